@@ -1,0 +1,73 @@
+"""What can go wrong, one class a meaning: each says what happened and what to do next; the doors decide how it looks."""
+
+
+class SightlineError(Exception):
+    """Base of every error that a person or an agent is meant to read.
+
+    Attributes:
+        message: what happened, in one sentence.
+        hint: what to do next; may be empty.
+        exit_code: what the command line exits with.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(SightlineError):
+    """A verb was called with arguments that it cannot take."""
+
+    exit_code = 2
+
+
+class BadRef(UsageError):
+    """The text is not a ref, or names a stream or a range that cannot be there."""
+
+
+class UnknownRef(SightlineError):
+    """No buffer has, or had, this name."""
+
+
+class ExpiredRef(SightlineError):
+    """The buffer was evicted or removed; a tombstone tells what it was."""
+
+
+class AmbiguousRef(SightlineError):
+    """A prefix that several buffers share."""
+
+
+class BadRange(UsageError):
+    """A line or byte range that lies outside the buffer or is written backwards."""
+
+
+class SettingError(SightlineError):
+    """A setting has a value it cannot have; the message names file, key and the values allowed."""
+
+    exit_code = 2
+
+
+class UnsafeStore(SightlineError):
+    """Something under the store's root is not what Sightline made (a symbolic link, a foreign owner)."""
+
+
+class StoreFailed(SightlineError):
+    """The store could not keep what it was given (disk full, no permission)."""
+
+
+class CommandNotStarted(SightlineError):
+    """The program could not be started; nothing was captured.
+
+    Its exit code follows the shells: 127 for not found, 126 for not executable.
+    """
+
+    def __init__(self, message: str, hint: str = "", exit_code: int = 127) -> None:
+        super().__init__(message, hint)
+        self.exit_code = exit_code
+
+
+class QueryRefused(UsageError):
+    """The query is not a read-only pipeline over refs."""

@@ -1,0 +1,166 @@
+"""The records that the floors hand each other: small typed tuples, no behaviour beyond what follows from their fields."""
+
+from typing import NamedTuple
+
+
+class StreamInfo(NamedTuple):
+    """What is known of one stream.
+
+    Attributes:
+        bytes: size.
+        lines: lines split at ``\\n``; a last line without one counts.
+        sha256: hex, empty while the capture is running.
+        mime: MIME type, empty where unknown.
+    """
+
+    bytes: int
+    lines: int
+    sha256: str = ""
+    mime: str = ""
+
+
+NO_STREAM = StreamInfo(0, 0)
+
+
+class Buffer(NamedTuple):
+    """One captured output.
+
+    Times are seconds since the epoch.
+
+    Attributes:
+        name: ``cmd_a1b2c3``: the ref without its ``@``.
+        kind: ``cmd``, ``file`` or ``tool``.
+        state: ``running``, ``sealed``, ``interrupted`` or ``evicted``.
+        command: the command line; a file's path; a tool's name and arguments.
+        cwd: working directory of the capture.
+        session: name of the session that captured it.
+        created: when the capture began.
+        ended: when it ended, None while it runs.
+        accessed: last use, what the LRU order goes by.
+        exit_code: None while running, after a timeout, and where it is unknown.
+        signal: number of the signal that ended the command, 0 if none did.
+        timed_out: whether the time limit ended it.
+        label: a person's or a caller's name for it.
+        pinned: never evicted.
+        artifact: id it was imported under, such as ``cmd-1706119234567.txt``.
+        note: what a reader must know of how it was captured (``merged``, ``cut by filter``, dropped bytes).
+        origin: for a file, what tells one version from the next: mtime in ns, size and inode; else empty.
+        streams: what each non-empty stream is, by name.
+    """
+
+    name: str
+    kind: str
+    state: str
+    command: str
+    cwd: str
+    session: str
+    created: float
+    ended: float | None
+    accessed: float
+    exit_code: int | None
+    signal: int
+    timed_out: bool
+    label: str
+    pinned: bool
+    artifact: str
+    note: str
+    origin: str
+    streams: dict[str, StreamInfo]
+
+    @property
+    def ref(self) -> str:
+        """``@cmd_a1b2c3``."""
+        return "@" + self.name
+
+    @property
+    def bytes(self) -> int:
+        """Size of all streams."""
+        return sum(stream.bytes for stream in self.streams.values())
+
+    @property
+    def lines(self) -> int:
+        """Lines of all streams."""
+        return sum(stream.lines for stream in self.streams.values())
+
+    def stream(self, name: str) -> StreamInfo:
+        """One stream's facts; an empty stream has no file and is all zeros."""
+        return self.streams.get(name, NO_STREAM)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended, and not well."""
+        return self.state == "interrupted" or self.timed_out or bool(self.exit_code)
+
+
+class Session(NamedTuple):
+    """One agent's, or person's, run of asking.
+
+    Attributes:
+        name: what its audit file is called; made of ``[A-Za-z0-9._-]``.
+        harness: ``claude-code``, ``codex``, …, or ``shell``.
+        harness_id: the harness' own id of the session, empty where it gives none.
+        client: the client's name and version, empty where it gives none.
+        cwd: working directory at its start.
+        started: seconds since the epoch.
+    """
+
+    name: str
+    harness: str
+    harness_id: str
+    client: str
+    cwd: str
+    started: float
+
+
+class Shown(NamedTuple):
+    """A range of raw lines that stood in a view.
+
+    Attributes:
+        buffer: name of the buffer.
+        stream: ``out``, ``err`` or ``part.N``.
+        first: first line, 1-based.
+        last: last line, inclusive.
+    """
+
+    buffer: str
+    stream: str
+    first: int
+    last: int
+
+
+class View(NamedTuple):
+    """One reply as the audit log has it, without its text.
+
+    Attributes:
+        id: ``SESSION:N``.
+        session: name of the session that asked.
+        number: its place in the session, from 1.
+        time: seconds since the epoch.
+        verb: the verb that was called.
+        request: its arguments, as a JSON object.
+        refs: names of the buffers it concerns.
+        shown: the raw lines that stood in it.
+        lines_shown: lines of the buffers in the reply.
+        lines_total: lines that they have.
+        bytes_shown: bytes of the reply's text.
+        bytes_total: bytes of the buffers.
+        exit_code: of the command or query, None where there is none.
+        truncated: whether something was left out.
+        text_sha256: hash of the exact text.
+    """
+
+    id: str
+    session: str
+    number: int
+    time: float
+    verb: str
+    request: str
+    refs: tuple[str, ...]
+    shown: tuple[Shown, ...]
+    lines_shown: int
+    lines_total: int
+    bytes_shown: int
+    bytes_total: int
+    exit_code: int | None
+    truncated: bool
+    text_sha256: str

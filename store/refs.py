@@ -1,0 +1,106 @@
+"""The grammar of refs: what names a buffer, a stream of it and a range of its lines.
+
+Only text is judged here; whether a buffer of that name exists is for the store to say.
+"""
+
+import re
+from typing import NamedTuple
+
+from sightline.store.errors import BadRange, BadRef
+
+KINDS = ("cmd", "file", "tool")
+HEX_DIGITS = 6  # 24 bits: collisions start near 4,800 buffers, and then a name simply grows longer
+PREFIX_DIGITS = 4  # the shortest prefix that a person may type
+SHA_PREFIX_DIGITS = 6
+
+_REF = re.compile(
+    r"@(?:(?P<kind>cmd|file|tool)_(?P<hex>[0-9a-f]{4,64})"
+    r"|(?P<recent>last)(?:~(?P<back>[0-9]{1,6}))?"
+    r"|sha256:(?P<sha>[0-9a-f]{6,64}))"
+    r"(?:\.(?P<stream>out|err|all|[0-9]{1,6}))?"
+    r"(?::(?P<first>[0-9]{1,15})(?P<dash>-(?P<last>[0-9]{1,15})?)?)?"
+)
+_ARTIFACT = re.compile(r"cmd-[0-9]{1,20}\.txt")
+_ACK = re.compile(r"@ack_[0-9a-f]{8}")
+LOOKS_LIKE_A_REF = re.compile(r"@(?:cmd|file|tool|ack)_|@last(?![0-9A-Za-z_])|@sha256:")
+"""Anything that begins so is meant as a ref: where it does not parse, that is an error and never plain text."""
+
+
+class Ref(NamedTuple):
+    """A parsed ref.
+
+    Exactly one of ``name``, ``back``, ``sha256`` and ``artifact`` is set.
+
+    Attributes:
+        name: ``cmd_a1b2c3``, or a prefix of it.
+        back: 0 for ``@last``, N for ``@last~N``.
+        sha256: a prefix of a stream's hash, hex.
+        artifact: an imported artifact's id such as ``cmd-1706119234567.txt``.
+        stream: ``out``, ``err``, ``all``, ``part.N``, or empty where none was named.
+        first: first line of the range, 1-based; 0 where there is none.
+        last: last line, inclusive; 0 for "to the end" or where there is no range.
+    """
+
+    name: str = ""
+    back: int | None = None
+    sha256: str = ""
+    artifact: str = ""
+    stream: str = ""
+    first: int = 0
+    last: int = 0
+
+
+def parse_ref(text: str) -> Ref:
+    """Read one ref. Raises BadRef, or BadRange for a range that is written backwards or starts at 0."""
+    text = text.strip()
+    if _ARTIFACT.fullmatch(text):
+        return Ref(artifact=text)
+    match = _REF.fullmatch(text)
+    if not match:
+        raise BadRef(
+            f"not a ref: {text[:80]!r}",
+            "a ref looks like @cmd_a1b2c3, @cmd_a1b2c3.err, @cmd_a1b2c3:42-80 or @last; `sightline list` names them",
+        )
+    first, last = _range_of(match, text)
+    stream = match["stream"] or ""
+    if stream.isdigit():
+        stream = f"part.{int(stream)}"
+    if match["recent"]:
+        return Ref(back=int(match["back"] or 0), stream=stream, first=first, last=last)
+    if match["sha"]:
+        return Ref(sha256=match["sha"], stream=stream, first=first, last=last)
+    return Ref(name=f"{match['kind']}_{match['hex']}", stream=stream, first=first, last=last)
+
+
+def _range_of(match: re.Match[str], text: str) -> tuple[int, int]:
+    if match["first"] is None:
+        return 0, 0
+    first = int(match["first"])
+    last = int(match["last"]) if match["last"] else (0 if match["dash"] else first)
+    if first < 1 or (match["last"] and last < first):
+        raise BadRange(f"no such range of lines: {text}", "lines count from 1 and the range is inclusive: :42-80")
+    return first, last
+
+
+def parse_lines(text: str) -> tuple[int, int]:
+    """``"42-80"``, ``"42"`` or ``"42-"`` as (first, last); last is 0 for "to the end". Raises BadRange."""
+    match = re.fullmatch(r"\s*(\d{1,15})\s*(?:([-,:])\s*(\d{1,15})?)?\s*", text)
+    if not match:
+        raise BadRange(f"not a range of lines: {text[:40]!r}", 'write it as "42-80", "42" or "42-"')
+    first = int(match[1])
+    last = int(match[3]) if match[3] else (0 if match[2] else first)
+    if first < 1 or (match[3] and last < first):
+        raise BadRange(f"no such range of lines: {text}", "lines count from 1 and the range is inclusive")
+    return first, last
+
+
+def is_ack(text: str) -> bool:
+    """Whether the text is, whole, a token that confirms a command."""
+    return bool(_ACK.fullmatch(text.strip()))
+
+
+def format_ref(name: str, stream: str = "", first: int = 0, last: int = 0) -> str:
+    """The ref of a buffer, a stream of it, or lines of that stream; ``out`` goes without saying."""
+    suffix = {"": "", "out": ""}.get(stream, "." + stream.removeprefix("part."))
+    lines = f":{first}-{last or ''}" if first else ""
+    return f"@{name}{suffix}{lines}"
