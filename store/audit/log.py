@@ -1,0 +1,188 @@
+"""A session's audit file: append-only lines of JSON, each with the hash of the one before it.
+
+The hash covers everything but a view's text, whose own hash it covers instead: so a text can be blanked and the chain still holds.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from sightline.store.disk.layout import open_private, write_all, write_atomically
+from sightline.store.errors import SightlineError
+
+FORMAT = 1
+NO_HASH = "0" * 64
+_TAIL = re.compile(rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z')
+_TAIL_BYTES = 160
+_READ_BYTES = 1 << 16
+
+
+class BrokenChain(SightlineError):
+    """A line of an audit file is not what it was when it was written."""
+
+
+class Place(NamedTuple):
+    """Where a line stands: its number in the chain from 0 (the header), offset and length in bytes."""
+
+    number: int
+    offset: int
+    length: int
+
+
+def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> Place:
+    """Add an entry to a session's file; a new file gets its header first.
+
+    Writers of one session wait for each other; those of different sessions never do.
+
+    Raises:
+        OSError: it could not be written; nothing of it is in the file then.
+    """
+    fd = _open_locked(path)
+    try:
+        size = _without_torn_line(fd)
+        data = b""
+        number, previous = _last(fd, size)
+        if number < 0:
+            data, previous = _encode(0, previous, header)
+            number = 0
+        line, _ = _encode(number + 1, previous, entry)
+        try:
+            write_all(fd, data + line)
+            if durable:
+                os.fsync(fd)
+        except OSError:
+            os.ftruncate(fd, size)
+            raise
+        return Place(number + 1, size + len(data), len(line))
+    finally:
+        os.close(fd)
+
+
+def _open_locked(path: str) -> int:
+    """The file, locked; opened again where it was replaced while waiting."""
+    while True:
+        fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        try:
+            if os.fstat(fd).st_ino == os.lstat(path).st_ino:
+                return fd
+        except FileNotFoundError:
+            pass
+        os.close(fd)
+
+
+def _without_torn_line(fd: int) -> int:
+    """A writer died in the middle of a line, which was never sent: cut it off. The size then."""
+    size = end = os.fstat(fd).st_size
+    while end:
+        start = max(0, end - _READ_BYTES)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
+            break
+        end = start
+    if end != size:
+        os.ftruncate(fd, end)
+    return end
+
+
+def _last(fd: int, size: int) -> tuple[int, str]:
+    """Number and hash of the last line; -1 for an empty file."""
+    if not size:
+        return -1, NO_HASH
+    match = _TAIL.search(os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)))
+    if not match:
+        raise OSError("the audit file does not end in an entry of ours")
+    return int(match[1]), match[2].decode()
+
+
+def _encode(number: int, previous: str, entry: dict[str, Any]) -> tuple[bytes, str]:
+    digest = entry_hash(number, previous, entry)
+    return _line(number, previous, entry, digest), digest
+
+
+def _line(number: int, previous: str, entry: dict[str, Any], digest: str) -> bytes:
+    tail = f'"prev":"{previous}","n":{number},"hash":"{digest}"}}\n'
+    return (_dumps({"v": FORMAT, **entry})[:-1] + "," + tail).encode(errors="surrogatepass")
+
+
+def entry_hash(number: int, previous: str, entry: dict[str, Any]) -> str:
+    """The hash that ties an entry to the one before it; it does not cover ``text``."""
+    covered = {key: value for key, value in entry.items() if key not in ("text", "v", "n", "prev", "hash")}
+    return hashlib.sha256(
+        f"{FORMAT}\n{number}\n{previous}\n{_dumps(covered)}".encode(errors="surrogatepass")
+    ).hexdigest()
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def read_entry(path: str, offset: int, length: int) -> dict[str, Any]:
+    """One line by its place. Raises BrokenChain where there is none."""
+    fd = open_private(path, os.O_RDONLY)
+    try:
+        return _decode(os.pread(fd, length, offset), path)
+    finally:
+        os.close(fd)
+
+
+def read_all(path: str) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """All whole lines with their places. Raises BrokenChain for a line that is no JSON object."""
+    offset = 0
+    with open(open_private(path, os.O_RDONLY), "rb") as file:
+        for number, line in enumerate(file):
+            if not line.endswith(b"\n"):
+                return  # torn: never sent
+            yield Place(number, offset, len(line)), _decode(line, path)
+            offset += len(line)
+
+
+def _decode(line: bytes, path: str) -> dict[str, Any]:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        entry = None
+    if not isinstance(entry, dict):
+        raise BrokenChain(f"{path} has a line that is not what was written", "`sightline doctor` says which")
+    return entry
+
+
+def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool = False) -> int:
+    """Blank the text of entries, keeping their hashes, so that the chain still verifies; how many were blanked.
+
+    The file is replaced: places of its lines are no longer what they were.
+    """
+    fd = _open_locked(path)
+    try:
+        lines, blanked = [], 0
+        for place, entry in read_all(path):
+            if entry.get("text") is not None and wanted(entry):
+                entry["text"] = None
+                blanked += 1
+            fields = {key: value for key, value in entry.items() if key not in ("prev", "n", "hash", "v")}
+            lines.append(_line(place.number, entry["prev"], fields, entry["hash"]))
+        if blanked:
+            write_atomically(path, b"".join(lines), durable=durable)
+        return blanked
+    finally:
+        os.close(fd)
+
+
+def verify(path: str) -> int:
+    """Check the whole chain; how many lines it has.
+
+    Raises:
+        BrokenChain: naming the first line that was changed, removed or added.
+    """
+    previous, count = NO_HASH, 0
+    for place, entry in read_all(path):
+        wanted = entry_hash(place.number, previous, entry)
+        if entry.get("hash") != wanted or entry.get("n") != place.number or entry.get("prev") != previous:
+            raise BrokenChain(f"{path}:{place.number + 1} is not what was written", "the log was changed from outside")
+        previous, count = wanted, count + 1
+    return count

@@ -1,0 +1,130 @@
+"""What happens to old buffers and views: limits, eviction, removal; a tombstone keeps what the log quotes of them."""
+
+import os
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sightline.store.audit import log
+from sightline.store.audit.views import quotes_of, rebuild_views
+from sightline.store.disk.live import writer_alive
+from sightline.store.disk.recovery import adopt_dead
+from sightline.store.errors import SightlineError
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+
+_BATCH = 64
+_DAY_SECONDS = 86_400
+
+
+class StillRunning(SightlineError):
+    """A running buffer can be neither removed nor evicted."""
+
+
+class Collected(NamedTuple):
+    """What was taken away.
+
+    Attributes:
+        evicted: names of the buffers, least recently used first.
+        bytes: what they held.
+        views_blanked: views whose text was blanked because the log had grown past its limit.
+    """
+
+    evicted: list[str]
+    bytes: int
+    views_blanked: int
+
+
+def enforce_limits(store: Store) -> Collected:
+    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned buffers stay.
+
+    Cheap where nothing is over: two look-ups.
+    """
+    evicted: list[str] = []
+    freed = 0
+    while batch := _over(store):
+        for buffer in batch:
+            evict(store, buffer)
+            evicted.append(buffer.name)
+            freed += buffer.bytes
+    return Collected(evicted, freed, 0)
+
+
+def _over(store: Store) -> list[Buffer]:
+    settings, totals = store.settings, store.index.totals()
+    oldest = time.time() - settings.max_age_days * _DAY_SECONDS
+    buffers, size = totals.buffers - settings.max_buffers, totals.bytes - settings.max_bytes
+    over = []
+    for buffer in store.index.least_used(_BATCH if buffers > 0 or size > 0 else 1):
+        if buffers <= 0 and size <= 0 and buffer.accessed >= oldest:
+            break
+        over.append(buffer)
+        buffers -= 1
+        size -= buffer.bytes
+    return over
+
+
+def evict(store: Store, buffer: Buffer) -> None:
+    """Take a buffer's bytes; its tombstone keeps its record and what views quote of it."""
+    store.remove(buffer, "evicted", quotes=quotes_of(store, buffer.name))
+
+
+def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> int:
+    """Remove buffers as a person asked; how many views were blanked.
+
+    Args:
+        store: the store.
+        buffers: what to remove.
+        purge: whether the views that showed them are blanked too.
+
+    Raises:
+        StillRunning: one of them is still being captured; those before it are gone.
+    """
+    names = set()
+    for buffer in buffers:
+        if buffer.state == "running" and writer_alive(store.layout, buffer.name):
+            raise StillRunning(f"{buffer.ref} is still running", "end its command first")
+        names.add(buffer.name)
+        views = {indexed.view.id: indexed.view.session for indexed in store.index.views(buffer=buffer.name)}
+        left = {} if purge else {"quotes": quotes_of(store, buffer.name)}
+        store.remove(buffer, "removed", **left)
+        if purge:
+            _blank(store, {buffer.name}, set(views.values()))
+    return len(names)
+
+
+def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
+    blanked = 0
+    for session in sessions:
+        path = store.layout.audit_file(session)
+        blanked += log.blank(
+            path, lambda entry: bool(names & set(entry.get("refs", ()))), durable=store.settings.durable
+        )
+    if blanked:
+        rebuild_views(store)
+    return blanked
+
+
+def collect(store: Store) -> Collected:
+    """Everything `gc` does: dead captures, limits, and the log's own limit."""
+    adopt_dead(store.layout, store.index)
+    collected = enforce_limits(store)
+    return collected._replace(views_blanked=_limit_log(store))
+
+
+def _limit_log(store: Store) -> int:
+    """Blank the texts of the sessions that have asked for nothing the longest, until the log fits its limit."""
+    paths = [
+        os.path.join(store.layout.audit, file) for file in os.listdir(store.layout.audit) if file.endswith(".jsonl")
+    ]
+    sizes = {path: os.stat(path) for path in paths}
+    over = sum(status.st_size for status in sizes.values()) - store.settings.max_view_bytes
+    blanked = 0
+    for path in sorted(paths, key=lambda path: sizes[path].st_mtime):
+        if over <= 0:
+            break
+        blanked += log.blank(path, lambda entry: True, durable=store.settings.durable)
+        over -= sizes[path].st_size - os.stat(path).st_size
+    if blanked:
+        rebuild_views(store)
+    return blanked

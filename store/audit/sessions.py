@@ -1,0 +1,87 @@
+"""Who is asking: one session for each run of an agent, told by what its harness leaves in the environment."""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sightline.store.records import Session
+
+SHELL = "shell"
+"""The harness of whoever is not known to be an agent: one session for each parent process."""
+
+_NAME_LENGTH = 60
+
+
+class _Harness(NamedTuple):
+    name: str
+    variables: tuple[str, ...]
+
+
+# Variables observed in the environment of each harness' tools and servers.
+_HARNESSES = (
+    _Harness("claude-code", ("CLAUDE_CODE_SESSION_ID",)),
+    _Harness("codex", ("CODEX_SESSION_ID", "CODEX_THREAD_ID")),
+    _Harness("gemini", ("GEMINI_SESSION_ID",)),
+)
+
+
+def current_session(environment: Mapping[str, str] = os.environ, *, name: str = "", client: str = "") -> Session:
+    """The session of the process that calls.
+
+    Args:
+        environment: where the harness' variables are looked for.
+        name: a session's name that was given; ``SIGHTLINE_SESSION`` by default.
+        client: name and version of the client, where it gave them.
+    """
+    harness, harness_id = _harness(environment)
+    name = name or environment.get("SIGHTLINE_SESSION", "")
+    if not name:
+        name = f"{harness}-{harness_id}" if harness_id else f"{SHELL}-{_parent()}"
+    return Session(
+        name=safe_name(name),
+        harness=harness,
+        harness_id=harness_id,
+        client=client,
+        cwd=os.getcwd(),
+        started=time.time(),
+    )
+
+
+def is_person(session: Session) -> bool:
+    """Whether a person asks, as far as one can tell: refs may be prefixes then, and ``@last`` is the store's."""
+    return session.harness == SHELL
+
+
+def safe_name(text: str) -> str:
+    """A name that can be a file's: letters, digits, ``.``, ``_`` and ``-``; what had to change is told apart by a hash."""
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", text).lstrip(".-")[:_NAME_LENGTH]
+    if safe == text and safe:
+        return safe
+    return f"{safe or 'session'}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}"
+
+
+def _harness(environment: Mapping[str, str]) -> tuple[str, str]:
+    for harness in _HARNESSES:
+        for variable in harness.variables:
+            if value := environment.get(variable):
+                return harness.name, value
+    return SHELL, ""
+
+
+def _parent() -> str:
+    """The parent process, told from a later one with the same number by when it started."""
+    pid = os.getppid()
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            started = file.read().rpartition(b")")[2].split()[19].decode()
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            started += file.read().decode()
+    except (OSError, IndexError):
+        import subprocess
+
+        answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, check=False)  # noqa: S603
+        started = answer.stdout.decode(errors="replace")
+    return f"{pid}-{hashlib.sha256(started.encode()).hexdigest()[:6]}"

@@ -1,0 +1,244 @@
+"""The log of views: what was shown, to whom, when and for what, with its exact text."""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sightline.store.audit import log
+from sightline.store.disk.index import IndexedView
+from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.records import Session, Shown, View
+from sightline.store.refs import format_ref, parse_ref
+from sightline.store.shape.clean import CLEAN_VERSION
+from sightline.store.shape.segments import Segment, render_lines, shown_ranges
+from sightline.store.store import Store, Target
+
+LITERAL_BYTES = 4096
+"""A run of lines up to this size is logged as text, a longer one as a range of its stream: it can be rendered again."""
+
+
+class UnknownView(SightlineError):
+    """No view has this id."""
+
+
+class TextGone(SightlineError):
+    """A view's text can no longer be had: blanked by a person, or its buffer has expired."""
+
+
+class Shows(NamedTuple):
+    """What a reply is about, apart from its text.
+
+    Attributes:
+        verb: the verb that was called.
+        request: its arguments.
+        refs: names of the buffers it concerns.
+        shown: the raw lines that stand in it.
+        lines_total: lines that its buffers have.
+        bytes_total: bytes that they have.
+        exit_code: of the command or query, None where there is none.
+        truncated: whether something was left out.
+    """
+
+    verb: str
+    request: dict[str, Any]
+    refs: tuple[str, ...] = ()
+    shown: tuple[Shown, ...] = ()
+    lines_total: int = 0
+    bytes_total: int = 0
+    exit_code: int | None = None
+    truncated: bool = False
+
+
+def record_view(store: Store, session: Session, shows: Shows, text: Sequence[Segment]) -> View:
+    """Log a reply before it is sent.
+
+    Args:
+        store: the store.
+        session: who asks.
+        shows: what the reply is about.
+        text: the exact text, in pieces; those that are plain runs of a sealed buffer's lines may be logged as ranges.
+
+    Raises:
+        StoreFailed: it could not be logged.
+    """
+    joined = "".join(segment.text for segment in text)
+    data = joined.encode(errors="surrogateescape")
+    now = time.time()
+    fields: dict[str, Any] = {
+        "time": now,
+        "verb": shows.verb,
+        "request": shows.request,
+        "refs": list(shows.refs),
+        "shown": [list(shown) for shown in shows.shown],
+        "lines_shown": sum(shown.last - shown.first + 1 for shown in shows.shown),
+        "lines_total": shows.lines_total,
+        "bytes_shown": len(data),
+        "bytes_total": shows.bytes_total,
+        "exit_code": shows.exit_code,
+        "truncated": shows.truncated,
+        "text_sha256": hashlib.sha256(data).hexdigest(),
+    }
+    header = {"kind": "session", "session": session._asdict()}
+    entry = {"kind": "view", **fields, "text": list(_pieces(store, text))}
+    path = store.layout.audit_file(session.name)
+    try:
+        place = log.append(path, header, entry, durable=store.settings.durable)
+        if place.number == 1:
+            store.index.put_session(session)
+        indexed = _indexed(session.name, place, fields)
+        store.index.put_view(indexed)
+    except Exception as error:  # disk full speaks through OSError and SQLite alike
+        raise StoreFailed(f"this reply could not be logged: {error}", "`sightline doctor` tells more") from error
+    return indexed.view
+
+
+def _indexed(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedView:
+    view = View(
+        id=f"{session}:{place.number}",
+        session=session,
+        number=place.number,
+        time=fields["time"],
+        verb=fields["verb"],
+        request=json.dumps(fields["request"], ensure_ascii=False),
+        refs=tuple(fields["refs"]),
+        shown=tuple(Shown(*shown) for shown in fields["shown"]),
+        lines_shown=fields["lines_shown"],
+        lines_total=fields["lines_total"],
+        bytes_shown=fields["bytes_shown"],
+        bytes_total=fields["bytes_total"],
+        exit_code=fields["exit_code"],
+        truncated=fields["truncated"],
+        text_sha256=fields["text_sha256"],
+    )
+    return IndexedView(view, place.offset, place.length)
+
+
+def _pieces(store: Store, text: Sequence[Segment]) -> Iterable[str | list[Any]]:
+    """Segments as the log keeps them: neighbouring literals as one text, long plain runs of lines as ``[ref, first, last, version]``."""
+    literal = ""
+    for segment in text:
+        if segment.ref and not segment.partial and len(segment.text) > LITERAL_BYTES and _is_sealed(store, segment.ref):
+            if literal:
+                yield literal
+            literal = ""
+            yield [segment.ref, segment.first, segment.last, CLEAN_VERSION]
+        else:
+            literal += segment.text
+    if literal:
+        yield literal
+
+
+def _is_sealed(store: Store, ref: str) -> bool:
+    buffer = store.index.buffer(parse_ref(ref).name)
+    return buffer is not None and buffer.state == "sealed"
+
+
+def find_view(store: Store, view_id: str) -> IndexedView:
+    """A view by its id, ``SESSION:N``. Raises UnknownView."""
+    session, _, number = view_id.rpartition(":")
+    found = store.index.view(session, int(number)) if number.isdigit() else None
+    if found is None:
+        raise UnknownView(f"there is no view {view_id!r}", "`sightline views` lists them")
+    return found
+
+
+def view_text(store: Store, indexed: IndexedView) -> str:
+    """The exact text of a view, as it was sent.
+
+    Raises:
+        TextGone: it was blanked, or a buffer that it quotes has expired and left nothing.
+    """
+    path = store.layout.audit_file(indexed.view.session)
+    entry = log.read_entry(path, indexed.offset, indexed.length)
+    pieces = entry.get("text")
+    if pieces is None:
+        raise TextGone(
+            f"the text of view {indexed.view.id} was blanked", "its hash is kept, so that the log still verifies"
+        )
+    text = "".join(piece if isinstance(piece, str) else _render(store, indexed.view, piece) for piece in pieces)
+    if hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest() != indexed.view.text_sha256:
+        raise log.BrokenChain(
+            f"view {indexed.view.id} no longer renders to what was sent", "`sightline doctor` tells more"
+        )
+    return text
+
+
+def _render(store: Store, view: View, piece: list[Any]) -> str:
+    ref, first, last, _version = piece
+    parsed = parse_ref(ref)
+    tombstone = store.tombstone(parsed.name)
+    if tombstone is not None:
+        key = _quote_key(ref, first, last)
+        if key not in tombstone.get("quotes", {}):
+            raise TextGone(
+                f"the text of view {view.id} quoted {ref}, which is gone", "only what was literal in it is left"
+            )
+        return str(tombstone["quotes"][key])
+    with store.open(store.resolve(ref)) as source:
+        return render_lines(source, first, last)
+
+
+def quotes_of(store: Store, name: str) -> dict[str, str]:
+    """What the log's views quote of a buffer by range, rendered: its tombstone keeps that when the buffer goes."""
+    quotes: dict[str, str] = {}
+    for indexed in store.index.views(buffer=name):
+        entry = log.read_entry(store.layout.audit_file(indexed.view.session), indexed.offset, indexed.length)
+        for piece in entry.get("text") or []:
+            if not isinstance(piece, str) and parse_ref(piece[0]).name == name:
+                key = _quote_key(*piece[:3])
+                if key not in quotes:
+                    quotes[key] = _render(store, indexed.view, piece)
+    return quotes
+
+
+def _quote_key(ref: str, first: int, last: int) -> str:
+    return f"{ref}:{first}-{last}"
+
+
+def rebuild_views(store: Store) -> int:
+    """Index all views anew from the audit files; how many."""
+    count = 0
+    for file in sorted(os.listdir(store.layout.audit)):
+        session_name, dot, ending = file.rpartition(".")
+        if ending != "jsonl" or not dot:
+            continue
+        path = os.path.join(store.layout.audit, file)
+        with store.index.transaction():
+            store.index.forget_views(session_name)
+            for place, entry in log.read_all(path):
+                if entry.get("kind") == "session":
+                    store.index.put_session(Session(**entry["session"]))
+                elif entry.get("kind") == "view":
+                    store.index.put_view(_indexed(session_name, place, entry))
+                    count += 1
+    return count
+
+
+def shown_of(segments: Sequence[Segment]) -> tuple[Shown, ...]:
+    """The raw lines that stand in a text, neighbouring ranges joined."""
+    shown = []
+    for ref, first, last in shown_ranges(segments):
+        parsed = parse_ref(ref)
+        shown.append(Shown(parsed.name, parsed.stream or "out", first, last))
+    return tuple(shown)
+
+
+def seen_lines(store: Store, session: Session, target: Target) -> int:
+    """The last line of a stream that a session has been shown, 0 for none."""
+    return max(
+        (
+            shown.last
+            for indexed in store.index.views(buffer=target.buffer.name, session=session.name)
+            for shown in indexed.view.shown
+            if shown.buffer == target.buffer.name and shown.stream == target.stream
+        ),
+        default=0,
+    )
+
+
+def ref_of_shown(shown: Shown) -> str:
+    """``@cmd_a1b2c3.err:3-9``."""
+    return format_ref(shown.buffer, shown.stream, shown.first, shown.last)

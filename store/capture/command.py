@@ -1,0 +1,209 @@
+"""Capturing a command: start it, keep what it writes, end it in time, seal its buffer."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sightline.store.capture.pump import Pump
+from sightline.store.capture.spawn import Child, start
+from sightline.store.disk.recording import Recording
+from sightline.store.errors import StoreFailed
+from sightline.store.records import Buffer
+from sightline.store.shape.cut import HARD_LIMIT_BYTES
+from sightline.store.store import Store, Target
+
+TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
+
+Echo = Callable[[str, memoryview], None]
+"""Takes (stream, bytes) as they come, beside the store."""
+
+
+class Unkept(NamedTuple):
+    """The output of a command that the store could not keep, up to the hard limit a stream.
+
+    Attributes:
+        out: bytes of the out stream; err likewise.
+        error: why nothing was kept.
+    """
+
+    out: bytes
+    err: bytes
+    error: StoreFailed | None
+
+
+class Captured(NamedTuple):
+    """How a captured command ended.
+
+    Attributes:
+        buffer: its record; None where nothing was kept.
+        unkept: its output, where nothing was kept.
+        exit_code: None after a timeout, 128 + N after signal N.
+        timed_out: whether the time limit ended it.
+        signal: number of the signal that ended it, 0 if none did.
+        seconds: how long it ran.
+    """
+
+    buffer: Buffer | None
+    unkept: Unkept | None
+    exit_code: int | None
+    timed_out: bool
+    signal: int
+    seconds: float
+
+
+class CommandCapture:
+    """One command being captured. `run` does it all; `stop` may be called from a signal handler or another thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        argv: list[str],
+        *,
+        command: str,
+        cwd: str | None = None,
+        session: str,
+        label: str = "",
+        timeout: float | None = None,
+        stdin: int | None = None,
+        own_group: bool = True,
+        keep: bool = True,
+        echo: Echo | None = None,
+        started: Callable[[str], None] | None = None,
+    ) -> None:
+        """Reserve the buffer, so that it has a ref before the command starts.
+
+        Args:
+            store: where it is kept.
+            argv: program and arguments.
+            command: what the buffer is called.
+            cwd: working directory, ours by default.
+            session: who captures.
+            label: a name for the buffer.
+            timeout: seconds after which the group is ended, None for never.
+            stdin: descriptor for its standard input, none by default.
+            own_group: whether it gets a process group of its own; without one a terminal's keys reach it as well as us.
+            keep: False where nothing may be kept: the output is only echoed and returned.
+            echo: what else sees the bytes as they come.
+            started: told the buffer's name once the command runs.
+        """
+        self._store = store
+        self._argv = argv
+        self._cwd = cwd if cwd and os.path.realpath(cwd) != os.path.realpath(os.getcwd()) else None
+        self._timeout = timeout
+        self._stdin = stdin
+        self._own_group = own_group
+        self._echo = echo
+        self._started = started
+        self._child: Child | None = None
+        self._deadline: float | None = None
+        self._kill_at: float | None = None
+        self._timed_out = False
+        self._unkept: dict[str, bytearray] | None = None
+        self._failure: StoreFailed | None = None
+        self._recording: Recording | None = None
+        if not keep:
+            self._unkept = {"out": bytearray(), "err": bytearray()}
+            return
+        try:
+            self._recording = store.begin("cmd", command, cwd or os.getcwd(), session, label=label)
+        except StoreFailed as error:
+            self._keep_in_memory(error)
+
+    def run(self) -> Captured:
+        """Run the command to its end.
+
+        Raises:
+            CommandNotStarted: there is no such program; nothing is kept.
+        """
+        began = time.monotonic()
+        try:
+            self._child = start(self._argv, cwd=self._cwd, stdin=self._stdin, own_group=self._own_group)
+        except BaseException:
+            if self._recording:
+                self._recording.discard()
+            raise
+        if self._timeout is not None:
+            self._deadline = began + self._timeout
+        pump = Pump(self._child, self._take)
+        try:
+            self._register()
+            status = pump.run(self._tick)
+        except BaseException:
+            self._child.kill(signal.SIGKILL)
+            pump.close()
+            raise
+        seconds = time.monotonic() - began
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        exit_code = None if self._timed_out else (128 + number if number else os.WEXITSTATUS(status))
+        buffer = self._seal(exit_code, number)
+        unkept = None
+        if self._unkept is not None:
+            unkept = Unkept(bytes(self._unkept["out"]), bytes(self._unkept["err"]), self._failure)
+        return Captured(buffer, unkept, exit_code, self._timed_out, number, seconds)
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        """Pass a signal on to the command's group; it is killed if it has not ended a little later."""
+        if self._child is not None:
+            self._child.kill(number)
+            if self._kill_at is None and number != signal.SIGKILL:
+                self._kill_at = time.monotonic() + TERM_GRACE_SECONDS
+
+    def _register(self) -> None:
+        if self._recording is None:
+            return
+        try:
+            self._recording.register()
+        except Exception as error:  # SQLite has many ways to say that the disk is full
+            self._keep_in_memory(StoreFailed(f"storing failed: {error}", "`sightline doctor` tells more"))
+            return
+        if self._started:
+            self._started(self._recording.name)
+
+    def _tick(self) -> float | None:
+        now = time.monotonic()
+        if self._deadline is not None and now >= self._deadline and not self._timed_out:
+            self._timed_out = True
+            self.stop(signal.SIGTERM)
+        if self._kill_at is not None and now >= self._kill_at and self._child is not None:
+            self._child.kill(signal.SIGKILL)
+            self._kill_at = now + TERM_GRACE_SECONDS
+        waits = [at - now for at in (self._kill_at, None if self._timed_out else self._deadline) if at is not None]
+        return min(waits) if waits else None
+
+    def _take(self, stream: str, data: memoryview, newlines: int) -> None:
+        if self._recording is not None:
+            try:
+                self._recording.append(stream, data, newlines)
+            except StoreFailed as error:
+                self._keep_in_memory(error)
+        if self._unkept is not None and len(self._unkept[stream]) < HARD_LIMIT_BYTES:
+            self._unkept[stream] += data[: HARD_LIMIT_BYTES - len(self._unkept[stream])]
+        if self._echo:
+            self._echo(stream, data)
+
+    def _keep_in_memory(self, error: StoreFailed) -> None:
+        """The store failed: what it has is read back, and the agent gets the output itself."""
+        self._failure = error
+        self._unkept = {"out": bytearray(), "err": bytearray()}
+        recording, self._recording = self._recording, None
+        if recording is None:
+            return
+        for stream, kept in self._unkept.items():
+            with self._store.open(Target(recording.buffer, stream)) as reader:
+                kept += reader.read(0, HARD_LIMIT_BYTES)
+        try:
+            recording.discard()
+        except Exception:  # the store is failing already; the next doctor finds what is left
+            pass
+
+    def _seal(self, exit_code: int | None, number: int) -> Buffer | None:
+        if self._recording is None:
+            return None
+        try:
+            return self._recording.seal(exit_code=exit_code, signal=number, timed_out=self._timed_out)
+        except Exception as error:  # as in _register
+            failure = error if isinstance(error, StoreFailed) else StoreFailed(f"storing failed: {error}")
+            self._keep_in_memory(failure)
+            return None

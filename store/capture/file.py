@@ -1,0 +1,90 @@
+"""Capturing a file: each state of it that anyone asked for is an immutable version."""
+
+import os
+import stat
+import time
+
+from sightline.store.disk.recovery import hash_file
+from sightline.store.errors import SightlineError
+from sightline.store.records import Buffer
+from sightline.store.store import Store, storable
+
+_COPY_BYTES = 1 << 20
+_TRIES = 3  # a file that is being written is read again, as often as this
+
+
+class FileNotReadable(SightlineError):
+    """There is no such file, or it cannot be read."""
+
+
+def capture_file(store: Store, path: str, session: str) -> Buffer:
+    """The buffer of a file as it is now: the newest version while the file is unchanged, else a new one.
+
+    Args:
+        store: where it is kept.
+        path: the file; also its version's command.
+        session: who asks.
+
+    Raises:
+        FileNotReadable: there is no such regular file, or it cannot be read.
+        StoreFailed: the store could not take it.
+    """
+    path = os.path.realpath(path)
+    fd = _open(path)
+    try:
+        status = os.fstat(fd)
+        previous = store.index.newest_file(storable(path))
+        if previous is not None:
+            if previous.origin == origin(status):
+                return previous
+            if previous.bytes == status.st_size and _same_content(fd, previous):
+                return store.amend(previous.name, origin=origin(status))
+        return _copy(store, fd, path, session)
+    finally:
+        os.close(fd)
+
+
+def origin(status: os.stat_result) -> str:
+    """What tells one version of a file from the next without reading it."""
+    return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
+
+
+def _open(path: str) -> int:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise FileNotReadable(
+            f"{path}: {(error.strerror or str(error)).lower()}", "check the path and its permissions"
+        ) from error
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(fd)
+        what = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+        raise FileNotReadable(f"{path} is {what}", "read_file reads regular files; list a folder with a command")
+    return fd
+
+
+def _same_content(fd: int, previous: Buffer) -> bool:
+    """Touched, or written anew with the same bytes."""
+    sha256 = previous.stream("out").sha256
+    return not previous.bytes or hash_file(fd, previous.bytes) == sha256
+
+
+def _copy(store: Store, fd: int, path: str, session: str) -> Buffer:
+    for attempt in range(1, _TRIES + 1):
+        before = os.fstat(fd)
+        recording = store.begin("file", path, os.path.dirname(path), session, origin=origin(before))
+        try:
+            offset = 0
+            while data := os.pread(fd, _COPY_BYTES, offset):
+                recording.append("out", data)
+                offset += len(data)
+        except BaseException:
+            recording.discard()
+            raise
+        unchanged = origin(os.fstat(fd)) == origin(before)
+        if unchanged or attempt == _TRIES:
+            return recording.seal(exit_code=None, note="" if unchanged else "changed while it was read")
+        recording.discard()
+        time.sleep(0)
+    raise AssertionError("the last attempt returns")

@@ -1,0 +1,151 @@
+"""Starting a command with its two streams on pipes, and learning when it ends."""
+
+import errno
+import fcntl
+import os
+import signal
+from typing import NamedTuple
+
+from sightline.store.errors import CommandNotStarted
+
+PIPE_BYTES = 1 << 20  # the default of 64 KiB wakes the reader sixteen times as often
+SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
+_RESTORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them; a child must not
+
+
+class Child(NamedTuple):
+    """A started command.
+
+    Attributes:
+        pid: its process; also its group unless it shares ours.
+        out: descriptor to read its out stream from, not blocking; err likewise.
+        ended: descriptor that becomes readable when it has ended; its status is then to be had from `os.waitpid`,
+            unless ``waited`` has it.
+        waited: where a thread waits on platforms without pidfd: its one element is the status.
+        own_group: whether it leads a process group of its own.
+    """
+
+    pid: int
+    out: int
+    err: int
+    ended: int
+    waited: list[int] | None
+    own_group: bool
+
+    def kill(self, number: int) -> None:
+        """Send a signal to the whole group, or to the command alone where it shares ours; one that has gone is fine."""
+        try:
+            if self.own_group:
+                os.killpg(self.pid, number)
+            else:
+                os.kill(self.pid, number)
+        except ProcessLookupError:
+            pass
+        except PermissionError:
+            pass  # macOS says so of a group of zombies
+
+    def wait(self) -> int:
+        """The status, as `os.waitpid` gives it; call it once ``ended`` is readable."""
+        os.close(self.ended)
+        if self.waited is not None:
+            return self.waited[0]
+        return os.waitpid(self.pid, 0)[1]
+
+
+def shell_argv(command: str) -> list[str]:
+    """How a command line is run: by bash, else by sh."""
+    shell = next((path for path in SHELLS if os.access(path, os.X_OK)), "sh")
+    return [shell, "-c", command]
+
+
+def start(argv: list[str], *, cwd: str | None = None, stdin: int | None = None, own_group: bool = True) -> Child:
+    """Start a program.
+
+    Args:
+        argv: program and arguments; the program is looked for on PATH.
+        cwd: working directory, ours by default.
+        stdin: descriptor for its standard input; nothing (``/dev/null``) by default.
+        own_group: whether it gets a session, and so a process group, of its own and no terminal.
+
+    Raises:
+        CommandNotStarted: there is no such program, or it cannot be executed.
+    """
+    null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) if stdin is None else -1
+    out_read, out_write = _pipe()
+    err_read, err_write = _pipe()
+    descriptors = (null if stdin is None else stdin, out_write, err_write)
+    try:
+        pid = _spawn(argv, descriptors, own_group) if cwd is None else _spawn_in(argv, descriptors, own_group, cwd)
+    except OSError as error:
+        os.close(out_read)
+        os.close(err_read)
+        raise _not_started(argv[0], error) from error
+    finally:
+        for fd in (null, out_write, err_write):
+            if fd >= 0:
+                os.close(fd)
+    ended, waited = _watch(pid)
+    return Child(pid, out_read, err_read, ended, waited, own_group)
+
+
+def _pipe() -> tuple[int, int]:
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        try:
+            fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        except OSError:
+            pass  # a user's share of pipe memory may be used up: the default size works too
+    return read, write
+
+
+def _spawn(argv: list[str], descriptors: tuple[int, int, int], own_group: bool) -> int:
+    actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(descriptors)]
+    if 0 in descriptors and descriptors[0] != 0:
+        return _spawn_in(argv, descriptors, own_group, None)  # our own 0 was closed: leave the shuffling to subprocess
+    try:
+        return os.posix_spawnp(
+            argv[0], argv, os.environ, file_actions=actions, setsid=own_group, setsigdef=_RESTORED_SIGNALS
+        )
+    except NotImplementedError:
+        return _spawn_in(argv, descriptors, own_group, None)
+
+
+def _spawn_in(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, cwd: str | None) -> int:
+    import subprocess  # 4 ms that only another working directory costs
+
+    stdin, out, err = descriptors
+    process = subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=err, cwd=cwd, start_new_session=own_group)
+    process.returncode = 0  # waiting is ours
+    return process.pid
+
+
+def _not_started(program: str, error: OSError) -> CommandNotStarted:
+    if error.errno == errno.ENOENT:
+        return CommandNotStarted(
+            f"{program}: command not found", "check its name and PATH; a shell's own words need -c"
+        )
+    if error.errno in (errno.EACCES, errno.ENOEXEC, errno.EISDIR):
+        return CommandNotStarted(
+            f"{program}: cannot be executed ({error.strerror})", "is it a program, with its x bit set?", 126
+        )
+    return CommandNotStarted(f"{program}: not started ({error.strerror})", "", 126)
+
+
+def _watch(pid: int) -> tuple[int, list[int] | None]:
+    if hasattr(os, "pidfd_open"):
+        try:
+            return os.pidfd_open(pid), None
+        except OSError:
+            pass  # before Linux 5.3, or forbidden by a sandbox: wait on a thread
+    import threading
+
+    waited: list[int] = []
+    read, write = os.pipe()
+
+    def wait() -> None:
+        waited.append(os.waitpid(pid, 0)[1])
+        os.close(write)
+
+    threading.Thread(target=wait, name="sightline-wait", daemon=True).start()
+    return read, waited

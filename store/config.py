@@ -1,0 +1,176 @@
+"""Settings: defaults, overridden by ``config.toml`` under the root, overridden by ``SIGHTLINE_*`` variables.
+
+A wrong value is an error that names the place, the key and the values allowed; an unknown key is one too.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from sightline.store.errors import SettingError
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+_UNITS = {
+    "": 1,
+    "b": 1,
+    "k": KIB,
+    "kib": KIB,
+    "m": MIB,
+    "mib": MIB,
+    "g": GIB,
+    "gib": GIB,
+    "t": GIB << 10,
+    "tib": GIB << 10,
+}
+ENVIRONMENT_PREFIX = "SIGHTLINE_"
+_OTHER_VARIABLES = {"HOME", "SESSION"}
+"""Variables of ours that are no settings."""
+
+
+class Settings(NamedTuple):
+    """What can be set; the defaults are the contract's (§9).
+
+    Attributes:
+        max_buffers: buffers kept; the least recently used go first.
+        max_bytes: bytes of all streams kept.
+        max_age_days: days since its last use that a buffer is kept.
+        max_view_bytes: bytes of view text kept in the audit log.
+        max_stream_bytes: bytes of one stream; what comes after is dropped, and the capture says so.
+        durable: whether files are synced, so that power loss loses nothing that was announced.
+        confirm: names of the kinds of command, and regular expressions, that wait for a confirmation; None means all known kinds.
+        capture_off: folders below which nothing is captured or kept.
+    """
+
+    max_buffers: int = 1_000
+    max_bytes: int = 2 * GIB
+    max_age_days: float = 30.0
+    max_view_bytes: int = 512 * MIB
+    max_stream_bytes: int = 4 * GIB
+    durable: bool = False
+    confirm: tuple[str, ...] | None = None
+    capture_off: tuple[str, ...] = ()
+
+    def captures(self, cwd: str) -> bool:
+        """Whether what runs in a folder is captured."""
+        here = os.path.realpath(cwd)
+        return not any(here == folder or here.startswith(folder.rstrip("/") + "/") for folder in self.capture_off)
+
+
+def default_root(environment: Mapping[str, str] = os.environ) -> str:
+    """``$SIGHTLINE_HOME``, else the platform's state folder."""
+    if root := environment.get("SIGHTLINE_HOME"):
+        return os.path.abspath(os.path.expanduser(root))
+    if sys.platform == "linux":  # what platformdirs answers there, without its 9 ms of imports
+        state = environment.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")
+        return os.path.join(state, "sightline")
+    import platformdirs
+
+    return platformdirs.user_state_dir("sightline", appauthor=False)
+
+
+def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Settings from a file, which need not exist, and the environment. Raises SettingError."""
+    values: dict[str, Any] = {}
+    if os.path.exists(path):
+        values = _from_file(path)
+    for variable, text in environment.items():
+        if variable.startswith(ENVIRONMENT_PREFIX) and variable[len(ENVIRONMENT_PREFIX) :] not in _OTHER_VARIABLES:
+            key = variable[len(ENVIRONMENT_PREFIX) :].lower()
+            if key in _READERS:
+                values[key] = _READERS[key](text, f"the environment: {variable}")
+    return Settings(**values)
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            table = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path} is not TOML: {error}", "correct the line that it names") from error
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key == "safety":
+            values["confirm"] = _safety(value, path)
+        elif key == "directories":
+            values["capture_off"] = _directories(value, path)
+        elif key in _READERS:
+            values[key] = _READERS[key](value, f"{path}: {key}")
+        else:
+            raise SettingError(
+                f"{path}: unknown setting {key!r}", f"known are: {', '.join([*_READERS, 'safety', 'directories'])}"
+            )
+    return values
+
+
+def _safety(value: Any, path: str) -> tuple[str, ...]:
+    allowed = "[safety] confirm = [] (a list of kinds of command and of regular expressions)"
+    if not isinstance(value, dict) or set(value) != {"confirm"}:
+        raise SettingError(f"{path}: [safety] takes one key, confirm", allowed)
+    confirm = value["confirm"]
+    if not isinstance(confirm, list) or not all(isinstance(item, str) for item in confirm):
+        raise SettingError(f"{path}: safety.confirm is not a list of texts", allowed)
+    for item in confirm:
+        try:
+            re.compile(item)
+        except re.error as error:
+            raise SettingError(
+                f"{path}: safety.confirm: {item!r} is no regular expression: {error}", allowed
+            ) from error
+    return tuple(confirm)
+
+
+def _directories(value: Any, path: str) -> tuple[str, ...]:
+    allowed = '[directories."/some/folder"] capture = "on" or "off"'
+    if not isinstance(value, dict):
+        raise SettingError(f"{path}: directories is not a table", allowed)
+    off = []
+    for folder, settings in value.items():
+        if not isinstance(settings, dict) or set(settings) != {"capture"} or settings["capture"] not in ("on", "off"):
+            raise SettingError(f"{path}: directories.{folder!r} has a wrong value", allowed)
+        if settings["capture"] == "off":
+            off.append(os.path.realpath(os.path.expanduser(folder)))
+    return tuple(off)
+
+
+def _count(value: Any, place: str) -> int:
+    if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value).replace("_", "")) or int(value) < 1:
+        raise SettingError(f"{place}: {value!r} is not a count", "a whole number from 1 on")
+    return int(value)
+
+
+def _size(value: Any, place: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", str(value).replace("_", "").strip())
+    if isinstance(value, bool) or not match or match[2].lower() not in _UNITS or float(match[1]) <= 0:
+        raise SettingError(f"{place}: {value!r} is not a size", 'bytes, or a text such as "512 MiB" or "2 GiB"')
+    return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+def _days(value: Any, place: str) -> float:
+    try:
+        days = float(value)
+    except (TypeError, ValueError):
+        days = 0.0
+    if isinstance(value, bool) or not days > 0:
+        raise SettingError(f"{place}: {value!r} is not a number of days", "a number above 0")
+    return days
+
+
+def _flag(value: Any, place: str) -> bool:
+    words = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
+    if str(value).lower() not in words:
+        raise SettingError(f"{place}: {value!r} is not a yes or a no", "true or false")
+    return words[str(value).lower()]
+
+
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "max_buffers": _count,
+    "max_bytes": _size,
+    "max_age_days": _days,
+    "max_view_bytes": _size,
+    "max_stream_bytes": _size,
+    "durable": _flag,
+}

@@ -1,0 +1,147 @@
+"""One SQLite file shared by any number of processes: opening, transactions, and starting over when it is broken."""
+
+import _thread
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.store.disk import schema
+from sightline.store.disk.layout import open_private, remove_file
+from sightline.store.errors import UnsafeStore
+
+BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
+STATEMENTS_KEPT = 64
+
+
+class Database:
+    """A connection that several threads may share. Its rows are plain tuples."""
+
+    def __init__(self, path: str, *, durable: bool = False) -> None:
+        """Open, making or migrating the tables as needed.
+
+        Raises:
+            UnsafeStore: the file is a symbolic link.
+            sqlite3.DatabaseError: it cannot be read; see `is_broken`.
+        """
+        self.path = path
+        self._lock = _thread.RLock()
+        if os.path.islink(path):
+            raise UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
+        if not os.path.exists(path):
+            os.close(open_private(path, os.O_RDWR | os.O_CREAT))
+        self._connection = sqlite3.connect(
+            path,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=STATEMENTS_KEPT,
+        )
+        try:
+            self._prepare(durable)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self, durable: bool) -> None:
+        version = self._version()
+        if version == 0:
+            self._patiently("PRAGMA journal_mode = WAL")
+        self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        if version < schema.VERSION:
+            with self.writing():
+                self._upgrade(self._version())
+
+    def _version(self) -> int:
+        return int(self._patiently("PRAGMA user_version")[0][0])
+
+    def _patiently(self, statement: str) -> list[Any]:
+        """For statements that answer "locked" at once, whatever the busy timeout (switching to WAL does)."""
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                return self._connection.execute(statement).fetchall()
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+
+    def _upgrade(self, version: int) -> None:
+        if version >= schema.VERSION:
+            return  # another process was first
+        steps = [schema.MIGRATIONS[step] for step in range(version, schema.VERSION)] if version else [schema.CREATE]
+        for statement in (statement for script in steps for statement in _statements(script)):
+            self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA user_version = {schema.VERSION}")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """A transaction that takes the write lock at once, so that it never has to give up half-way."""
+        with self._lock:
+            if self._connection.in_transaction:
+                yield
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.rollback()
+                raise
+
+    def execute(self, statement: str, parameters: Any = ()) -> int:
+        """Run one statement; how many rows it changed."""
+        with self._lock:
+            return self._connection.execute(statement, parameters).rowcount
+
+    def insert(self, statement: str, parameters: Any = ()) -> int:
+        """Run one INSERT; the new row's number."""
+        with self._lock:
+            return self._connection.execute(statement, parameters).lastrowid or 0
+
+    def rows(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self._lock:
+            return self._connection.execute(statement, parameters).fetchall()
+
+    def row(self, statement: str, parameters: Any = ()) -> tuple[Any, ...] | None:
+        """The first row of a query, None where there is none."""
+        with self._lock:
+            row: tuple[Any, ...] | None = self._connection.execute(statement, parameters).fetchone()
+            return row
+
+    def data_version(self) -> int:
+        """A number that changes when another process has written."""
+        with self._lock:
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def close(self) -> None:
+        """Close; the last process to do so folds the write-ahead file into the database."""
+        with self._lock:
+            self._connection.close()
+
+
+def is_broken(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file itself is damaged or not ours, so that only making it anew helps."""
+    text = str(error)
+    return any(sign in text for sign in ("malformed", "not a database", "no such table", "no such column"))
+
+
+def set_aside(path: str) -> str:
+    """Move a broken database out of the way; where it lies now."""
+    aside = f"{path}.broken-{int(time.time())}"
+    os.replace(path, aside)
+    for suffix in ("-wal", "-shm"):
+        remove_file(path + suffix)
+    return aside
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

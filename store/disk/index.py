@@ -1,0 +1,283 @@
+"""The index: buffers in order of use, hashes, sessions and views, for lists and look-ups.
+
+Records in, records out. A cache: all of it can be rebuilt from the folders and the audit files.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from sightline.store.disk.database import Database
+from sightline.store.records import Buffer, Session, Shown, StreamInfo, View
+
+_COLUMNS = (
+    "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
+    "artifact, note, origin, streams"
+)
+_NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
+"""Order of use is a counter, not a clock: a clock that jumps back must not make a used buffer look old."""
+
+
+class Totals(NamedTuple):
+    """Buffers that have bytes in the store, and how many bytes."""
+
+    buffers: int
+    bytes: int
+
+
+class Listed(NamedTuple):
+    """A buffer in the list, with its place in the order of use (larger is more recent)."""
+
+    buffer: Buffer
+    used: int
+
+
+class IndexedView(NamedTuple):
+    """A view's record, and where its line stands in its session's audit file (bytes)."""
+
+    view: View
+    offset: int
+    length: int
+
+
+class Index:
+    """All statements that the store needs."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def transaction(self) -> contextlib.AbstractContextManager[None]:
+        """Several changes as one; nests."""
+        return self._db.writing()
+
+    def data_version(self) -> int:
+        """A number that changes when another process has written."""
+        return self._db.data_version()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    # buffers
+
+    def put_buffer(self, buffer: Buffer) -> None:
+        """Insert a record as the most recently used, or replace it where it stands."""
+        values = (
+            *buffer[: Buffer._fields.index("streams")],
+            json.dumps({name: list(info) for name, info in buffer.streams.items()}),
+            buffer.bytes,
+        )
+        marks = ", ".join("?" * len(values))
+        update = ", ".join(f"{column} = excluded.{column}" for column in (*_COLUMNS.split(", ")[1:], "bytes"))
+        with self._db.writing():
+            self._db.execute(
+                f"INSERT INTO buffers ({_COLUMNS}, bytes, used) VALUES ({marks}, {_NEXT_USE})"  # noqa: S608
+                f" ON CONFLICT (name) DO UPDATE SET {update}",
+                values,
+            )
+            for stream, info in buffer.streams.items():
+                if info.sha256:
+                    self._db.execute(
+                        "INSERT OR IGNORE INTO hashes VALUES (?, ?, ?, ?)",
+                        (info.sha256, buffer.name, stream, info.bytes),
+                    )
+
+    def buffer(self, name: str) -> Buffer | None:
+        """The record of a name."""
+        return self._first("WHERE name = ?", name)
+
+    def _first(self, rest: str, *parameters: Any) -> Buffer | None:
+        row = self._db.row(f"SELECT {_COLUMNS} FROM buffers {rest}", parameters)  # noqa: S608
+        return _buffer(row) if row else None
+
+    def with_prefix(self, prefix: str, limit: int = 3) -> list[Buffer]:
+        """Records whose name begins with a prefix."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM buffers WHERE name >= ? AND name < ? ORDER BY name LIMIT ?",  # noqa: S608
+            (prefix, prefix + "g", limit),
+        )
+        return [_buffer(row) for row in rows]
+
+    def newest_command(self, back: int, session: str | None) -> Buffer | None:
+        """The newest command, or one further back; of a session, or of the store where it is None."""
+        if session is None:
+            return self._first("WHERE kind = 'cmd' AND state <> 'evicted' ORDER BY number DESC LIMIT 1 OFFSET ?", back)
+        return self._first(
+            "WHERE session = ? AND kind = 'cmd' AND state <> 'evicted' ORDER BY number DESC LIMIT 1 OFFSET ?",
+            session,
+            back,
+        )
+
+    def newest_file(self, path: str) -> Buffer | None:
+        """The newest version of a file."""
+        return self._first(
+            "WHERE kind = 'file' AND command = ? AND state = 'sealed' ORDER BY number DESC LIMIT 1", path
+        )
+
+    def of_artifact(self, artifact: str) -> Buffer | None:
+        """The buffer that was imported under an id."""
+        return self._first("WHERE artifact = ? ORDER BY number DESC LIMIT 1", artifact)
+
+    def with_hash(self, prefix: str, limit: int = 8) -> list[tuple[str, str, str]]:
+        """(sha256, buffer, stream) of streams whose hash begins with a prefix, newest buffers first."""
+        rows = self._db.rows(
+            "SELECT sha256, buffer, stream FROM hashes JOIN buffers ON name = buffer"
+            " WHERE sha256 >= ? AND sha256 < ? AND state <> 'evicted' ORDER BY buffers.number DESC LIMIT ?",
+            (prefix, prefix + "g", limit),
+        )
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
+        """Buffers, most recently used first; with ``before`` only those used less recently than that place."""
+        where, parameters = ["1"], list[Any]()
+        if before is not None:
+            where.append("used < ?")
+            parameters.append(before)
+        if session is not None:
+            where.append("session = ?")
+            parameters.append(session)
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS}, used FROM buffers WHERE {' AND '.join(where)} ORDER BY used DESC LIMIT ?",  # noqa: S608
+            (*parameters, limit),
+        )
+        return [Listed(_buffer(row[:-1]), row[-1]) for row in rows]
+
+    def least_used(self, limit: int) -> list[Buffer]:
+        """Buffers that may be evicted, least recently used first."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM buffers WHERE state IN ('sealed', 'interrupted') AND NOT pinned"  # noqa: S608
+            " ORDER BY used LIMIT ?",
+            (limit,),
+        )
+        return [_buffer(row) for row in rows]
+
+    def created_before(self, time: float, limit: int) -> list[Buffer]:
+        """Buffers last used before a time that may be evicted, least recently used first."""
+        return [buffer for buffer in self.least_used(limit) if buffer.accessed < time]
+
+    def running(self) -> list[Buffer]:
+        """Buffers whose capture has not ended as far as the index knows."""
+        rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE state = 'running'")  # noqa: S608
+        return [_buffer(row) for row in rows]
+
+    def names(self) -> set[str]:
+        """Names of all buffers, the evicted ones too."""
+        return {row[0] for row in self._db.rows("SELECT name FROM buffers")}
+
+    def touch(self, name: str, time: float) -> None:
+        """A use: the buffer becomes the most recently used."""
+        self._db.execute(f"UPDATE buffers SET accessed = ?, used = {_NEXT_USE} WHERE name = ?", (time, name))  # noqa: S608
+
+    def forget_buffer(self, name: str) -> None:
+        """Remove a record altogether."""
+        with self._db.writing():
+            self._db.execute("DELETE FROM buffers WHERE name = ?", (name,))
+            self.forget_hashes(name)
+
+    def forget_hashes(self, name: str) -> None:
+        """The buffer's bytes are gone: it can neither be found nor shared by content."""
+        self._db.execute("DELETE FROM hashes WHERE buffer = ?", (name,))
+
+    def totals(self) -> Totals:
+        """What the limits are about, kept by triggers: no count at each capture."""
+        row = self._db.row("SELECT buffers, bytes FROM totals")
+        return Totals(*row) if row else Totals(0, 0)
+
+    # sessions and views
+
+    def put_session(self, session: Session) -> None:
+        """Insert or replace a session."""
+        self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?)", session)
+
+    def session(self, name: str) -> Session | None:
+        """The record of a session."""
+        row = self._db.row(
+            "SELECT name, harness, harness_id, client, cwd, started FROM sessions WHERE name = ?", (name,)
+        )
+        return Session(*row) if row else None
+
+    def sessions(self) -> list[Session]:
+        """All sessions, the newest first."""
+        rows = self._db.rows(
+            "SELECT name, harness, harness_id, client, cwd, started FROM sessions ORDER BY started DESC"
+        )
+        return [Session(*row) for row in rows]
+
+    def put_view(self, indexed: IndexedView) -> None:
+        """Insert a view's record."""
+        view = indexed.view
+        record = {name: value for name, value in view._asdict().items() if name not in ("id", "session", "number")}
+        with self._db.writing():
+            number = self._db.insert(
+                "INSERT OR REPLACE INTO views (session, entry, time, verb, record, offset, length)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    view.session,
+                    view.number,
+                    view.time,
+                    view.verb,
+                    json.dumps(record, ensure_ascii=False),
+                    indexed.offset,
+                    indexed.length,
+                ),
+            )
+            for name in dict.fromkeys(view.refs):
+                self._db.execute("INSERT OR IGNORE INTO views_of VALUES (?, ?)", (name, number))
+
+    def view(self, session: str, number: int) -> IndexedView | None:
+        """One view of a session."""
+        row = self._db.row(_VIEW + "WHERE session = ? AND entry = ?", (session, number))
+        return _view(row) if row else None
+
+    def views(self, *, buffer: str | None = None, session: str | None = None, limit: int = -1) -> list[IndexedView]:
+        """Views, newest first; of one buffer, or of one session."""
+        where, parameters = ["1"], list[Any]()
+        if buffer is not None:
+            where.append("number IN (SELECT view FROM views_of WHERE buffer = ?)")
+            parameters.append(buffer)
+        if session is not None:
+            where.append("session = ?")
+            parameters.append(session)
+        rows = self._db.rows(f"{_VIEW} WHERE {' AND '.join(where)} ORDER BY number DESC LIMIT ?", (*parameters, limit))
+        return [_view(row) for row in rows]
+
+    def forget_views(self, session: str) -> None:
+        """Remove a session's views, to index them anew."""
+        with self._db.writing():
+            self._db.execute(
+                "DELETE FROM views_of WHERE view IN (SELECT number FROM views WHERE session = ?)", (session,)
+            )
+            self._db.execute("DELETE FROM views WHERE session = ?", (session,))
+
+    # commands that wait for a confirmation
+
+    def put_ack(self, token: str, request: str, session: str, created: float, keep_after: float) -> None:
+        """Keep a request until it is confirmed; those older than a time are forgotten."""
+        with self._db.writing():
+            self._db.execute("DELETE FROM acks WHERE created < ?", (keep_after,))
+            self._db.execute("INSERT INTO acks VALUES (?, ?, ?, ?)", (token, request, session, created))
+
+    def take_ack(self, token: str, keep_after: float) -> str | None:
+        """The request behind a token, once."""
+        with self._db.writing():
+            row = self._db.row("SELECT request FROM acks WHERE token = ? AND created >= ?", (token, keep_after))
+            self._db.execute("DELETE FROM acks WHERE token = ?", (token,))
+        return str(row[0]) if row else None
+
+
+_VIEW = "SELECT session, entry, record, offset, length FROM views "
+
+
+def _buffer(row: Iterable[Any]) -> Buffer:
+    *fields, streams = row
+    buffer = Buffer._make((*fields, {name: StreamInfo(*info) for name, info in json.loads(streams).items()}))
+    return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))
+
+
+def _view(row: tuple[Any, ...]) -> IndexedView:
+    session, number, record, offset, length = row
+    fields = json.loads(record)
+    fields["refs"] = tuple(fields["refs"])
+    fields["shown"] = tuple(Shown(*shown) for shown in fields["shown"])
+    return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)

@@ -1,0 +1,173 @@
+"""Where everything lies under the store's root, and the few safe ways to make and open it.
+
+Folders are 0700 and files 0600 whatever the umask; a symbolic link below the root is refused, never followed.
+"""
+
+import errno
+import os
+import stat
+
+from sightline.store.errors import UnsafeStore
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+SEALED_MODE = 0o400
+
+DERIVED = ("pretty", "all")
+"""Files of a buffer's folder that can be made again from its streams."""
+
+
+class Layout:
+    """Paths under one root, as plain strings (pathlib costs 4 ms at every start)."""
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.realpath(root)
+        self.index = os.path.join(self.root, "index.sqlite")
+        self.config = os.path.join(self.root, "config.toml")
+        self.buffers = os.path.join(self.root, "buffers")
+        self.live = os.path.join(self.root, "live")
+        self.audit = os.path.join(self.root, "audit")
+        self.tombstones = os.path.join(self.root, "tombstones")
+
+    def ensure(self) -> None:
+        """Make the root and its folders where they are missing.
+
+        Raises:
+            UnsafeStore: one of them is a symbolic link or no folder.
+            OSError: they cannot be made.
+        """
+        if not os.path.isdir(self.root):
+            os.makedirs(os.path.dirname(self.root), exist_ok=True)
+            make_folder(self.root)
+        for folder in (self.buffers, self.live, self.audit, self.tombstones):
+            try:
+                mode = os.lstat(folder).st_mode
+            except FileNotFoundError:
+                make_folder(folder)
+                continue
+            if not stat.S_ISDIR(mode):
+                raise UnsafeStore(f"{folder} is not a folder", "move it away; Sightline makes it anew")
+        if os.stat(self.root).st_mode & 0o077:
+            os.chmod(self.root, FOLDER_MODE)
+
+    def folder(self, name: str) -> str:
+        """A buffer's folder."""
+        return os.path.join(self.buffers, name)
+
+    def stream(self, name: str, stream: str) -> str:
+        """A stream's file, or any other file of the buffer's folder."""
+        return os.path.join(self.buffers, name, stream)
+
+    def meta(self, name: str) -> str:
+        """A buffer's ``meta.json``."""
+        return os.path.join(self.buffers, name, "meta.json")
+
+    def marker(self, name: str) -> str:
+        """The small file that a running capture holds locked."""
+        return os.path.join(self.live, name)
+
+    def tombstone(self, name: str) -> str:
+        """What is left of a buffer that is gone."""
+        return os.path.join(self.tombstones, name + ".json")
+
+    def audit_file(self, session: str) -> str:
+        """A session's audit log."""
+        return os.path.join(self.audit, session + ".jsonl")
+
+
+def make_folder(path: str) -> None:
+    """Make one private folder; an existing one is fine."""
+    try:
+        os.mkdir(path, FOLDER_MODE)
+    except FileExistsError:
+        return
+    os.chmod(path, FOLDER_MODE)
+
+
+def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
+    """Open a file of ours: never through a link, never left to a child, 0600 when it is made.
+
+    Raises:
+        UnsafeStore: the path is a symbolic link.
+        OSError: as `os.open`.
+    """
+    try:
+        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE, dir_fd=dir_fd)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one") from None
+        raise
+    if flags & os.O_CREAT:
+        os.fchmod(fd, FILE_MODE)
+    return fd
+
+
+def write_atomically(path: str, data: bytes, *, durable: bool = False) -> None:
+    """Replace a file so that a reader, or a crash, finds the old text or the new one and nothing between."""
+    temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
+    fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        try:
+            write_all(fd, data)
+            if durable:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, path)
+    except BaseException:
+        remove_file(temporary)
+        raise
+    if durable:
+        sync_folder(os.path.dirname(path))
+
+
+def write_all(fd: int, data: bytes | memoryview) -> None:
+    """Write every byte; a write that is cut short (a signal, a nearly full disk) goes on where it stopped."""
+    written = os.write(fd, data)
+    if written < len(data):
+        view = memoryview(data)
+        while written < len(view):
+            written += os.write(fd, view[written:])
+
+
+def read_file(path: str) -> bytes:
+    """A small file of ours, whole. Raises FileNotFoundError, UnsafeStore."""
+    fd = open_private(path, os.O_RDONLY)
+    try:
+        chunks = []
+        while chunk := os.read(fd, 1 << 20):
+            chunks.append(chunk)
+        return b"".join(chunks)
+    finally:
+        os.close(fd)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file; one that is gone already is fine."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def remove_folder(path: str) -> None:
+    """Remove a buffer's folder with its files; readers that have them open keep reading."""
+    try:
+        names = os.listdir(path)
+    except FileNotFoundError:
+        return
+    for name in names:
+        remove_file(os.path.join(path, name))
+    try:
+        os.rmdir(path)
+    except FileNotFoundError:
+        pass
+
+
+def sync_folder(path: str) -> None:
+    """Make a rename or a new name in a folder survive power loss."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

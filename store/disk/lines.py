@@ -1,0 +1,162 @@
+"""The sparse line index: from a line's number to its offset in a file of any size, without reading the file.
+
+A *checkpoint* is written about every CHECKPOINT_BYTES of capture. It holds, for both streams at once, the bytes and newlines so
+far, and the number of order records that they came in: so any line of either stream, or of both in order of arrival, lies
+between two neighbouring checkpoints, found by bisection on a column that only grows.
+"""
+
+import os
+import struct
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import NamedTuple
+
+CHECKPOINT_BYTES = 1 << 16  # 1 GB gives 16,000 checkpoints (640 KB), and any line is one small read away
+_CHECKPOINT = struct.Struct("<5Q")
+_SCAN_BYTES = 1 << 18
+
+
+class Checkpoint(NamedTuple):
+    """Where a capture stood.
+
+    Attributes:
+        records: order records written.
+        out_bytes: bytes of the out stream, out_newlines the newlines in them; likewise for err.
+    """
+
+    records: int
+    out_bytes: int
+    out_newlines: int
+    err_bytes: int
+    err_newlines: int
+
+
+START = Checkpoint(0, 0, 0, 0, 0)
+
+
+def pack_checkpoint(point: Checkpoint) -> bytes:
+    """The fixed-size record of a checkpoint."""
+    return _CHECKPOINT.pack(*point)
+
+
+class Checkpoints:
+    """The checkpoints of a buffer, read from its ``lines`` file as they are needed."""
+
+    def __init__(self, fd: int) -> None:
+        """Takes over the descriptor; -1 stands for a buffer without the file."""
+        self._fd = fd
+
+    def __len__(self) -> int:
+        """Checkpoints now, the start included."""
+        return 1 + (os.fstat(self._fd).st_size // _CHECKPOINT.size if self._fd >= 0 else 0)
+
+    def __getitem__(self, at: int) -> Checkpoint:
+        """Checkpoint 0 is the start of the capture."""
+        if at == 0:
+            return START
+        data = os.pread(self._fd, _CHECKPOINT.size, (at - 1) * _CHECKPOINT.size)
+        if len(data) < _CHECKPOINT.size:
+            raise IndexError(at)
+        return Checkpoint(*_CHECKPOINT.unpack(data))
+
+    def last_before(self, key: Callable[[Checkpoint], int], value: int) -> Checkpoint:
+        """The last checkpoint whose key is below a value; the start where there is none."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if key(self[middle]) < value:
+                low = middle + 1
+            else:
+                high = middle
+        return self[max(low - 1, 0)]
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def scan_checkpoints(read: Callable[[int, int], bytes]) -> list[tuple[int, int]]:
+    """(bytes, newlines) about every CHECKPOINT_BYTES of a stream that has no index; ``read(offset, length)`` gives its bytes."""
+    points = [(0, 0)]
+    offset = newlines = 0
+    while data := read(offset, CHECKPOINT_BYTES):
+        offset += len(data)
+        newlines += data.count(b"\n")
+        points.append((offset, newlines))
+    return points
+
+
+def count_newlines(fd: int, start: int, end: int) -> int:
+    """Newlines in a file's bytes from start to end."""
+    newlines = 0
+    while start < end:
+        data = os.pread(fd, min(_SCAN_BYTES, end - start), start)
+        if not data:
+            break
+        newlines += data.count(b"\n")
+        start += len(data)
+    return newlines
+
+
+def nth_newline(data: bytes, nth: int) -> int:
+    """Index of the nth newline (from 1), -1 where there are fewer.
+
+    Halves by counting before it steps: stepping alone takes 20 ms in a block of empty lines.
+    """
+    low, high = 0, len(data)
+    while high - low > 512:
+        middle = (low + high) // 2
+        here = data.count(b"\n", low, middle)
+        if here >= nth:
+            high = middle
+        else:
+            nth -= here
+            low = middle
+    position = low - 1
+    for _ in range(nth):
+        position = data.find(b"\n", position + 1, high)
+        if position < 0:
+            return -1
+    return position
+
+
+class StreamIndex:
+    """One stream's column of the checkpoints: pairs of (bytes, newlines) that both only grow."""
+
+    def __init__(self, checkpoints: Checkpoints, stream: str) -> None:
+        self._checkpoints = checkpoints
+        self._bytes, self._newlines = (3, 4) if stream == "err" else (1, 2)
+
+    def before_newline(self, nth: int) -> tuple[int, int]:
+        """The last point that has fewer than nth newlines."""
+        return self._pair(self._checkpoints.last_before(lambda point: point[self._newlines], nth))
+
+    def before_byte(self, offset: int) -> tuple[int, int]:
+        """The last point that lies below an offset."""
+        return self._pair(self._checkpoints.last_before(lambda point: point[self._bytes], offset))
+
+    def _pair(self, point: Checkpoint) -> tuple[int, int]:
+        return point[self._bytes], point[self._newlines]
+
+
+class ScannedIndex:
+    """The same for a stream without an index on disk, scanned once when it is first asked (0.4 s a GB)."""
+
+    def __init__(self, read: Callable[[int, int], bytes]) -> None:
+        self._read = read
+        self._points: list[tuple[int, int]] = []
+
+    def before_newline(self, nth: int) -> tuple[int, int]:
+        """The last point that has fewer than nth newlines."""
+        return self._before(lambda point: point[1], nth)
+
+    def before_byte(self, offset: int) -> tuple[int, int]:
+        """The last point that lies below an offset."""
+        return self._before(lambda point: point[0], offset)
+
+    def _before(self, key: Callable[[tuple[int, int]], int], value: int) -> tuple[int, int]:
+        if not self._points:
+            self._points = scan_checkpoints(self._read)
+        return self._points[max(bisect_left(self._points, value, key=key) - 1, 0)]

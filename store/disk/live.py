@@ -1,0 +1,91 @@
+"""Markers of running captures: one small locked file each, touched as bytes arrive.
+
+The lock is the proof of life: the kernel frees it when the writer dies, however it dies.
+"""
+
+import fcntl
+import os
+import time
+
+from sightline.store.disk.layout import Layout, open_private, remove_file, write_all
+
+TOUCH_SECONDS = 0.02  # as often as a watcher can use; each touch wakes every inspector
+
+
+class Marker:
+    """The writer's side: holds the lock until it is closed."""
+
+    def __init__(self, layout: Layout, name: str) -> None:
+        self._path = layout.marker(name)
+        # Locked before it has its name: nobody ever sees the marker of a living capture unlocked.
+        temporary = os.path.join(layout.live, f".{name}.{os.getpid()}")
+        self._fd = open_private(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        fcntl.flock(self._fd, fcntl.LOCK_EX)
+        write_all(self._fd, f"{os.getpid()}\n".encode())
+        os.rename(temporary, self._path)
+        self._touched = 0.0
+
+    def touch(self) -> None:
+        """Tell watchers that bytes have arrived; at most every TOUCH_SECONDS."""
+        now = time.monotonic()
+        if now - self._touched >= TOUCH_SECONDS:
+            self._touched = now
+            os.utime(self._fd)
+
+    def close(self) -> None:
+        """Take the marker away; the capture has ended."""
+        if self._fd >= 0:
+            remove_file(self._path)
+            os.close(self._fd)
+            self._fd = -1
+
+
+class DeadMarker:
+    """A marker whose writer died, held by whoever takes care of what it left."""
+
+    def __init__(self, path: str, fd: int) -> None:
+        self._path = path
+        self._fd = fd
+
+    def close(self, *, remove: bool = True) -> None:
+        """Let go; by default the marker goes too, its buffer being taken care of."""
+        if remove:
+            remove_file(self._path)
+        os.close(self._fd)
+
+
+def take_dead(layout: Layout, name: str) -> DeadMarker | None:
+    """The marker of a capture whose writer died, now held by the caller; None while the writer lives or where there is none."""
+    path = layout.marker(name)
+    try:
+        fd = open_private(path, os.O_RDWR)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(fd).st_ino == os.lstat(path).st_ino:
+            return DeadMarker(path, fd)
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(fd)
+    return None
+
+
+def marker_names(layout: Layout) -> list[str]:
+    """Names of the buffers that have a marker, whether their writer lives or not."""
+    return [name for name in os.listdir(layout.live) if not name.startswith(".")]
+
+
+def writer_alive(layout: Layout, name: str) -> bool:
+    """Whether a living writer holds the buffer's marker."""
+    try:
+        fd = open_private(layout.marker(name), os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)

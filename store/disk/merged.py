@@ -1,0 +1,176 @@
+"""Both streams of a buffer in order of arrival, line by line.
+
+A line stands where its newline arrived, so no line is torn; last lines without one come at the end.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sightline.store.disk.layout import open_private, remove_file, write_all
+from sightline.store.disk.lines import Checkpoint, Checkpoints
+from sightline.store.disk.order import read_arrivals
+from sightline.store.disk.streams import StreamReader
+from sightline.store.shape.source import LINE_LIMIT, Line
+
+_WINDOW_BYTES = 1 << 16
+_COPY_BYTES = 1 << 20
+
+
+class Run(NamedTuple):
+    """Neighbouring lines of one stream.
+
+    Attributes:
+        number: number of the first one among the lines of both streams, from 1.
+        stream: ``out`` or ``err``.
+        first: number of the first one in its stream.
+        length: how many.
+    """
+
+    number: int
+    stream: str
+    first: int
+    length: int
+
+
+class MergedReader:
+    """Reads lines of two streams in order of arrival. Closes what it was given."""
+
+    def __init__(self, ref: str, out: StreamReader, err: StreamReader, checkpoints: Checkpoints, order_fd: int) -> None:
+        self.ref = ref
+        self._readers = {"out": out, "err": err}
+        self._checkpoints = checkpoints
+        self._order_fd = order_fd
+
+    def close(self) -> None:
+        """Close all files."""
+        for reader in self._readers.values():
+            reader.close()
+        if self._order_fd >= 0:
+            os.close(self._order_fd)
+            self._order_fd = -1
+
+    def refresh(self) -> bool:
+        """Take in what has been written since; whether there was anything."""
+        return any([reader.refresh() for reader in self._readers.values()])
+
+    @property
+    def single(self) -> str:
+        """The only stream that has bytes, or empty where both have."""
+        out, err = self._readers.values()
+        return "" if out.byte_count and err.byte_count else ("err" if err.byte_count else "out")
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of both streams."""
+        return sum(reader.byte_count for reader in self._readers.values())
+
+    @property
+    def line_count(self) -> int:
+        """Lines of both streams."""
+        return sum(reader.line_count for reader in self._readers.values())
+
+    def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[tuple[str, Line]]:
+        """(stream, line) for lines first to last of both, inclusive; each line keeps its number in its stream."""
+        for run in self.runs(first, last):
+            for line in self._readers[run.stream].lines(run.first, run.first + run.length - 1, limit):
+                yield run.stream, line
+
+    def runs(self, first: int, last: int) -> Iterator[Run]:
+        """Which lines of which stream are lines first to last of both."""
+        if self.single:
+            count = min(last, self._readers[self.single].line_count) - first + 1
+            if count > 0:
+                yield Run(first, self.single, first, count)
+            return
+        start = self._checkpoints.last_before(lambda point: point.out_newlines + point.err_newlines, first)
+        number = start.out_newlines + start.err_newlines + 1
+        for run in joined(self._runs_from(start, number)):
+            skip = max(first - run.number, 0)
+            count = min(run.length - skip, last - run.number - skip + 1)
+            if count > 0:
+                yield Run(run.number + skip, run.stream, run.first + skip, count)
+            if run.number + run.length > last:
+                return
+
+    def copy_to(self, path: str) -> None:
+        """Write all lines of both to a file, atomically; a line without a newline gets one where another follows."""
+        temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
+        fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            torn = False
+            for run in self.runs(1, self.line_count):
+                if torn:
+                    write_all(fd, b"\n")
+                reader = self._readers[run.stream]
+                start, end = reader.offset_of_line(run.first), reader.offset_of_line(run.first + run.length)
+                while start < end and (data := reader.read(start, min(_COPY_BYTES, end - start))):
+                    write_all(fd, data)
+                    start += len(data)
+                torn = end == reader.byte_count and not reader.ends_with_newline
+            os.replace(temporary, path)
+        except BaseException:
+            remove_file(temporary)
+            raise
+        finally:
+            os.close(fd)
+
+    def _runs_from(self, start: Checkpoint, number: int) -> Iterator[Run]:
+        windows = {
+            "out": _Window(self._readers["out"], start.out_bytes),
+            "err": _Window(self._readers["err"], start.err_bytes),
+        }
+        following = {"out": start.out_newlines + 1, "err": start.err_newlines + 1}
+        latest = "out"
+        arrivals = read_arrivals(self._order_fd, start.records) if self._order_fd >= 0 else iter(())
+        for arrival in arrivals:
+            latest = arrival.stream
+            newlines = windows[latest].count(arrival.length)
+            if newlines:
+                yield Run(number, latest, following[latest], newlines)
+                number += newlines
+                following[latest] += newlines
+        for stream in ("err", "out") if latest == "out" else ("out", "err"):
+            rest = self._readers[stream].line_count - following[stream] + 1
+            if rest > 0:
+                yield Run(number, stream, following[stream], rest)
+                number += rest
+
+
+class _Window:
+    """Counts newlines of a stream forward in pieces of any length, reading larger ones."""
+
+    def __init__(self, reader: StreamReader, offset: int) -> None:
+        self._reader = reader
+        self._offset = offset
+        self._data = b""
+        self._at = 0
+
+    def count(self, length: int) -> int:
+        newlines = 0
+        while length > 0:
+            if self._at == len(self._data):
+                self._data = self._reader.read(self._offset, _WINDOW_BYTES)
+                self._offset += len(self._data)
+                self._at = 0
+                if not self._data:
+                    break
+            take = min(length, len(self._data) - self._at)
+            newlines += self._data.count(b"\n", self._at, self._at + take)
+            self._at += take
+            length -= take
+        return newlines
+
+
+def joined(runs: Iterator[Run]) -> Iterator[Run]:
+    """Neighbouring runs of one stream as one."""
+    held: Run | None = None
+    for run in runs:
+        if held and held.stream == run.stream:
+            held = held._replace(length=held.length + run.length)
+            continue
+        if held:
+            yield held
+        held = run
+    if held:
+        yield held

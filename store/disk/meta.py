@@ -1,0 +1,43 @@
+"""``meta.json`` and tombstones: a buffer's record as a file, from which the index can be rebuilt."""
+
+import json
+from typing import Any
+
+from sightline.store.disk.layout import Layout, read_file, write_atomically
+from sightline.store.records import Buffer, StreamInfo
+
+FORMAT = 1
+
+
+def encode_buffer(buffer: Buffer, **more: Any) -> bytes:
+    """A record as JSON, without what changes with reading (``accessed``)."""
+    fields = buffer._asdict()
+    del fields["accessed"]
+    fields["streams"] = {name: info._asdict() for name, info in buffer.streams.items()}
+    return json.dumps({"format": FORMAT, **fields, **more}, ensure_ascii=False).encode(errors="surrogateescape")
+
+
+def decode_buffer(data: bytes) -> Buffer:
+    """A record from its JSON. Raises ValueError for anything that is none."""
+    fields = json.loads(data.decode(errors="surrogateescape"))
+    if not isinstance(fields, dict):
+        raise ValueError("not a buffer's record")
+    try:
+        fields["streams"] = {
+            name: StreamInfo(info["bytes"], info["lines"], info.get("sha256", ""), info.get("mime", ""))
+            for name, info in fields["streams"].items()
+        }
+        known = {name: fields[name] for name in Buffer._fields if name != "accessed"}
+        return Buffer(accessed=fields.get("ended") or fields["created"], **known)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a buffer's record: {error!r}") from error
+
+
+def write_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> None:
+    """Replace a buffer's ``meta.json``."""
+    write_atomically(layout.meta(buffer.name), encode_buffer(buffer), durable=durable)
+
+
+def read_meta(layout: Layout, name: str) -> Buffer:
+    """A buffer's record from its folder. Raises FileNotFoundError, ValueError."""
+    return decode_buffer(read_file(layout.meta(name)))

@@ -1,0 +1,43 @@
+"""How two streams interleaved, and when: fixed-size records of (time, length, stream), one a read."""
+
+import os
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_RECORD = struct.Struct("<QIHH")
+_BATCH_RECORDS = 512
+STREAM_CODES = {"out": 0, "err": 1}
+_STREAMS = {code: stream for stream, code in STREAM_CODES.items()}
+RECORD_BYTES = _RECORD.size
+
+
+class Arrival(NamedTuple):
+    """One read.
+
+    Attributes:
+        time: nanoseconds since the capture began, on a clock that never jumps.
+        length: bytes.
+        stream: ``out`` or ``err``.
+    """
+
+    time: int
+    length: int
+    stream: str
+
+
+def pack_arrival(time_ns: int, length: int, stream: str) -> bytes:
+    """The record of one read of at most 4 GiB."""
+    return _RECORD.pack(time_ns, length, STREAM_CODES[stream], 0)
+
+
+def read_arrivals(fd: int, start: int = 0) -> Iterator[Arrival]:
+    """Arrivals from a record's number on (from 0), as far as they are whole."""
+    while True:
+        data = os.pread(fd, _BATCH_RECORDS * RECORD_BYTES, start * RECORD_BYTES)
+        whole = len(data) // RECORD_BYTES
+        for time_ns, length, code, _ in _RECORD.iter_unpack(data[: whole * RECORD_BYTES]):
+            yield Arrival(time_ns, length, _STREAMS.get(code, "out"))
+        if whole < _BATCH_RECORDS:
+            return
+        start += whole

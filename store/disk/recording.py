@@ -1,0 +1,137 @@
+"""A running capture: a reserved name, its folder, its marker, its record; from the first byte to the seal."""
+
+import os
+import time
+
+from sightline.store.disk.index import Index
+from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, remove_folder
+from sightline.store.disk.meta import write_meta
+from sightline.store.disk.writing import BufferWriter, store_failed
+from sightline.store.records import Buffer, StreamInfo
+from sightline.store.refs import HEX_DIGITS
+
+SHARED_BYTES = 4096  # identical streams of this size and more share their storage
+_TRIES_PER_LENGTH = 4
+
+
+class Recording:
+    """One running capture. What `append` has taken is on disk; `seal` makes the buffer immutable."""
+
+    def __init__(
+        self, layout: Layout, index: Index, buffer: Buffer, *, max_stream_bytes: int, durable: bool = False
+    ) -> None:
+        """Make the buffer's folder, marker and record for a name that `reserve` gave.
+
+        Raises:
+            StoreFailed: the store could not take it.
+        """
+        self._layout = layout
+        self._index = index
+        self._durable = durable
+        self.buffer = buffer
+        self._writer = BufferWriter(layout, buffer.name, max_stream_bytes=max_stream_bytes, durable=durable)
+        try:
+            write_meta(layout, buffer, durable=durable)
+        except OSError as error:
+            self._writer.abandon()
+            remove_folder(layout.folder(buffer.name))
+            raise store_failed(error) from error
+        self.append = self._writer.append
+        self.progress = self._writer.progress
+
+    @property
+    def name(self) -> str:
+        """The buffer's name."""
+        return self.buffer.name
+
+    def register(self) -> None:
+        """Show the running buffer to others. Apart from the start, so that a command need not wait for the index."""
+        self._index.put_buffer(self.buffer)
+
+    def seal(
+        self, *, exit_code: int | None, signal: int = 0, timed_out: bool = False, note: str = "", mime: str = ""
+    ) -> Buffer:
+        """End the capture: hash, make read-only, share storage with identical streams, write the record.
+
+        Raises:
+            StoreFailed: the record could not be written.
+        """
+        streams = self._writer.finish()
+        if dropped := self._writer.dropped:
+            told = ", ".join(f"{count:,} B of {stream}" for stream, count in dropped.items())
+            note = "; ".join(filter(None, (note, f"dropped past max_stream_bytes: {told}")))
+        self.buffer = self.buffer._replace(
+            state="sealed",
+            ended=time.time(),
+            exit_code=exit_code,
+            signal=signal,
+            timed_out=timed_out,
+            note=note,
+            streams={name: info._replace(mime=mime) for name, info in streams.items()},
+        )
+        try:
+            self._share()
+            write_meta(self._layout, self.buffer, durable=self._durable)
+        except OSError as error:
+            raise store_failed(error) from error
+        self._index.put_buffer(self.buffer)
+        self._writer.release()
+        return self.buffer
+
+    def _share(self) -> None:
+        for stream, info in self.buffer.streams.items():
+            if info.bytes < SHARED_BYTES:
+                continue
+            for sha256, other, other_stream in self._index.with_hash(info.sha256):
+                if other != self.name and share_stream(
+                    self._layout.stream(other, other_stream), self._layout.stream(self.name, stream), info, sha256
+                ):
+                    break
+
+    def discard(self) -> None:
+        """Nothing of it is wanted: the command never started, or the store failed."""
+        self._writer.abandon()
+        remove_folder(self._layout.folder(self.name))
+        self._index.forget_buffer(self.name)
+
+
+def share_stream(source: str, target: str, info: StreamInfo, sha256: str) -> bool:
+    """Make a sealed stream another name of an identical one; whether that worked.
+
+    The other buffer may go at any moment, and links may run out: then the copy simply stays.
+    """
+    if sha256 != info.sha256:
+        return False
+    temporary = f"{target}.{os.getpid():x}.tmp"
+    try:
+        status = os.lstat(source)
+        if status.st_size != info.bytes or status.st_mode & 0o777 != SEALED_MODE:
+            return False
+        os.link(source, temporary, follow_symlinks=False)
+        os.replace(temporary, target)
+    except OSError:
+        return False
+    return True
+
+
+def reserve(layout: Layout, kind: str) -> str:
+    """A name that no other process has or had, reserved by making its folder.
+
+    Raises:
+        StoreFailed: the folder could not be made.
+    """
+    digits = HEX_DIGITS
+    while True:
+        for _ in range(_TRIES_PER_LENGTH):
+            name = f"{kind}_{os.urandom((digits + 1) // 2).hex()[:digits]}"
+            if os.path.lexists(layout.tombstone(name)):
+                continue  # a ref that once meant something must never mean something else
+            try:
+                os.mkdir(layout.folder(name), FOLDER_MODE)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise store_failed(error) from error
+            os.chmod(layout.folder(name), FOLDER_MODE)
+            return name
+        digits += 1

@@ -1,0 +1,180 @@
+"""After a crash: captures whose writer died become readable ``interrupted`` buffers, and the index is made anew from the folders."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sightline.store.disk.index import Index
+from sightline.store.disk.layout import (
+    DERIVED,
+    SEALED_MODE,
+    Layout,
+    open_private,
+    read_file,
+    remove_file,
+    remove_folder,
+)
+from sightline.store.disk.lines import count_newlines
+from sightline.store.disk.live import marker_names, take_dead, writer_alive
+from sightline.store.disk.meta import decode_buffer, read_meta, write_meta
+from sightline.store.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
+from sightline.store.records import Buffer, StreamInfo
+
+_READ_BYTES = 1 << 20
+_NOT_STREAMS = {"order", "lines", "meta.json", *DERIVED}
+
+
+class Adopted(NamedTuple):
+    """What `adopt_dead` found.
+
+    Attributes:
+        interrupted: names of buffers that are now marked interrupted.
+        dropped: names that were reserved and never had a record.
+    """
+
+    interrupted: list[str]
+    dropped: list[str]
+
+
+def adopt_dead(layout: Layout, index: Index) -> Adopted:
+    """Take care of every capture whose writer died. Any process may, at any time; the marker's lock keeps them apart."""
+    interrupted, dropped = [], []
+    for name in {*marker_names(layout), *(buffer.name for buffer in index.running())}:
+        buffer = adopt(layout, index, name)
+        if buffer is None:
+            if not writer_alive(layout, name):
+                dropped.append(name)
+        elif buffer.state == "interrupted":
+            interrupted.append(name)
+    return Adopted(interrupted, dropped)
+
+
+def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
+    """Take care of one capture if its writer died: its record as it is now; None while the writer lives or where nothing is left."""
+    marker = take_dead(layout, name)
+    if marker is None and (writer_alive(layout, name) or os.path.lexists(layout.marker(name))):
+        return None
+    try:
+        buffer = read_meta(layout, name)
+    except (FileNotFoundError, ValueError):
+        index.forget_buffer(name)
+        if marker:
+            remove_folder(layout.folder(name))
+            marker.close()
+        return None
+    try:
+        if buffer.state == "running":
+            buffer = close_interrupted(layout, buffer)
+        known = index.buffer(name)
+        if known is None or known.state != buffer.state:
+            index.put_buffer(buffer)
+    except BaseException:
+        if marker:
+            marker.close(remove=False)
+        raise
+    if marker:
+        marker.close()
+    return buffer
+
+
+def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:
+    """Seal what a dead writer left: every byte that reached the disk is kept."""
+    streams, ended = {}, buffer.created
+    for stream, path in stream_files(layout, buffer.name):
+        info = stream_info(path)
+        if info.bytes:
+            streams[stream] = info
+            ended = max(ended, os.lstat(path).st_mtime)
+            os.chmod(path, SEALED_MODE)
+        else:
+            remove_file(path)
+    _complete_order(layout, buffer.name, streams)
+    buffer = buffer._replace(state="interrupted", ended=ended, streams=streams)
+    write_meta(layout, buffer)
+    return buffer
+
+
+def stream_files(layout: Layout, name: str) -> Iterator[tuple[str, str]]:
+    """(stream, path) of the streams that a buffer's folder holds."""
+    for file in sorted(os.listdir(layout.folder(name))):
+        if file not in _NOT_STREAMS and not file.endswith(".tmp"):
+            yield file, layout.stream(name, file)
+
+
+def stream_info(path: str) -> StreamInfo:
+    """Size, lines and hash of a stream's file as it is."""
+    fd = open_private(path, os.O_RDONLY)
+    try:
+        size = os.fstat(fd).st_size
+        newlines = count_newlines(fd, 0, size)
+        unterminated = bool(size) and os.pread(fd, 1, size - 1) != b"\n"
+        return StreamInfo(size, newlines + unterminated, hash_file(fd, size))
+    finally:
+        os.close(fd)
+
+
+def hash_file(fd: int, size: int) -> str:
+    """SHA-256 of a file's first bytes, hex."""
+    sha256, offset = hashlib.sha256(), 0
+    while offset < size and (data := os.pread(fd, min(_READ_BYTES, size - offset), offset)):
+        sha256.update(data)
+        offset += len(data)
+    return sha256.hexdigest()
+
+
+def _complete_order(layout: Layout, name: str, streams: dict[str, StreamInfo]) -> None:
+    """Bytes whose order record was not written any more are given one at the end."""
+    path = layout.stream(name, "order")
+    try:
+        fd = open_private(path, os.O_RDWR)
+    except FileNotFoundError:
+        return
+    try:
+        os.ftruncate(fd, os.fstat(fd).st_size // RECORD_BYTES * RECORD_BYTES)
+        known, latest = {"out": 0, "err": 0}, 0
+        for arrival in read_arrivals(fd):
+            known[arrival.stream] += arrival.length
+            latest = arrival.time
+        for stream, length in known.items():
+            missing = streams.get(stream, StreamInfo(0, 0)).bytes - length
+            if missing > 0:
+                os.pwrite(fd, pack_arrival(latest, missing, stream), os.fstat(fd).st_size)
+    finally:
+        os.close(fd)
+
+
+class Rebuilt(NamedTuple):
+    """What `rebuild_buffers` did.
+
+    Attributes:
+        buffers: how many records were put into the index.
+        unreadable: names of folders without a readable record.
+    """
+
+    buffers: int
+    unreadable: list[str]
+
+
+def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
+    """Fill an empty index from the folders and tombstones, in order of creation."""
+    found: list[Buffer] = []
+    unreadable = []
+    for name in os.listdir(layout.buffers):
+        try:
+            found.append(read_meta(layout, name))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            if not writer_alive(layout, name):
+                unreadable.append(name)
+    for file in os.listdir(layout.tombstones):
+        try:
+            tombstone = json.loads(read_file(os.path.join(layout.tombstones, file)))
+            if tombstone.get("reason") == "evicted":
+                found.append(decode_buffer(json.dumps(tombstone).encode()))
+        except ValueError:
+            continue
+    with index.transaction():
+        for buffer in sorted(found, key=lambda buffer: buffer.created):
+            index.put_buffer(buffer)
+    return Rebuilt(len(found), unreadable)

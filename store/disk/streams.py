@@ -1,0 +1,167 @@
+"""Reading a stream by lines and bytes, of any size, in bounded memory, also while it is being written.
+
+Read with `pread`, never mapped: another process may cut a file short, and that would kill the reader.
+"""
+
+import os
+from collections.abc import Iterator
+
+from sightline.store.disk.lines import ScannedIndex, StreamIndex, count_newlines, nth_newline
+from sightline.store.shape.source import BLOCK_BYTES, LINE_LIMIT, Line
+
+_SMALL_READ_BYTES = 1 << 16
+_MANY_LINES = 500  # from here on large reads pay
+
+
+class StreamReader:
+    """One stream as it stood when it was opened, or last refreshed: a `Source` for shaping.
+
+    Close it, or use it as a context manager.
+    """
+
+    def __init__(self, fd: int, ref: str, index: StreamIndex | None = None) -> None:
+        """Takes over the descriptor; -1 stands for an empty stream, which has no file."""
+        self._fd = fd
+        self._ref = ref
+        self._index = index or ScannedIndex(lambda offset, length: self.read(offset, length))
+        self._size = 0
+        self._counted = (0, 0)
+        self.refresh()
+
+    def __enter__(self) -> "StreamReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def refresh(self) -> bool:
+        """Take in what has been written since; whether there was anything."""
+        size = os.fstat(self._fd).st_size if self._fd >= 0 else 0
+        grown = size != self._size
+        self._size = size
+        return grown
+
+    @property
+    def ref(self) -> str:
+        """How markers name the stream."""
+        return self._ref
+
+    @property
+    def byte_count(self) -> int:
+        """Size in bytes."""
+        return self._size
+
+    @property
+    def newline_count(self) -> int:
+        """Newlines in the stream."""
+        counted, newlines = self._counted
+        if counted != self._size:
+            start, before = self._index.before_byte(self._size + 1) if self._size else (0, 0)
+            if start < counted <= self._size:
+                start, before = counted, newlines
+            newlines = before + count_newlines(self._fd, start, self._size)
+            self._counted = (self._size, newlines)
+        return newlines
+
+    @property
+    def line_count(self) -> int:
+        """Lines; a last one without a newline counts."""
+        return self.newline_count + (not self.ends_with_newline)
+
+    @property
+    def ends_with_newline(self) -> bool:
+        """Whether the stream is empty or its last line is whole."""
+        return not self._size or self.read(self._size - 1, 1) == b"\n"
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Bytes from an offset on, as far as they exist."""
+        length = min(length, self._size - offset)
+        if length <= 0:
+            return b""
+        data = os.pread(self._fd, length, offset)
+        if len(data) == length or not data:
+            return data
+        return data + self.read(offset + len(data), length - len(data))
+
+    def offset_of_line(self, number: int) -> int:
+        """Where a line begins; the stream's size for any line past the last."""
+        wanted = number - 1
+        if wanted <= 0:
+            return 0
+        start, newlines = self._index.before_newline(wanted)
+        wanted -= newlines
+        while start < self._size:
+            data = self.read(start, _SMALL_READ_BYTES)
+            here = data.count(b"\n")
+            if here >= wanted:
+                return start + nth_newline(data, wanted) + 1
+            wanted -= here
+            start += len(data)
+        return self._size
+
+    def line_at(self, offset: int) -> int:
+        """Number of the line that a byte stands in."""
+        offset = min(max(offset, 0), self._size)
+        start, newlines = self._index.before_byte(offset)
+        return newlines + count_newlines(self._fd, start, offset) + 1 if offset else 1
+
+    def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
+        """Lines first to last, inclusive, as far as they exist."""
+        number, offset = max(first, 1), self.offset_of_line(first)
+        size = BLOCK_BYTES if last - first > _MANY_LINES else _SMALL_READ_BYTES
+        while number <= last and offset < self._size:
+            data = self.read(offset, size)
+            end = data.rfind(b"\n")
+            if end < 0 and offset + len(data) < self._size:
+                line_end = self._end_of_line(number)
+                yield self._long_line(number, offset, line_end, limit)
+                number, offset = number + 1, line_end + 1
+                continue
+            whole = data[:end] if end >= 0 else data
+            for part in whole.split(b"\n"):
+                if number > last:
+                    return
+                yield _clipped(number, part, limit)
+                number += 1
+            offset += len(whole) + 1
+
+    def _end_of_line(self, number: int) -> int:
+        following = self.offset_of_line(number + 1)
+        return following - 1 if following < self._size or self.ends_with_newline else self._size
+
+    def _long_line(self, number: int, start: int, end: int, limit: int) -> Line:
+        length = end - start
+        if length <= limit:
+            return Line(number, self.read(start, length), length)
+        half = limit // 2
+        return Line(number, self.read(start, half) + self.read(end - half, half), length)
+
+    def blocks(self, first: int = 1) -> Iterator[tuple[int, bytes]]:
+        """From a line on, (number of the block's first line, its bytes); a block ends at a line's end."""
+        number, offset = max(first, 1), self.offset_of_line(first)
+        while offset < self._size:
+            data = self.read(offset, BLOCK_BYTES)
+            end = data.rfind(b"\n")
+            if end >= 0:
+                data = data[: end + 1]
+                yield number, data
+                number += data.count(b"\n")
+                offset += len(data)
+                continue
+            yield number, data + b"\n"
+            offset = self._end_of_line(number) + 1
+            number += 1
+
+
+def _clipped(number: int, data: bytes, limit: int) -> Line:
+    length = len(data)
+    if length > limit:
+        half = limit // 2
+        data = data[:half] + data[length - half :]
+    return Line(number, data, length)
