@@ -5,7 +5,6 @@ A wrong value is an error that names the place, the key and the values allowed; 
 
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -62,7 +61,7 @@ def default_root(environment: Mapping[str, str] = os.environ) -> str:
     """``$SIGHTLINE_HOME``, else the platform's state folder."""
     if root := environment.get("SIGHTLINE_HOME"):
         return os.path.abspath(os.path.expanduser(root))
-    if sys.platform == "linux":  # what platformdirs answers there, without its 9 ms of imports
+    if os.uname().sysname == "Linux":  # what platformdirs answers there, without its 9 ms of imports
         state = environment.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")
         return os.path.join(state, "sightline")
     import platformdirs

@@ -95,6 +95,23 @@ def record_view(store: Store, session: Session, shows: Shows, text: Sequence[Seg
     return indexed.view
 
 
+def record_shown(store: Store, view: View, shown: tuple[Shown, ...]) -> None:
+    """Log which raw lines stood in a view, found after it was sent; an entry of its own, since the log only grows.
+
+    Raises:
+        OSError: it could not be logged.
+    """
+    if not shown:
+        return
+    entry = {"kind": "shown", "of": view.number, "shown": [list(one) for one in shown]}
+    log.append(store.layout.audit_file(view.session), {}, entry, durable=store.settings.durable)
+    store.index.amend_view(_with_shown(view, shown))
+
+
+def _with_shown(view: View, shown: tuple[Shown, ...]) -> View:
+    return view._replace(shown=shown, lines_shown=sum(one.last - one.first + 1 for one in shown))
+
+
 def _indexed(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedView:
     view = View(
         id=f"{session}:{place.number}",
@@ -214,6 +231,8 @@ def rebuild_views(store: Store) -> int:
                 elif entry.get("kind") == "view":
                     store.index.put_view(_indexed(session_name, place, entry))
                     count += 1
+                elif entry.get("kind") == "shown" and (found := store.index.view(session_name, entry["of"])):
+                    store.index.amend_view(_with_shown(found.view, tuple(Shown(*one) for one in entry["shown"])))
     return count
 
 

@@ -143,11 +143,11 @@ class CommandCapture:
             unkept = Unkept(bytes(self._unkept["out"]), bytes(self._unkept["err"]), self._failure)
         return Captured(buffer, unkept, exit_code, self._timed_out, number, seconds)
 
-    def stop(self, number: int = signal.SIGTERM) -> None:
-        """Pass a signal on to the command's group; it is killed if it has not ended a little later."""
+    def stop(self, number: int = signal.SIGTERM, *, insist: bool = True) -> None:
+        """Pass a signal on to the command's group; unless told not to insist, it is killed if it has not ended a little later."""
         if self._child is not None:
             self._child.kill(number)
-            if self._kill_at is None and number != signal.SIGKILL:
+            if insist and self._kill_at is None:
                 self._kill_at = time.monotonic() + TERM_GRACE_SECONDS
 
     def _register(self) -> None:

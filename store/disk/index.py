@@ -207,7 +207,6 @@ class Index:
     def put_view(self, indexed: IndexedView) -> None:
         """Insert a view's record."""
         view = indexed.view
-        record = {name: value for name, value in view._asdict().items() if name not in ("id", "session", "number")}
         with self._db.writing():
             number = self._db.insert(
                 "INSERT OR REPLACE INTO views (session, entry, time, verb, record, offset, length)"
@@ -217,13 +216,19 @@ class Index:
                     view.number,
                     view.time,
                     view.verb,
-                    json.dumps(record, ensure_ascii=False),
+                    _record(view),
                     indexed.offset,
                     indexed.length,
                 ),
             )
             for name in dict.fromkeys(view.refs):
                 self._db.execute("INSERT OR IGNORE INTO views_of VALUES (?, ?)", (name, number))
+
+    def amend_view(self, view: View) -> None:
+        """Replace a view's record."""
+        self._db.execute(
+            "UPDATE views SET record = ? WHERE session = ? AND entry = ?", (_record(view), view.session, view.number)
+        )
 
     def view(self, session: str, number: int) -> IndexedView | None:
         """One view of a session."""
@@ -273,6 +278,11 @@ def _buffer(row: Iterable[Any]) -> Buffer:
     *fields, streams = row
     buffer = Buffer._make((*fields, {name: StreamInfo(*info) for name, info in json.loads(streams).items()}))
     return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))
+
+
+def _record(view: View) -> str:
+    fields = {name: value for name, value in view._asdict().items() if name not in ("id", "session", "number")}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _view(row: tuple[Any, ...]) -> IndexedView:

@@ -15,7 +15,8 @@ class Line(NamedTuple):
 
     Attributes:
         number: 1-based, in the raw stream split at ``\\n``.
-        data: the bytes; where the line is longer than the limit it was asked with, the first and the last half of that limit.
+        data: the bytes; where the line is longer than the limit it was asked with, the first and the last half of
+            that limit.
         length: how long the line really is, in bytes.
     """
 

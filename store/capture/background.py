@@ -1,0 +1,113 @@
+"""Captures that outlive who asked for them: a process of their own runs the command and writes its buffer.
+
+Run as a module it is that process: its request comes as JSON on standard input, its buffer's name goes to standard output.
+"""
+
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+from sightline.store.capture.command import CommandCapture
+from sightline.store.config import Settings
+from sightline.store.errors import CommandNotStarted, StoreFailed
+from sightline.store.store import Store
+
+
+def start_in_background(
+    store: Store,
+    argv: list[str],
+    *,
+    command: str,
+    cwd: str,
+    session: str,
+    label: str = "",
+    timeout: float | None = None,
+) -> str:
+    """Start a capture that goes on by itself; its buffer's name.
+
+    Args:
+        store: where it is kept.
+        argv: program and arguments.
+        command: what the buffer is called.
+        cwd: working directory.
+        session: who captures.
+        label: a name for the buffer.
+        timeout: seconds after which the command is ended, None for never.
+
+    Raises:
+        CommandNotStarted: there is no such program.
+        StoreFailed: the store could not take it.
+    """
+    import subprocess
+
+    request = {
+        "root": store.root,
+        "settings": store.settings._asdict(),
+        "argv": argv,
+        "command": command,
+        "cwd": cwd,
+        "session": session,
+        "label": label,
+        "timeout": timeout,
+    }
+    worker = subprocess.Popen(
+        [sys.executable, "-P", "-m", "sightline.store.capture.background"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert worker.stdin and worker.stdout
+    with worker.stdin as stdin, worker.stdout as stdout:
+        stdin.write(json.dumps(request).encode())
+        stdin.close()
+        line = stdout.readline()
+    worker.returncode = 0  # it goes on without us
+    answer: dict[str, Any] = json.loads(line) if line else {"failed": "the capturing process did not start"}
+    if "not_started" in answer:
+        raise CommandNotStarted(*answer["not_started"])
+    if "failed" in answer:
+        raise StoreFailed(f"storing failed: {answer['failed']}", "nothing was run")
+    return str(answer["name"])
+
+
+def _work() -> None:
+    request = json.loads(sys.stdin.buffer.read())
+    settings = request["settings"]
+    settings["confirm"] = None if settings["confirm"] is None else tuple(settings["confirm"])
+    settings["capture_off"] = tuple(settings["capture_off"])
+    with Store(request["root"], Settings(**settings)) as store:
+        capture = CommandCapture(
+            store,
+            request["argv"],
+            command=request["command"],
+            cwd=request["cwd"],
+            session=request["session"],
+            label=request["label"],
+            timeout=request["timeout"],
+            started=lambda name: _answer({"name": name}),
+        )
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda received, _: capture.stop(received))
+        try:
+            captured = capture.run()
+        except CommandNotStarted as error:
+            _answer({"not_started": [error.message, error.hint, error.exit_code]})
+            return
+        if captured.unkept is not None:
+            _answer({"failed": captured.unkept.error.message if captured.unkept.error else "nothing is kept"})
+
+
+def _answer(answer: dict[str, Any]) -> None:
+    """Once: whoever asked reads one line, and then the process stands alone."""
+    if sys.stdout.closed:
+        return
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.close()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+if __name__ == "__main__":
+    _work()

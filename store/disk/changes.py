@@ -1,0 +1,146 @@
+"""The feed "something changed": tells of captures, growth and records as other processes write them.
+
+It watches two folders, the root (for the index's write-ahead file) and ``live/``; never the buffers' own. Where the system
+cannot watch, it looks at the same places many times a second.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from sightline.store.disk.layout import Layout
+
+DEBOUNCE_MS = 50  # a burst is told of after this at the latest
+STEP_MS = 10  # a lone change is told of after about this
+POLL_SECONDS = 0.05
+_WAIT_MS = 60_000  # of one wait inside the watcher; closing ends it at once
+
+
+class Change(NamedTuple):
+    """What may have changed.
+
+    Attributes:
+        index: whether records were written.
+        live: names of captures that began, went on or ended.
+    """
+
+    index: bool
+    live: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return self.index or bool(self.live)
+
+
+class Changes:
+    """Listens in a thread of its own, from `start` until `close`.
+
+    Attributes:
+        polling: why it polls, empty while it watches.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        data_version: Callable[[], int],
+        tell: Callable[[Change], None],
+        *,
+        polls: Callable[[str], None] | None = None,
+    ) -> None:
+        """Prepare; nothing is watched, nor is the watcher's library loaded, before `start`.
+
+        Args:
+            layout: where the store lies.
+            data_version: a number that changes when another process has written to the index.
+            tell: called in the feed's thread with each change.
+            polls: called in the feed's thread with the reason, once, where it has to poll.
+        """
+        self._layout = layout
+        self._data_version = data_version
+        self._tell = tell
+        self._polls = polls
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.polling = ""
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self._thread = threading.Thread(target=self._run, name="sightline-changes", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop listening; `tell` is not called after this returns."""
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        try:
+            self._listen(self._watched())
+        except ImportError:
+            self.polling = "watchfiles is not installed"
+        except OSError as error:  # out of inotify watches, or a file system that has none
+            self.polling = f"folders cannot be watched here: {error}"
+        if self.polling and not self._stop.is_set():
+            if self._polls is not None:
+                self._polls(self.polling)
+            self._listen(self._polled())
+
+    def _listen(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            if self._stop.is_set():
+                return
+            if change:
+                self._tell(change)
+
+    def _watched(self) -> Iterator[Change]:
+        from watchfiles._rust_notify import RustNotify  # loads anyio: not before there is something on the screen
+
+        roots = [self._layout.root, self._layout.live]
+        with RustNotify(roots, False, False, 0, False, False) as watcher:
+            # What was written between the caller's first look and the watch would be missed.
+            yield Change(index=True, live=frozenset(self._markers()))
+            while not self._stop.is_set():
+                changes = watcher.watch(DEBOUNCE_MS, STEP_MS, _WAIT_MS, self._stop)
+                if isinstance(changes, set):
+                    yield self._change([path for _, path in changes])
+
+    def _change(self, paths: list[str]) -> Change:
+        index, live = False, set[str]()
+        for path in paths:
+            folder, name = os.path.split(path)
+            if folder == self._layout.live:
+                live.add(name)
+            elif name.startswith("index.sqlite"):
+                index = True
+        return Change(index, frozenset(name for name in live if not name.startswith(".")))
+
+    def _polled(self) -> Iterator[Change]:
+        version, markers = -1, dict[str, int]()
+        while not self._stop.wait(POLL_SECONDS):
+            before = version, markers
+            version, markers = self._version(), self._markers()
+            yield Change(version != before[0], frozenset(name for name, _ in markers.items() ^ before[1].items()))
+
+    def _version(self) -> int:
+        try:
+            return self._data_version()
+        except sqlite3.Error:  # the reader of the index will meet it too, and can say so
+            return -1
+
+    def _markers(self) -> dict[str, int]:
+        """Names of captures, and when each was last touched (ns)."""
+        try:
+            with os.scandir(self._layout.live) as entries:
+                return {entry.name: _touched(entry) for entry in entries if not entry.name.startswith(".")}
+        except FileNotFoundError:
+            return {}
+
+
+def _touched(entry: "os.DirEntry[str]") -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime_ns
+    except FileNotFoundError:
+        return 0

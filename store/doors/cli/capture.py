@@ -1,0 +1,81 @@
+"""``sightline capture``: what comes through a pipe is kept; the view is printed, or the input passed through."""
+
+import os
+
+from sightline.store.capture.stdin import capture_stdin
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, tell_error, write_all
+from sightline.store.errors import StoreFailed, UsageError
+from sightline.store.records import Buffer
+from sightline.store.shape.cut import budget_for
+from sightline.store.tools.command_view import command_reply, ending_of
+from sightline.store.tools.reply import Reply
+
+VERB = "capture"
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Keep standard input as a buffer and print a view of it; with -p pass the input through instead.",
+        example="make 2>&1 | sightline capture --command 'make' --label nightly",
+    )
+    made.add_argument("--command", default="", metavar="TEXT", help="what wrote it")
+    made.add_argument("--exit-code", type=int, metavar="N", help="how that ended; unknown, the output itself is judged")
+    made.add_argument("--label", default="", metavar="TEXT", help="a name for the buffer")
+    made.add_argument("--verbosity", default="auto", metavar="V", help="silent, concise, normal, verbose, full or auto")
+    made.add_argument("-p", "--pass-through", action="store_true", help="print the input as it comes, and no view")
+    given = made.parse_args(words)
+    budget_for(given.verbosity, exit_ok=True)
+    if os.isatty(0):
+        raise UsageError(
+            "nothing is piped into `sightline capture`",
+            "to run a command and keep its output: sightline run -- COMMAND",
+        )
+    door = Door(as_json=given.json)
+    request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
+    pass_on = _PassThrough() if given.pass_through else None
+
+    def keep() -> Buffer:
+        return capture_stdin(
+            door.store,
+            0,
+            command=given.command,
+            cwd=os.getcwd(),
+            session=door.asking.session.name,
+            label=given.label,
+            exit_code=given.exit_code,
+            pass_on=pass_on,
+        )
+
+    def call() -> Reply:
+        buffer = keep()
+        return command_reply(
+            door.asking, buffer, ending_of(buffer), verbosity=given.verbosity, verb=VERB, request=request
+        )._replace(exit_code=0)
+
+    try:
+        if not pass_on:
+            return door.answer(VERB, request, call)
+        try:
+            keep()
+        except StoreFailed as error:  # what came was passed on all the same
+            tell_error(error)
+        return 0
+    finally:
+        door.close()
+
+
+class _PassThrough:
+    """Writes to standard output until its reader has left; the capture goes on then."""
+
+    def __init__(self) -> None:
+        self._gone = False
+
+    def __call__(self, data: bytes) -> None:
+        if not self._gone:
+            try:
+                write_all(1, data)
+            except BrokenPipeError:
+                self._gone = True

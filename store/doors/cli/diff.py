@@ -1,0 +1,41 @@
+"""``sightline diff``: two buffers compared, as ``query 'diff -u …'`` does it, with refs for names."""
+
+import os
+
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, write_all
+from sightline.store.refs import format_ref
+from sightline.store.tools.query import VERB, Request, query
+from sightline.store.tools.reply import Reply
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; 0 where they are equal, 1 where they differ, as diff(1) does."""
+    made = parser(
+        name,
+        "Compare two buffers line by line. On a terminal all differences are printed, to a pipe as many as an agent gets.",
+        example="sightline diff @last~1 @last",
+    )
+    made.add_argument("a", metavar="A")
+    made.add_argument("b", metavar="B")
+    made.add_argument("--full", action="store_true", help="print all differences to a pipe, too")
+    given = made.parse_args(words)
+    door = Door(as_json=given.json)
+    full = given.full or (os.isatty(1) and not given.json)
+
+    def call() -> Reply:
+        names = []
+        for ref in (given.a, given.b):
+            target = door.asking.resolve(ref)
+            names.append(format_ref(target.buffer.name, target.stream))
+        labels = " ".join(f"--label '{name}'" for name in names)
+        pipeline = f"diff -u {labels} {' '.join(names)}"
+        return query(door.asking, Request(pipeline, sink=(lambda data: write_all(1, data)) if full else None))
+
+    def finish(reply: Reply) -> None:
+        door.deliver(reply._replace(missing=False) if full else reply)
+
+    try:
+        return door.answer(VERB, {"diff": [given.a, given.b]}, call, finish)
+    finally:
+        door.close()

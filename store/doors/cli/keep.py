@@ -1,0 +1,70 @@
+"""``sightline pin``, ``unpin``, ``rm`` and ``gc``: what stays and what goes."""
+
+import argparse
+
+from sightline.store.audit import retention
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, print_json, write_out
+from sightline.store.shape.summary import human_bytes
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    given = _parser(name).parse_args(words)
+    door = Door()
+    try:
+        if name == "gc":
+            return _gc(door, given)
+        if name == "rm":
+            return _rm(door, given)
+        return _pin(door, given, pinned=name == "pin")
+    finally:
+        door.close()
+
+
+def _parser(name: str) -> argparse.ArgumentParser:
+    if name == "gc":
+        return parser(name, "Apply the limits of count, bytes and age now.", example="sightline gc")
+    described = {
+        "pin": "Keep buffers whatever the limits are.",
+        "unpin": "Let buffers go when their time comes.",
+        "rm": "Remove buffers. What was shown of them stays in the log, unless --purge is given.",
+    }
+    made = parser(name, described[name], example=f"sightline {name} @cmd_a1b2c3")
+    made.add_argument("refs", nargs="+", metavar="REF")
+    if name == "rm":
+        made.add_argument("--purge", action="store_true", help="blank the views that showed them, too")
+    return made
+
+
+def _gc(door: Door, given: argparse.Namespace) -> int:
+    collected = retention.collect(door.store)
+    if given.json:
+        print_json(collected._asdict())
+        return 0
+    totals = door.store.index.totals()
+    write_out(
+        f"{len(collected.evicted)} evicted ({human_bytes(collected.bytes)}), {collected.views_blanked} views blanked; "
+        f"{totals.buffers:,} buffers with {human_bytes(totals.bytes)} stay\n"
+    )
+    return 0
+
+
+def _rm(door: Door, given: argparse.Namespace) -> int:
+    buffers = [door.asking.resolve(ref).buffer for ref in given.refs]
+    retention.remove(door.store, {buffer.name: buffer for buffer in buffers}.values(), purge=given.purge)
+    return _told(given, [buffer.ref for buffer in buffers], "removed")
+
+
+def _pin(door: Door, given: argparse.Namespace, *, pinned: bool) -> int:
+    names = [door.asking.resolve(ref).buffer.name for ref in given.refs]
+    changed = [door.store.amend(name, pinned=pinned).ref for name in names]
+    return _told(given, changed, "pinned" if pinned else "unpinned")
+
+
+def _told(given: argparse.Namespace, refs: list[str], what: str) -> int:
+    if given.json:
+        print_json({what: refs})
+    else:
+        write_out("".join(f"{ref} {what}\n" for ref in refs))
+    return 0

@@ -1,0 +1,27 @@
+"""``sightline list``: buffers, most recently used first."""
+
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, print_json
+from sightline.store.tools.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "List buffers, most recently used first: ref, state, lines, size, age and command.",
+        example="sightline list --match pytest",
+    )
+    made.add_argument("--match", default="", metavar="TEXT", help="those whose command, ref or label is like this")
+    made.add_argument("--session", default="", metavar="S", help="those that one session captured")
+    made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"how many (default {LIMIT})")
+    given = made.parse_args(words)
+    request = Request(match=given.match, session=given.session, limit=given.limit)
+    door = Door()
+    try:
+        if given.json:
+            print_json([as_data(buffer) for buffer in find_buffers(door.store, request)])
+            return 0
+        return door.answer(VERB, request.logged(), lambda: list_outputs(door.asking, request))
+    finally:
+        door.close()

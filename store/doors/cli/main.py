@@ -1,0 +1,115 @@
+"""The command ``sightline``: finds the module of a command, and imports nothing of any other.
+
+Without a command, or with a ref, it opens the inspector.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from sightline.store.errors import SightlineError
+
+
+class _Command(NamedTuple):
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "run": _Command("run", "run a command, keep its output whole, print a view of it"),
+    "capture": _Command("capture", "keep standard input as a buffer"),
+    "read": _Command("read", "read a file; what was read is kept as it was"),
+    "show": _Command("show", "show part of a buffer: lines, bytes, a search"),
+    "query": _Command("query", "ask with grep, sort, jq, … over refs; read-only"),
+    "list": _Command("list", "list buffers, most recently used first"),
+    "diff": _Command("diff", "compare two buffers"),
+    "path": _Command("path", "print the file of a stream, for any tool"),
+    "views": _Command("views", "list what was shown, to whom and when"),
+    "pin": _Command("pin", "keep a buffer whatever the limits"),
+    "unpin": _Command("unpin", "let a buffer go when its time comes"),
+    "rm": _Command("rm", "remove buffers"),
+    "gc": _Command("gc", "apply the limits now"),
+    "doctor": _Command("doctor", "check the store, and mend what can be mended"),
+    "demo": _Command("demo", "make a demo store and look around in it"),
+}
+_MODULES = {"pin": "keep", "unpin": "keep", "rm": "keep", "gc": "keep"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the process' exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _dispatch(words)
+    except SightlineError as error:  # before there is a store to log it in
+        from sightline.store.doors.cli.output import tell_error
+
+        tell_error(error)
+        return error.exit_code
+    except BrokenPipeError:
+        return _stdout_gone()
+    except KeyboardInterrupt:
+        return 130
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0].startswith("@"):
+        return _inspect(words)
+    name, rest = words[0], words[1:]
+    if name in COMMANDS:
+        module = import_module(f"sightline.store.doors.cli.{_MODULES.get(name, COMMANDS[name].module)}")
+        return int(module.main(name, rest))
+    if name in ("-h", "--help", "help"):
+        print(_overview())
+        return 0
+    if name in ("-V", "--version"):
+        from importlib.metadata import version
+
+        print(f"sightline {version('sightline')}")
+        return 0
+    return _unknown(name)
+
+
+def _inspect(words: list[str]) -> int:
+    if not sys.stdout.isatty():
+        print(_overview())
+        return 0 if not words else 2
+    from sightline.tui.app import run
+
+    return run(None, words[0] if words else None)
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name.ljust(width)}  {command.help}" for name, command in COMMANDS.items())
+    return f"""\
+See what your agent saw, and what it missed.
+
+usage: sightline [REF]            the inspector, in a terminal
+       sightline COMMAND …        one of:
+
+{rows}
+
+`sightline COMMAND --help` tells more, with an example. A ref names a captured output: @cmd_a1b2c3, @cmd_a1b2c3.err, @last.
+The store lies in $SIGHTLINE_HOME, or in the platform's state folder."""
+
+
+def _unknown(name: str) -> int:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean `sightline {close[0]}`?" if close else "`sightline --help` lists the commands"
+    print(f"sightline: there is no command {name!r}\n  {hint}", file=sys.stderr)
+    return 2
+
+
+def _stdout_gone() -> int:
+    """Whoever read our output has left, as `head` does: that is no error, and nothing more can be said."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""How the command line writes replies and next calls: the body, under one head line of the fields where something is missing."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from sightline.store.audit.sessions import current_session
+from sightline.store.errors import SightlineError
+from sightline.store.shape.segments import Segment
+from sightline.store.store import Store, Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.reply import Render, Reply, deliver, error_reply
+
+_DIM, _RED, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[0m"
+
+
+def cli_call(verb: str, **arguments: Any) -> str:
+    """A call of a verb as this door has it."""
+    match verb:
+        case "read_output":
+            words = ["sightline show", arguments.pop("ref")]
+            words += [f"--{name} {value}" for name, value in arguments.items()]
+            return " ".join(words)
+        case "query":
+            return f"sightline query {_quote(arguments['pipeline'])}"
+        case "run_command":
+            return f"sightline run -c {_quote(arguments['command'])}"
+    return " ".join(["sightline", verb, *map(str, arguments.values())])
+
+
+def _quote(text: str) -> str:
+    """As a shell's word; double quotes where the text has single ones and nothing that they would touch."""
+    if "'" not in text:
+        return f"'{text}'"
+    if not set(text) & set('"$`\\!'):
+        return f'"{text}"'
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def head_line(fields: dict[str, Any]) -> str:
+    """The fields on one line: ``[output_id=@cmd_a1b2c3 exit_code=1 summary="…" next="…"]``."""
+    return "[" + " ".join(f"{name}={_value(value)}" for name, value in fields.items()) + "]\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        plain = value and all(char.isalnum() or char in "@_.:~+/-," for char in value)
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, separators=(",", ":"))
+
+
+def render_text(reply: Reply) -> tuple[Segment, ...]:
+    """Nothing but the body when nothing is missing, else the head line and the body."""
+    if not reply.missing:
+        return reply.body
+    return (Segment(head_line(reply.fields)), *reply.body)
+
+
+def render_json(store: Store) -> Render:
+    """One object, with the body in ``stdout`` and ``stderr``, and where the streams lie."""
+
+    def render(reply: Reply) -> tuple[Segment, ...]:
+        data = dict(reply.fields)
+        if files := _files(store, reply):
+            data |= files
+        if "error" not in data:
+            data["stdout"], data["stderr"] = reply.streams
+        return (Segment(json.dumps(data, ensure_ascii=False) + "\n"),)
+
+    return render
+
+
+def _files(store: Store, reply: Reply) -> dict[str, Any]:
+    name = str(reply.fields.get("output_id") or reply.fields.get("file_id") or "").lstrip("@").partition(".")[0]
+    buffer = store.index.buffer(name) if name else None
+    if buffer is None or not buffer.streams:
+        return {}
+    paths = {stream: store.path(Target(buffer, stream)) for stream in buffer.streams}
+    return {"full_output": paths.get("out", next(iter(paths.values()))), "output_files": list(paths.values())}
+
+
+class Door:
+    """The command line as a door: one store, one caller, one way of writing."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        """Open the default store. Raises as `Store`."""
+        self.store = Store()
+        self.asking = Asking(self.store, current_session(), cli_call)
+        self._render: Render = render_json(self.store) if as_json else render_text
+        self._as_json = as_json
+
+    def answer(
+        self,
+        verb: str,
+        request: dict[str, Any],
+        call: Callable[[], Reply],
+        finish: Callable[[Reply], None] | None = None,
+    ) -> int:
+        """Call a verb, log its reply and print it, or finish it in another way; the exit code."""
+        try:
+            reply = call()
+        except SightlineError as error:
+            reply = error_reply(error, verb, request)
+            render = self._render if self._as_json else lambda _: (Segment(error_text(error)),)
+            deliver(self.asking, reply, render, write_out if self._as_json else write_err)
+            return reply.exit_code
+        (finish or self.deliver)(reply)
+        return reply.exit_code
+
+    def deliver(self, reply: Reply) -> None:
+        """Log a reply and print it."""
+        deliver(self.asking, reply, self._render, write_out)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+
+def write_out(text: str) -> None:
+    """Print exactly this."""
+    write_all(1, text.encode(errors="surrogateescape"))
+
+
+def write_err(text: str) -> None:
+    """Print exactly this where errors go."""
+    write_all(2, text.encode(errors="surrogateescape"))
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write every byte, however small the pieces that the other end takes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def error_text(error: SightlineError) -> str:
+    """What went wrong, and on the next line what to do."""
+    hint = f"\n  {error.hint}" if error.hint else ""
+    return f"sightline: {error.message}{hint}\n"
+
+
+def tell_error(error: SightlineError) -> None:
+    """Print an error where errors go."""
+    write_err(error_text(error))
+
+
+def dim(text: str, fd: int = 2) -> str:
+    """Text that stands back, on a terminal that shows it so."""
+    return f"{_DIM}{text}{_PLAIN}" if _styled(fd) else text
+
+
+def red(text: str, fd: int = 1) -> str:
+    """Text that alarms, on a terminal that shows it so."""
+    return f"{_RED}{text}{_PLAIN}" if _styled(fd) else text
+
+
+def _styled(fd: int) -> bool:
+    return os.isatty(fd) and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def print_json(value: Any) -> None:
+    """Print data as JSON, indented where a person reads it."""
+    indent = 2 if sys.stdout.isatty() else None
+    write_out(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")

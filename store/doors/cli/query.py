@@ -1,0 +1,29 @@
+"""``sightline query``: ordinary Unix filters over refs, read-only."""
+
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, write_all
+from sightline.store.tools.query import VERB, Request, query
+from sightline.store.tools.reply import Reply
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Ask a question of captured outputs with grep, sed, awk, sort, jq and the like, joined by pipes. It can write "
+        "nothing. Prints at most 100 lines and 8,000 bytes, as an agent gets them.",
+        example="sightline query 'grep FAILED @last | sort | uniq -c'",
+    )
+    made.add_argument("pipeline", metavar="PIPELINE", help="one argument: put it in quotes")
+    made.add_argument("--full", action="store_true", help="print the whole answer as it comes")
+    given = made.parse_args(words)
+    door = Door(as_json=given.json)
+    request = Request(given.pipeline, sink=(lambda data: write_all(1, data)) if given.full else None)
+
+    def finish(reply: Reply) -> None:
+        door.deliver(reply._replace(missing=False) if given.full else reply)
+
+    try:
+        return door.answer(VERB, request.logged(), lambda: query(door.asking, request), finish)
+    finally:
+        door.close()

@@ -1,0 +1,38 @@
+"""``sightline read``: a file, kept as it was when it was read."""
+
+import os
+
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door
+from sightline.store.errors import BadRange
+from sightline.store.refs import parse_lines
+from sightline.store.tools.read_file import VERB, Request, read_file
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Read a file, whole where it is short, else as a view; what was read is kept as an immutable version.",
+        example="sightline read src/app.py:120-180",
+    )
+    made.add_argument("path", metavar="PATH[:A-B]", help="the file, and the lines wanted")
+    given = made.parse_args(words)
+    request = _request(given.path)
+    door = Door(as_json=given.json)
+    try:
+        return door.answer(VERB, request.logged(), lambda: read_file(door.asking, request))
+    finally:
+        door.close()
+
+
+def _request(text: str) -> Request:
+    """A file whose own name ends like a range is that file."""
+    path, colon, lines = text.rpartition(":")
+    if colon and path and not os.path.exists(text):
+        try:
+            return Request(path, *parse_lines(lines))
+        except BadRange:
+            if os.path.exists(path):
+                raise
+    return Request(text)

@@ -1,0 +1,144 @@
+"""``sightline run``: on a terminal the output streams as it comes; to a pipe goes the view."""
+
+import os
+import signal
+from typing import Any
+
+from sightline.store.audit.views import Shows, record_view
+from sightline.store.capture.command import CommandCapture
+from sightline.store.doors.cli.arguments import parser, seconds
+from sightline.store.doors.cli.output import Door, dim, write_all, write_err
+from sightline.store.errors import StoreFailed
+from sightline.store.records import Buffer, Shown
+from sightline.store.shape.summary import summary
+from sightline.store.store import Target
+from sightline.store.tools.command_view import ending_of
+from sightline.store.tools.reply import Reply
+from sightline.store.tools.run_command import VERB, Doorway, Request, run_command
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    request, options = _parse(name, words)
+    door = Door(as_json=options["json"])
+    try:
+        if _streams(request, options):
+            return _stream(door, request)
+        doorway = _doorway(request)
+        return door.answer(VERB, request.logged(), lambda: run_command(door.asking, request, doorway))
+    finally:
+        door.close()
+
+
+def _parse(name: str, words: list[str]) -> tuple[Request, dict[str, Any]]:
+    made = parser(
+        name,
+        "Run a command, keep its output whole, print a view of it. On a terminal the output streams as it comes. "
+        "Exits with the command's code: 128+N for signal N, 124 for a timeout.",
+        example="sightline run --timeout 60 -- python -m pytest -q",
+    )
+    made.add_argument("-c", dest="command", metavar="STRING", help="a command line for bash (else sh)")
+    made.add_argument("-C", dest="cwd", metavar="DIR", default="", help="the folder to run it in")
+    made.add_argument("--timeout", type=seconds, metavar="S", help="end the whole process group after S seconds")
+    made.add_argument("--verbosity", default="auto", metavar="V", help="silent, concise, normal, verbose, full or auto")
+    made.add_argument("--background", action="store_true", help="print the ref at once and let it go on")
+    made.add_argument("--label", default="", metavar="TEXT", help="a name for the buffer")
+    made.add_argument("--quiet", action="store_true", help="on a terminal too, print the view only")
+    made.add_argument("--acknowledge-risk", action="store_true", help="run a destructive command without asking back")
+    made.add_argument("argv", nargs="*", metavar="-- ARGV…", help="program and arguments, run without a shell")
+    own, argv = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    given = made.parse_args(own)
+    argv = [*given.argv, *argv]
+    if bool(given.command) == bool(argv):
+        made.error("give a command: either -c STRING or -- ARGV…")
+    request = Request(
+        command=given.command or "",
+        argv=tuple(argv),
+        cwd=given.cwd,
+        timeout_secs=given.timeout,
+        verbosity=given.verbosity,
+        background=given.background,
+        acknowledge_risk=given.acknowledge_risk,
+        label=given.label,
+    )
+    return request, {"json": given.json, "quiet": given.quiet}
+
+
+def _streams(request: Request, options: dict[str, Any]) -> bool:
+    return os.isatty(1) and not (options["json"] or options["quiet"] or request.background)
+
+
+def _doorway(request: Request, **more: Any) -> Doorway:
+    """Standard input is passed through; on a terminal the command stays in our group, so that it may read the keyboard."""
+    try:
+        keyboard = os.isatty(0)
+        os.fstat(0)
+        stdin: int | None = 0
+    except OSError:
+        keyboard, stdin = False, None
+    own_group = not keyboard or request.timeout_secs is not None
+    return Doorway(stdin=stdin, own_group=own_group, started=_forward_signals(own_group), **more)
+
+
+def _forward_signals(own_group: bool) -> Any:
+    """Signals to us are meant for the command; what it then does, we still capture."""
+
+    def started(capture: CommandCapture) -> None:
+        interrupts = 0
+
+        def interrupt(number: int, _: object) -> None:
+            nonlocal interrupts
+            interrupts += 1
+            if own_group:
+                capture.stop(signal.SIGKILL if interrupts > 1 else number, insist=False)
+
+        signal.signal(signal.SIGINT, interrupt)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda received, _: capture.stop(received))
+
+    return started
+
+
+def _stream(door: Door, request: Request) -> int:
+    """A person watches: everything goes to the terminal as it comes, and the log keeps ranges only."""
+    gone: set[str] = set()
+
+    def echo(stream: str, data: memoryview) -> None:
+        if stream in gone:
+            return
+        try:
+            write_all(2 if stream == "err" else 1, bytes(data))
+        except OSError:  # the terminal has closed; the capture goes on
+            gone.add(stream)
+
+    def finish(reply: Reply) -> None:
+        if not reply.shows.refs:
+            door.deliver(reply)
+            return
+        buffer = door.store.resolve("@" + reply.shows.refs[0]).buffer
+        _log_streamed(door, reply, buffer)
+        write_err(dim(f"{buffer.ref}  {_summary(door, buffer)}") + "\n")
+
+    doorway = _doorway(request, echo=echo)
+    return door.answer(VERB, request.logged(), lambda: run_command(door.asking, request, doorway), finish)
+
+
+def _log_streamed(door: Door, reply: Reply, buffer: Buffer) -> None:
+    shows = Shows(
+        verb=VERB,
+        request={**reply.shows.request, "streamed": True},
+        refs=(buffer.name,),
+        shown=tuple(Shown(buffer.name, name, 1, info.lines) for name, info in buffer.streams.items()),
+        lines_total=buffer.lines,
+        bytes_total=buffer.bytes,
+        exit_code=buffer.exit_code,
+    )
+    try:
+        record_view(door.store, door.asking.session, shows, ())
+    except StoreFailed as error:
+        write_err(dim(f"sightline: {error.message}") + "\n")
+
+
+def _summary(door: Door, buffer: Buffer) -> str:
+    with door.store.open(Target(buffer, "out")) as out, door.store.open(Target(buffer, "err")) as err:
+        return summary(out, err, **ending_of(buffer)._asdict())

@@ -1,0 +1,40 @@
+"""``sightline show``: part of a buffer, as read_output gives it to an agent."""
+
+from sightline.store.doors.cli.arguments import parser, seconds
+from sightline.store.doors.cli.output import Door
+from sightline.store.tools.read_output import PAGE_BYTES, VERB, Request, read_output
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Show part of a buffer: lines, bytes, the lines that match, or what a running one has written since.",
+        example="sightline show @last --search 'error|warning' --context 2",
+    )
+    made.add_argument("ref", metavar="REF", help="@cmd_a1b2c3, @cmd_a1b2c3.err:10-40, @last, …")
+    made.add_argument("--lines", default="", metavar="A-B", help="these lines, from 1, inclusive")
+    made.add_argument("--offset", type=int, metavar="N", help="a page of bytes from here on")
+    made.add_argument("--limit", type=int, metavar="N", help=f"bytes of the page (default {PAGE_BYTES:,})")
+    made.add_argument("--search", default="", metavar="PATTERN", help="a regular expression, literal if it is none")
+    made.add_argument("--context", type=int, default=0, metavar="N", help="lines around each match")
+    made.add_argument("--case", action="store_true", help="tell capital from small letters")
+    made.add_argument("--stream", default="", metavar="S", help="out, err or all")
+    made.add_argument("--wait", type=seconds, metavar="S", help="wait for new lines of a running buffer, or its end")
+    given = made.parse_args(words)
+    request = Request(
+        ref=given.ref,
+        lines=given.lines,
+        offset=given.offset,
+        limit=given.limit,
+        search=given.search,
+        context=given.context,
+        ignore_case=not given.case,
+        stream=given.stream,
+        wait=given.wait,
+    )
+    door = Door(as_json=given.json)
+    try:
+        return door.answer(VERB, request.logged(), lambda: read_output(door.asking, request))
+    finally:
+        door.close()

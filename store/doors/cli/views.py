@@ -1,0 +1,94 @@
+"""``sightline views``: what was shown, to whom, when; and the exact text of it."""
+
+import argparse
+import json
+import time
+
+from sightline.store.audit.views import find_view, ref_of_shown, view_text
+from sightline.store.disk.index import IndexedView
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, print_json, write_out
+from sightline.store.records import View
+from sightline.store.tools.list_outputs import printable
+
+_LIMIT = 50
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    if words[:1] == ["show"]:
+        return _show(words[1:])
+    made = parser(
+        name,
+        "List the replies that agents and people were given, newest last; of one buffer, or of all. "
+        "`sightline views show ID` prints the exact text of one.",
+        example="sightline views @last",
+    )
+    made.add_argument("ref", nargs="?", metavar="REF", help="only those that concern this buffer")
+    made.add_argument("--session", metavar="S", help="only those of one session")
+    made.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help=f"how many (default {_LIMIT})")
+    given = made.parse_args(words)
+    door = Door()
+    try:
+        buffer = door.asking.resolve(given.ref).buffer.name if given.ref else None
+        found = door.store.index.views(buffer=buffer, session=given.session, limit=given.limit)
+        return _list(found[::-1], given)
+    finally:
+        door.close()
+
+
+def _list(found: list[IndexedView], given: argparse.Namespace) -> int:
+    if given.json:
+        print_json([as_data(indexed.view) for indexed in found])
+        return 0
+    for indexed in found:
+        write_out(_row(indexed.view) + "\n")
+    if not found:
+        write_out("nothing has been shown yet\n")
+    return 0
+
+
+def _row(view: View) -> str:
+    when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
+    share = f"{view.lines_shown:,} of {view.lines_total:,} lines" if view.lines_total else "no lines"
+    cut = "  cut" if view.truncated else ""
+    return f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{cut}  {printable(_asked(view))}"
+
+
+def _asked(view: View) -> str:
+    """What the request was about, in a few words."""
+    request = json.loads(view.request)
+    for key in ("command", "pipeline", "ref", "path", "argv", "match"):
+        if value := request.get(key):
+            return " ".join(str(value if isinstance(value, str) else " ".join(value)).split())[:100]
+    return ""
+
+
+def as_data(view: View) -> dict[str, object]:
+    """A view as ``views --json`` gives it."""
+    data = view._asdict()
+    data["request"] = json.loads(view.request)
+    data["refs"] = ["@" + name for name in view.refs]
+    data["shown"] = [ref_of_shown(shown) for shown in view.shown]
+    return data
+
+
+def _show(words: list[str]) -> int:
+    made = parser(
+        "views show",
+        "Print the exact text of a view, as it was sent.",
+        example="sightline views show shell-4711-a1b2c3:3",
+    )
+    made.add_argument("id", metavar="ID")
+    given = made.parse_args(words)
+    door = Door()
+    try:
+        indexed = find_view(door.store, given.id)
+        text = view_text(door.store, indexed)
+        if given.json:
+            print_json({**as_data(indexed.view), "text": text})
+        else:
+            write_out(text)
+        return 0
+    finally:
+        door.close()

@@ -1,0 +1,144 @@
+"""Finds the executables of a query's programs and gives them the options that hold them to reading.
+
+Only fixed system folders are looked through, never PATH or the current folder: what a query runs must not depend on
+where it was asked.
+"""
+
+import os
+import sys
+from functools import lru_cache
+from typing import NamedTuple, NoReturn
+
+from sightline.store.query.errors import ProgramMissing
+
+SYSTEM_FOLDERS = (
+    "/usr/bin",
+    "/bin",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+    "/opt/local/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+    "/run/current-system/sw/bin",
+)
+SORT_BUFFER = "512M"  # under a memory limit of 1 GiB; a sort that needs more would write temporary files and cannot
+_PROBE_SECONDS = 5
+# GNU tac copies a pipe to a temporary file, which a query cannot write; this is the same in memory.
+_REVERSE = '{line[NR] = $0 RT} END {for (n = NR; n; n--) printf "%s", line[n]}'
+_ON_A_MAC = {"sed": "gsed", "awk": "gawk", "sort": "gsort"}
+_PACKAGES = {"rg": "ripgrep", "awk": "gawk", "sed": "GNU sed"}
+
+
+class Executable(NamedTuple):
+    """What is started for a program: a real file, and its arguments with argv[0]."""
+
+    path: str
+    argv: tuple[str, ...]
+
+
+def executable_of(argv: tuple[str, ...], *, held: bool) -> Executable:
+    """The executable of one stage, in its safe mode.
+
+    Args:
+        argv: the program's name and its arguments.
+        held: whether the kernel holds reads and writes; without it, sed must be GNU and awk gawk.
+
+    Raises:
+        ProgramMissing: it is not on this machine, or has no safe mode where it needs one.
+    """
+    program, arguments = argv[0], argv[1:]
+    if program == "rg":
+        return _ripgrep(arguments)
+    if program in ("egrep", "fgrep"):  # scripts around grep in many systems, so a shell would be needed
+        return Executable(_found("grep"), ("grep", "-E" if program == "egrep" else "-F", *arguments))
+    if program == "awk":
+        return _awk(arguments, held=held)
+    if argv in (("tac",), ("tac", "-")) and (gawk := _gawk()):
+        return Executable(gawk, ("gawk", "--sandbox", "-b", _REVERSE))
+    path = _gnu_of(program) if program in ("sed", "sort") else ""
+    if program == "sed":
+        if path:
+            return Executable(path, ("sed", "--sandbox", *arguments))
+        if not held:
+            _no_safe_mode(program)
+    if program == "sort" and path:
+        return Executable(path, ("sort", "-S", SORT_BUFFER, "--parallel=1", *arguments))
+    return Executable(path or _found(program), argv)
+
+
+def _ripgrep(arguments: tuple[str, ...]) -> Executable:
+    path = ripgrep() or _missing("rg")
+    return Executable(path, ("rg", "--no-config", "--no-mmap", "--threads=1", *arguments))
+
+
+def _awk(arguments: tuple[str, ...], *, held: bool) -> Executable:
+    if gawk := _gawk():
+        return Executable(gawk, ("gawk", "--sandbox", *arguments))
+    if not held:
+        _no_safe_mode("awk")
+    return Executable(_found("awk"), ("awk", *arguments))
+
+
+def _gawk() -> str:
+    return next((path for name in ("gawk", "awk") if (path := find(name)) and _is_gnu(path)), "")
+
+
+def ripgrep() -> str:
+    """The path of ripgrep, empty where there is none: the one installed beside this interpreter first."""
+    beside = os.path.join(os.path.dirname(sys.executable or ""), "rg")
+    if os.path.isabs(beside) and os.access(beside, os.X_OK):
+        return os.path.realpath(beside)
+    import sysconfig
+
+    return _first_in((sysconfig.get_path("scripts"), *SYSTEM_FOLDERS), "rg")
+
+
+def find(name: str) -> str:
+    """The real path of a program in the system's folders, empty where there is none."""
+    return _first_in(SYSTEM_FOLDERS, name)
+
+
+def _first_in(folders: tuple[str, ...], name: str) -> str:
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return os.path.realpath(path)
+    return ""
+
+
+def _found(name: str) -> str:
+    return find(name) or _missing(name)
+
+
+def _missing(name: str) -> NoReturn:
+    package = _PACKAGES.get(name, name)
+    raise ProgramMissing(f"{name} is not on this machine", f"install {package}, or use another of a query's programs")
+
+
+def _no_safe_mode(program: str) -> NoReturn:
+    raise ProgramMissing(
+        f"{program} cannot be held to reading here: it is not {_PACKAGES[program]}, and the kernel has no Landlock",
+        f"install {_PACKAGES[program]}, or use grep, cut and head",
+    )
+
+
+def _gnu_of(program: str) -> str:
+    """The path of the program if it is GNU's, else empty."""
+    for name in (program, _ON_A_MAC[program]):
+        path = find(name)
+        if path and _is_gnu(path):
+            return path
+    return ""
+
+
+@lru_cache(maxsize=16)
+def _is_gnu(path: str) -> bool:
+    import subprocess
+
+    try:
+        said = subprocess.run(
+            [path, "--version"], capture_output=True, timeout=_PROBE_SECONDS, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    first = said.stdout.partition(b"\n")[0]  # BusyBox says "This is not GNU sed" there
+    return first.startswith(b"GNU Awk") or b"(GNU sed)" in first or b"(GNU coreutils)" in first

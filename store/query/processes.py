@@ -1,0 +1,266 @@
+"""Starts the programs of one pipeline as one process group, under limits, and ends all of them together."""
+
+import os
+import resource  # here, since the thread that has given up its rights could not load it any more
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from sightline.store.query.errors import ProgramMissing
+from sightline.store.query.executables import Executable
+from sightline.store.query.sandbox import Backing, confined
+
+READ_BYTES = 1 << 16  # what a pipe holds
+DEFAULT_SECONDS = 30.0
+DEFAULT_MEMORY_BYTES = 1 << 30
+
+# The watcher leads the group and reads a pipe that only this process holds open for writing. When this process dies,
+# by whatever signal, the read ends and the whole group with it.
+_WATCHER = "read _; kill -9 0"
+_LIMITED = 'ulimit -t {seconds}; ulimit -v {kib} 2>/dev/null; ulimit -f 0; ulimit -c 0; exec "$@"'
+_SHELL = "/bin/sh"
+_DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ENVIRONMENT = {
+    "LC_ALL": "C.UTF-8" if sys.platform.startswith("linux") else "en_US.UTF-8",  # the same order everywhere
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/nonexistent",  # jq and ripgrep read settings there
+}
+
+
+class Cancel:
+    """Ends a query or a search from another thread, once or before it has begun."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._group = 0
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """End whatever runs under this, now; what starts under it later ends at once."""
+        with self._lock:
+            self.cancelled = True
+            if self._group:
+                _kill(self._group)
+
+    def attach(self, group: int) -> None:
+        """Have ``cancel`` end this process group; 0 for none."""
+        with self._lock:
+            self._group = group
+            if group and self.cancelled:
+                _kill(group)
+
+
+class Ended(NamedTuple):
+    """How a group ended.
+
+    Attributes:
+        exit_code: of the last program, 128+N for signal N.
+        timed_out: whether the time limit ended it.
+    """
+
+    exit_code: int
+    timed_out: bool
+
+
+class Group:
+    """The running programs of one pipeline. Use it as a context: leaving it ends and reaps every one of them."""
+
+    def __init__(
+        self,
+        programs: Sequence[Executable],
+        *,
+        seconds: float,
+        memory_bytes: int,
+        backing: Backing,
+        reads: Sequence[str] = (),
+        stdin: int | None = None,
+        cancel: Cancel | None = None,
+    ) -> None:
+        """Start them.
+
+        Args:
+            programs: in order, each reading the one before.
+            seconds: time limit of the whole, and of each program's CPU time.
+            memory_bytes: limit of each program's address space.
+            backing: what of the kernel's holds them.
+            reads: files that they may read.
+            stdin: what the first one reads, /dev/null where it is None; stays the caller's.
+            cancel: ends it from another thread.
+
+        Raises:
+            ProgramMissing: one could not be started; none is left running.
+            SandboxFailed: the kernel would not hold them.
+        """
+        self._deadline = time.monotonic() + seconds
+        self._seconds = seconds
+        self._memory_bytes = memory_bytes
+        self._cancel = cancel or Cancel()
+        self._pids: list[int] = []
+        self._fds: set[int] = set()
+        self._watcher = 0
+        try:
+            self._start_watcher()
+            first = self._keep(os.open(os.devnull, os.O_RDONLY)) if stdin is None else stdin
+            executes = [program.path for program in programs]
+            confined(lambda: self._start(programs, first), reads, executes, backing)
+            self._cancel.attach(self._watcher)
+        except BaseException:
+            self._end()
+            raise
+
+    def __enter__(self) -> "Group":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def collect(self, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> Ended:
+        """Hand on what the last program writes, and what all write to stderr, until all have ended."""
+        timed_out = not self._pump({self._out: out, self._err: err})
+        if timed_out:
+            _kill(self._watcher)
+            # What already stood in the pipes is still theirs to hand on.
+            self._pump({self._out: out, self._err: err}, drain=True)
+        codes = [_reap(pid) for pid in self._pids]
+        self._pids = []
+        return Ended(codes[-1], timed_out)
+
+    def _pump(self, readers: Mapping[int, Callable[[bytes], None]], *, drain: bool = False) -> bool:
+        """Read until all is read, or the time is over: then False."""
+        import select
+
+        poll = select.poll()
+        open_fds = readers.keys() & self._fds
+        for fd in open_fds:
+            poll.register(fd, select.POLLIN)
+        while open_fds:
+            left = self._deadline - time.monotonic()
+            if left <= 0 and not drain:
+                return False
+            for fd, _ in poll.poll(None if drain else left * 1000 + 1):
+                data = os.read(fd, READ_BYTES)
+                if data:
+                    readers[fd](data)
+                else:
+                    poll.unregister(fd)
+                    open_fds.discard(fd)
+                    self._close(fd)
+        return True
+
+    def _start_watcher(self) -> None:
+        read, write = self._pipe()
+        null = self._keep(os.open(os.devnull, os.O_RDWR))
+        self._watcher = _spawn(Executable(_SHELL, ("sh", "-c", _WATCHER)), 0, (read, null, null))
+        self._close(read, null)
+        self._write_end = write
+
+    def _start(self, programs: Sequence[Executable], stdin: int) -> None:
+        self._err, err_write = self._pipe()
+        for number, program in enumerate(programs):
+            read, write = self._pipe()
+            try:
+                pid = _spawn(
+                    _limited(program, self._seconds, self._memory_bytes), self._watcher, (stdin, write, err_write)
+                )
+            except OSError as error:
+                raise ProgramMissing(f"{program.argv[0]} could not be started: {error.strerror}") from error
+            self._pids.append(pid)
+            _limit(pid, self._seconds, self._memory_bytes)
+            self._close(write)
+            if number:
+                self._close(stdin)
+            stdin = read
+        self._out = stdin
+        self._close(err_write)
+
+    def _pipe(self) -> tuple[int, int]:
+        read, write = os.pipe()
+        return self._keep(read), self._keep(write)
+
+    def _keep(self, fd: int) -> int:
+        """Count the descriptor among those to close, moved out of the way of the standard three."""
+        if fd <= 2:
+            import fcntl
+
+            moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+            os.close(fd)
+            fd = moved
+        self._fds.add(fd)
+        return fd
+
+    def _close(self, *fds: int) -> None:
+        for fd in fds:
+            if fd in self._fds:
+                self._fds.discard(fd)
+                os.close(fd)
+
+    def _end(self) -> None:
+        self._cancel.attach(0)  # before the group's number can become another's
+        if self._watcher:
+            _kill(self._watcher)
+            for pid in (*self._pids, self._watcher):
+                _reap(pid)
+            self._watcher = 0
+        self._close(*list(self._fds))
+
+
+def _spawn(program: Executable, group: int, fds: tuple[int, int, int]) -> int:
+    actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
+    return os.posix_spawn(
+        program.path,
+        program.argv,
+        _ENVIRONMENT,
+        file_actions=actions,
+        setpgroup=group,
+        setsigdef=_DEFAULT_SIGNALS,  # Python ignores SIGPIPE, and what it ignores its children would
+        setsigmask=(),
+    )
+
+
+def _limited(program: Executable, seconds: float, memory_bytes: int) -> Executable:
+    """The program behind a shell that limits itself first, where limits cannot be set from here."""
+    if hasattr(resource, "prlimit"):
+        return program
+    script = _LIMITED.format(seconds=_cpu_seconds(seconds), kib=memory_bytes >> 10)
+    return Executable(_SHELL, ("sh", "-c", script, "sh", program.path, *program.argv[1:]))
+
+
+def _limit(pid: int, seconds: float, memory_bytes: int) -> None:
+    if not hasattr(resource, "prlimit"):
+        return
+    limits = {
+        resource.RLIMIT_CPU: _cpu_seconds(seconds),
+        resource.RLIMIT_AS: memory_bytes,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+    }
+    for limit, value in limits.items():
+        hard = resource.getrlimit(limit)[1]
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)
+        try:
+            resource.prlimit(pid, limit, (value, value))
+        except ProcessLookupError:
+            return  # it has already ended
+
+
+def _cpu_seconds(seconds: float) -> int:
+    return int(seconds) + 1
+
+
+def _kill(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass  # all of it has ended and waits to be reaped; macOS says so with the second
+
+
+def _reap(pid: int) -> int:
+    try:
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return 255  # someone else in this process waits for any child at all; its end is known, its code is not
+    return code if code >= 0 else 128 - code

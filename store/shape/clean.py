@@ -1,0 +1,30 @@
+"""Makes raw bytes fit to be read: UTF-8 text that can do nothing to a terminal.
+
+Most lines hold nothing to clean and are only decoded; the rest go to ``terminal``, loaded with the first of them.
+"""
+
+import re
+
+CLEAN_VERSION = 1
+"""Changes whenever the same bytes would come out as other text: a stored view names the version it was made with."""
+
+_SPECIAL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # every control but the tab; C1 as UTF-8 has it
+
+
+def clean_line(data: bytes) -> str:
+    """The text of one raw line, given without its newline.
+
+    Escape sequences are removed, carriage returns and backspaces overwrite, other controls but the tab are dropped and
+    invalid UTF-8 is replaced. A newline inside counts as one of the other controls.
+    """
+    data = data.rstrip(b"\r")  # of CRLF; at the end a return only moves the cursor
+    if not _SPECIAL.search(data):
+        return data.decode("utf-8", "replace")
+    from sightline.store.shape.terminal import render
+
+    return render(data.decode("utf-8", "replace"))
+
+
+def clean_text(data: bytes) -> str:
+    """The text of a run of raw lines, each cleaned by itself."""
+    return "\n".join([clean_line(line) for line in data.split(b"\n")])

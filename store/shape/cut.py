@@ -1,0 +1,125 @@
+"""Cuts a command's output down to a body of so many bytes, and marks every cut.
+
+The one place that knows of budgets, and of both streams; what is shown of one stream is for ``view`` to decide.
+"""
+
+from typing import NamedTuple
+
+from sightline.store.errors import UsageError
+from sightline.store.shape import markers
+from sightline.store.shape.segments import Segment
+from sightline.store.shape.source import Source
+from sightline.store.shape.view import StreamViewer, View
+
+HARD_LIMIT_BYTES = 64 * 1024
+"""No reply is larger, whatever was asked for."""
+
+SHORT_OUTPUT_BYTES = 8000
+"""A reply up to this, as it is sent, is short: given whole, without ref or hint."""
+
+BUDGETS: dict[str, int | None] = {"silent": 200, "concise": 2048, "normal": 8192, "verbose": 16384, "full": None}
+"""Bytes of a body by verbosity; None for no budget but the hard limit."""
+
+AUTO_OK_BYTES = 1024
+"""The budget of ``auto`` where the command went well; else it is that of ``normal``."""
+
+ERR_PERCENT = 25
+"""What standard error gets where both streams are too large: warnings, most often."""
+
+ERR_PERCENT_FAILED = 50
+"""The same after a failure, which standard error is there to explain."""
+
+_SEPARATOR = Segment(markers.STDERR + "\n")
+
+
+class Shaped(NamedTuple):
+    """A body, and what it shows.
+
+    Attributes:
+        segments: the text in order; ``join_segments`` makes the body of it.
+        out_shown: raw lines of standard output that stand in it, wholly, folded or in part.
+        out_total: raw lines of standard output.
+        err_shown: the same of standard error.
+        err_total: the same of standard error.
+        truncated: whether anything was left out.
+        errors_elided: error lines that are counted in the body, not shown.
+    """
+
+    segments: tuple[Segment, ...]
+    out_shown: int
+    out_total: int
+    err_shown: int
+    err_total: int
+    truncated: bool
+    errors_elided: int = 0
+
+
+def budget_for(verbosity: str, exit_ok: bool) -> int | None:
+    """Bytes of a body for a verbosity; None for no budget but the hard limit. Raises UsageError for an unknown word."""
+    if verbosity == "auto":
+        return AUTO_OK_BYTES if exit_ok else BUDGETS["normal"]
+    if verbosity not in BUDGETS:
+        raise UsageError(f"no such verbosity: {verbosity!r}", f"it is one of auto, {', '.join(BUDGETS)}")
+    return BUDGETS[verbosity]
+
+
+def shape(out: Source, err: Source, *, budget: int | None, failed: bool, limit: int = HARD_LIMIT_BYTES) -> Shaped:
+    """The body for an output: all of it where it fits, else head and tail, after a failure its error regions first.
+
+    Args:
+        out: standard output.
+        err: standard error; where it is not empty it follows a line ``[stderr]``.
+        budget: bytes of the body, markers included; None for as much of the head as the limit lets through.
+        failed: whether the command failed.
+        limit: bytes of the body that no budget exceeds: the hard limit, less what the rest of the reply takes.
+    """
+    limit = min(limit, HARD_LIMIT_BYTES)
+    room = limit if budget is None else min(budget, limit)
+    head_only = budget is None
+    if not err.line_count:
+        return _shaped(_view(out, failed, room, head_only), out, _NOTHING, err)
+    if not out.line_count:
+        view = _view(err, failed, room - len(_SEPARATOR.text), head_only)
+        return _shaped(_NOTHING, out, view, err)
+    room -= len(_SEPARATOR.text)
+    out_viewer = StreamViewer(out, failed=failed, room=room)
+    err_viewer = StreamViewer(err, failed=failed, room=room)
+    err_view = err_viewer.view(_err_room(out_viewer, err_viewer, room, failed), head_only=head_only)
+    out_view = out_viewer.view(room - err_view.size - out_viewer.is_open, head_only=head_only)
+    return _shaped(out_view, out, err_view, err)
+
+
+_NOTHING = View((), 0, 0, False)
+
+
+def _view(source: Source, failed: bool, room: int, head_only: bool) -> View:
+    if not source.line_count:
+        return _NOTHING
+    return StreamViewer(source, failed=failed, room=room).view(room, head_only=head_only)
+
+
+def _err_room(out: StreamViewer, err: StreamViewer, room: int, failed: bool) -> int:
+    """What standard error gets: all it needs, if that is little or is left over, else its share."""
+    share = room * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100
+    out_size = out.whole.size + out.is_open if out.whole else room + 1
+    if err.whole and (err.whole.size <= share or err.whole.size + out_size <= room):
+        return err.whole.size
+    if out_size <= room - share:
+        share = room - out_size
+    return max(err.floor, min(share, room - out.floor))
+
+
+def _shaped(out_view: View, out: Source, err_view: View, err: Source) -> Shaped:
+    segments = out_view.segments
+    if err.line_count:
+        ended = (Segment("\n"),) if out_view.is_open else ()
+        segments = (*segments, *ended, _SEPARATOR, *err_view.segments)
+    return Shaped(
+        segments,
+        out_view.shown,
+        out.line_count,
+        err_view.shown,
+        err.line_count,
+        out_view.truncated or err_view.truncated,
+        out_view.errors_elided + err_view.errors_elided,
+    )

@@ -1,0 +1,81 @@
+"""The lines that a view adds to what it shows: each marks, where it stands, what is not there, in one fixed grammar.
+
+A stream without a ref (nothing was stored) is named by line numbers alone: no marker offers a ref that leads nowhere.
+"""
+
+import re
+from collections.abc import Iterable
+
+STDERR = "[stderr]"
+"""The line between the two streams of a body."""
+
+_AT = r"(?:@[^\s:]+:|lines? )\d+(?:-\d+)?"
+_COUNT = r"\d{1,3}(?:,\d{3})*"
+_RANGES = r"\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*(?: and others)?"
+MARKER = re.compile(
+    r"\[stderr\]|\[… (?:"
+    rf"{_COUNT} lines? elided(?:, {_COUNT} error lines? among them)?: {_AT}"
+    rf"|previous line ×{_COUNT} more: {_AT}"
+    rf"|{_COUNT} more error lines?(?:: (?:@[^\s:]+:)?{_RANGES}|: @[^\s:]+)?"
+    r") …\]"
+)
+"""Matches, with ``fullmatch``, every line of a body that is no line of a stream."""
+
+CLIPPED = re.compile(rf"\[… {_COUNT} bytes? of this line elided: {_AT} …\]")
+"""What stands inside a line that was cut in the middle."""
+
+
+def elision(ref: str, first: int, last: int, errors: int = 0) -> str:
+    """Lines that are left out; with a count of error lines where that is said nowhere else."""
+    among = f", {errors:,} {_plural(errors, 'error line')} among them" if errors else ""
+    count = last - first + 1
+    return f"[… {count:,} {_plural(count, 'line')} elided{among}: {_at(ref, first, last)} …]"
+
+
+def fold(ref: str, first: int, last: int) -> str:
+    """Lines that all read as the one before them."""
+    return f"[… previous line ×{last - first + 1:,} more: {_at(ref, first, last)} …]"
+
+
+def clipping(ref: str, number: int, elided: int) -> str:
+    """The middle of one line, in bytes."""
+    return f"[… {elided:,} {_plural(elided, 'byte')} of this line elided: {_at(ref, number, number)} …]"
+
+
+def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: int) -> str:
+    """Error lines that are not shown: how many, and which, as far as the room goes.
+
+    Args:
+        ref: the stream.
+        count: all of them.
+        ranges: their line numbers, (first, last), as far as they are known.
+        room: bytes that the marker may take; the count alone is given even where it takes more.
+    """
+    head = f"[… {count:,} more {_plural(count, 'error line')}"
+    start = f"{head}: {ref}:" if ref else f"{head}: "
+    shortest = f"{head}: {ref} …]" if ref else f"{head} …]"
+    left = room - len((start + " and others …]").encode())
+    listed: list[str] = []
+    named = 0
+    for first, last in ranges:
+        text = _lines(first, last)
+        left -= len(text) + (2 if listed else 0)
+        if left < 0:
+            break
+        listed.append(text)
+        named += last - first + 1
+    if not listed:
+        return shortest
+    return f"{start}{', '.join(listed)}{'' if named == count else ' and others'} …]"
+
+
+def _at(ref: str, first: int, last: int) -> str:
+    return f"{ref}:{_lines(first, last)}" if ref else f"{_plural(last - first + 1, 'line')} {_lines(first, last)}"
+
+
+def _lines(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return noun if count == 1 else noun + "s"

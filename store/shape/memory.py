@@ -1,0 +1,75 @@
+"""A stream that lies in memory: for outputs that could not be stored, and for tests."""
+
+from collections.abc import Iterator
+
+from sightline.store.shape.source import BLOCK_BYTES, LINE_LIMIT, Line
+
+
+class BytesSource:
+    """A ``Source`` over bytes.
+
+    Attributes:
+        ref: how markers name the stream; empty where no ref leads to it.
+    """
+
+    def __init__(self, data: bytes, ref: str = "") -> None:
+        self.ref = ref
+        self._data = data
+        self._starts = [0]
+        position = data.find(b"\n")
+        while position >= 0:
+            self._starts.append(position + 1)
+            position = data.find(b"\n", position + 1)
+        if self._starts[-1] == len(data):
+            self._starts.pop()
+
+    @property
+    def line_count(self) -> int:
+        """How many lines the stream has."""
+        return len(self._starts)
+
+    @property
+    def byte_count(self) -> int:
+        """How many bytes the stream has."""
+        return len(self._data)
+
+    def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
+        """Lines first to last, inclusive, as far as they exist."""
+        for number in range(max(1, first), min(last, self.line_count) + 1):
+            start, end = self._span(number)
+            if end - start <= limit:
+                yield Line(number, self._data[start:end], end - start)
+            else:
+                half = limit // 2
+                yield Line(number, self._data[start : start + half] + self._data[end - half : end], end - start)
+
+    def blocks(self, first: int = 1) -> Iterator[tuple[int, bytes]]:
+        """From a line on, (number of the block's first line, its bytes)."""
+        pieces: list[bytes] = []
+        number, size = first, 0
+        for line in range(max(1, first), self.line_count + 1):
+            start, end = self._span(line)
+            stop = self._starts[line] if line < self.line_count else len(self._data)
+            piece = (
+                self._data[start:stop]
+                if end - start <= BLOCK_BYTES
+                else self._data[start : start + BLOCK_BYTES] + b"\n"
+            )
+            if pieces and size + len(piece) > BLOCK_BYTES:
+                yield number, b"".join(pieces)
+                pieces, number, size = [], line, 0
+            pieces.append(piece)
+            size += len(piece)
+        if pieces:
+            yield number, b"".join(pieces)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Bytes from an offset on, as far as they exist."""
+        return self._data[offset : offset + length]
+
+    def _span(self, number: int) -> tuple[int, int]:
+        """Offsets of a line's first byte and of its end, newline left out."""
+        start = self._starts[number - 1]
+        if number < self.line_count:
+            return start, self._starts[number] - 1
+        return start, len(self._data) - self._data.endswith(b"\n")

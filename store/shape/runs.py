@@ -1,0 +1,190 @@
+"""Reads cleaned lines by ranges, joins those that read the same, and says what they cost in a body.
+
+Nothing here reads more of a stream than it is asked to take, and never more than READ_BYTES or READ_LINES in one go.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from sightline.store.shape import markers
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.source import Line, Source
+
+READ_BYTES = 1 << 20
+"""Raw bytes read from one end at most: only output that folds or cleans away to little gets that far."""
+
+READ_LINES = 30_000
+"""The same in lines, for very short ones: about 0.1 s."""
+
+BACK_LINES = 256  # lines read at once from the end; bounds memory to that many long lines
+CLIP_KEEPS_BYTES = 24  # of a line cut in the middle, at least; below that it says nothing
+
+Span = tuple[int, int]
+"""Lines (first, last), inclusive."""
+
+Judge = Callable[[bytes], bool]
+"""Whether a raw line is an error line."""
+
+
+class Run(NamedTuple):
+    """Neighbouring lines that read the same; most often just one.
+
+    Attributes:
+        first: first line, 1-based.
+        last: last line, inclusive.
+        text: the cleaned text of each, without a newline.
+        error: whether they are error lines.
+        clipped: whether the text has its middle cut out.
+        unread: bytes of the line that were not even read, before ``tail``; such a run can only be clipped.
+        tail: what follows the unread part.
+    """
+
+    first: int
+    last: int
+    text: str
+    error: bool = False
+    clipped: bool = False
+    unread: int = 0
+    tail: str = ""
+
+    @property
+    def lines(self) -> int:
+        """How many lines it is."""
+        return self.last - self.first + 1
+
+
+class Taken(NamedTuple):
+    """What fitted.
+
+    Attributes:
+        runs: the runs, in the order they were offered.
+        cost: an upper bound of the bytes they take in a body.
+        misfit: the line that did not fit; None where the lines ended first.
+    """
+
+    runs: list[Run]
+    cost: int
+    misfit: Run | None
+
+
+def text_bytes(text: str) -> int:
+    """The size of a text as UTF-8."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def read_rows(source: Source, spans: Iterable[Span], judge: Judge | None, *, backward: bool = False) -> Iterator[Run]:
+    """The lines of some spans as runs of one, until READ_BYTES or READ_LINES; backward, each span from its end."""
+    left, lines_left = READ_BYTES, READ_LINES
+    for first, last in spans:
+        for line in _backward(source, first, last) if backward else source.lines(first, last):
+            yield _row(line, judge)
+            left -= len(line.data) + 1
+            lines_left -= 1
+            if left <= 0 or not lines_left:
+                return
+
+
+def take(rows: Iterable[Run], room: int, fold_bytes: int) -> Taken:
+    """As many rows as fit, from the first on; lines that read the same become one run.
+
+    Args:
+        rows: lines in order, or in reverse order.
+        room: bytes there are.
+        fold_bytes: what the marker of a folded run takes at most, newline included.
+    """
+    runs: list[Run] = []
+    used = last_cost = 0
+    for row in rows:
+        joined = join_runs(runs[-1], row) if runs else None
+        cost = _cost(joined or row, fold_bytes)
+        added = cost - last_cost if joined else cost
+        if row.unread or used + added > room:
+            return Taken(runs, used, row)
+        if joined:
+            runs[-1] = joined
+        else:
+            runs.append(row)
+        used += added
+        last_cost = cost
+    return Taken(runs, used, None)
+
+
+def join_runs(one: Run, other: Run) -> Run | None:
+    """Two neighbouring runs of the same text as one, in whichever order they are given."""
+    if one.last + 1 != other.first and other.last + 1 != one.first:
+        return None
+    if one.text != other.text or one.error != other.error or one.clipped or other.clipped or one.unread or other.unread:
+        return None
+    return one._replace(first=min(one.first, other.first), last=max(one.last, other.last))
+
+
+def clip(run: Run, ref: str, limit: int) -> Run | None:
+    """A line with its middle cut out, so that it takes at most a number of bytes; None where that leaves nothing.
+
+    The bytes told as elided are of the cleaned text, and raw ones where the line was not read whole.
+    """
+    head = run.text.encode()
+    tail = run.tail.encode() if run.unread else head
+    whole = run.unread + len(head) + (len(tail) if run.unread else 0)
+    room = limit - 1 - text_bytes(markers.clipping(ref, run.first, whole))
+    if room < CLIP_KEEPS_BYTES:
+        return None
+    start = head[: room - room // 2].decode("utf-8", "ignore")
+    end = tail[-(room // 2) :].decode("utf-8", "ignore")
+    elided = whole - text_bytes(start) - text_bytes(end)
+    marker = markers.clipping(ref, run.first, elided)
+    return run._replace(text=start + marker + end, clipped=True, unread=0, tail="")
+
+
+def free_spans(taken: Iterable[Span], first: int, last: int) -> list[Span]:
+    """The parts of a span that none of the taken ones covers; the taken ones come in order."""
+    free: list[Span] = []
+    for start, end in taken:
+        if end < first:
+            continue
+        if start > last:
+            break
+        if start > first:
+            free.append((first, start - 1))
+        first = end + 1
+    if first <= last:
+        free.append((first, last))
+    return free
+
+
+def _cost(run: Run, fold_bytes: int) -> int:
+    one = text_bytes(run.text) + 1
+    return one + min(one * (run.lines - 1), fold_bytes)
+
+
+def _row(line: Line, judge: Judge | None) -> Run:
+    error = judge is not None and judge(line.data)
+    if line.whole:
+        return Run(line.number, line.number, clean_line(line.data), error)
+    half = len(line.data) // 2
+    head, tail = _whole_characters(line.data[:half], line.data[half:])
+    unread = line.length - len(head) - len(tail)
+    return Run(line.number, line.number, clean_line(head), error, unread=unread, tail=clean_line(tail))
+
+
+def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
+    """The two ends of a line without the characters that the cut between them split."""
+    for back in range(1, min(3, len(head)) + 1):
+        lead = head[-back]
+        if lead >= 0xC0:
+            if (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4) > back:
+                head = head[:-back]
+            break
+        if lead < 0x80:
+            break
+    skip = 0
+    while skip < min(3, len(tail)) and 0x80 <= tail[skip] < 0xC0:
+        skip += 1
+    return head, tail[skip:]
+
+
+def _backward(source: Source, first: int, last: int) -> Iterator[Line]:
+    while last >= first:
+        start = max(first, last - BACK_LINES + 1)
+        yield from reversed(list(source.lines(start, last)))
+        last = start - 1

@@ -1,0 +1,63 @@
+"""The pieces that a body is made of, so that an audit can tell which raw lines stood in it and render them again."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.source import LINE_LIMIT, Source
+
+
+class Segment(NamedTuple):
+    """One piece of a body.
+
+    Three sorts: a *range*, whose text ``render_lines`` gives again; a *partial* one, which stands for the lines it
+    names, but not in their own words (the fold of a repeated line, a line cut in the middle); and a *literal* one,
+    without ref.
+
+    Attributes:
+        text: the exact text, with its newlines.
+        ref: the stream that it shows lines of, as ``Source.ref`` has it; empty for a literal one.
+        first: first raw line, 1-based; 0 for a literal one.
+        last: last raw line, inclusive.
+        partial: whether the text is not the plain rendering of these lines.
+    """
+
+    text: str
+    ref: str = ""
+    first: int = 0
+    last: int = 0
+    partial: bool = False
+
+
+def render_lines(source: Source, first: int, last: int) -> str:
+    """The plain rendering of raw lines: each cleaned and ended by a newline, but for an unterminated last one."""
+    limit = max(LINE_LIMIT, source.byte_count)
+    text = "".join([clean_line(line.data) + "\n" for line in source.lines(first, last, limit)])
+    return text[:-1] if last >= source.line_count and text and not terminated(source) else text
+
+
+def terminated(source: Source) -> bool:
+    """Whether the stream ends with a newline."""
+    size = source.byte_count
+    return bool(size) and source.read(size - 1, 1) == b"\n"
+
+
+def join_segments(segments: Iterable[Segment]) -> str:
+    """The body."""
+    return "".join([segment.text for segment in segments])
+
+
+def shown_ranges(segments: Iterable[Segment]) -> Iterator[tuple[str, int, int]]:
+    """(ref, first, last) of the raw lines that stand in a body, wholly or in part; touching ranges joined."""
+    ref, first, last = "", 0, 0
+    for segment in segments:
+        if not segment.ref:
+            continue
+        if segment.ref == ref and segment.first == last + 1:
+            last = segment.last
+            continue
+        if ref:
+            yield ref, first, last
+        ref, first, last = segment.ref, segment.first, segment.last
+    if ref:
+        yield ref, first, last

@@ -1,0 +1,125 @@
+"""What a terminal would show of one line: escape sequences obeyed where they move or erase within it, else removed.
+
+The line is a row of cells. A wide character or a tab fills several: the first holds it, the others are empty.
+"""
+
+import re
+import unicodedata
+
+_CSI = r"(?:\x1b\[|\x9b)([0-?]*)[ -/]*([@-~]?)"
+_STRING_END = r"(?:\x1b\\|[\x9c\x18\x1a])?"
+_TOKEN = re.compile(
+    _CSI
+    + r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x18\x1a]*(?:\x07|" + _STRING_END + ")"  # OSC: a title, a link
+    + r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c\x18\x1a]*" + _STRING_END  # DCS, SOS, PM, APC
+    + r"|\x1b[ -/]+[0-~]?"  # charset designations and the like
+    + r"|\x1b[0-~]?"
+    + r"|[\x00-\x08\x0a-\x1f\x7f-\x9f]"
+)  # fmt: skip
+_MOVES = re.compile(r"[\r\x08]|(?:\x1b\[|\x9b)(?:[12]K|[0-9]*[DG])")
+_ERASED = "\0"  # a cell that holds nothing; no control character gets into the cells, so this one is free
+_TAB_STOP = 8
+_LONGEST_MOVE = 1 << 16  # cells; no move leaves the line, so a larger number says nothing more
+
+
+def render(text: str) -> str:
+    """The cleaned text of one line that holds control characters."""
+    if not _MOVES.search(text):
+        return _TOKEN.sub("", text)
+    row = _Row()
+    position = 0
+    for token in _TOKEN.finditer(text):
+        row.write(text[position : token.start()])
+        position = token.end()
+        row.obey(token[0], token[1], token[2])
+    row.write(text[position:])
+    return row.text()
+
+
+class _Row:
+    """The cells of one line, and the cursor."""
+
+    def __init__(self) -> None:
+        self.cells: list[str] = []
+        self.cursor = 0
+
+    def text(self) -> str:
+        return "".join(self.cells).rstrip(_ERASED).replace(_ERASED, " ")
+
+    def write(self, text: str) -> None:
+        if text.isascii() and "\t" not in text:
+            self._put(list(text))
+            return
+        for char in text:
+            if char == "\t":
+                self._tab()
+            elif char.isascii():
+                self._put([char])
+            else:
+                self._put_wide(char)
+
+    def obey(self, control: str, parameters: str | None, final: str | None) -> None:
+        if control == "\r":
+            self.cursor = 0
+        elif control == "\b":
+            self.cursor = max(0, self.cursor - 1)
+        elif final == "K":
+            self._erase(parameters or "0")
+        elif final in ("D", "G") and not (parameters or "").strip("0123456789"):
+            # Longer numbers than this are nobody's columns, and slow to convert.
+            count = max(1, min(int((parameters or "1")[:9]), _LONGEST_MOVE))
+            self.cursor = min(count - 1, len(self.cells)) if final == "G" else max(0, self.cursor - count)
+
+    def _erase(self, parameters: str) -> None:
+        if parameters == "0":
+            self._free(self.cursor, len(self.cells))
+            del self.cells[self.cursor :]
+        elif parameters == "1":
+            end = min(self.cursor + 1, len(self.cells))
+            self._free(0, end)
+            self.cells[:end] = [_ERASED] * end
+        elif parameters == "2":
+            self.cells.clear()
+
+    def _put(self, new: list[str]) -> None:
+        """Write cells at the cursor and move it behind them."""
+        start, end = self.cursor, self.cursor + len(new)
+        if start > len(self.cells):
+            self.cells.extend([_ERASED] * (start - len(self.cells)))
+        if start < len(self.cells):
+            self._free(start, end)
+        self.cells[start:end] = new
+        self.cursor = end
+
+    def _free(self, start: int, end: int) -> None:
+        """Blank what is left of wide characters that a change of these cells cuts in two."""
+        cells = self.cells
+        for edge in (start, end):
+            if not 0 < edge < len(cells) or cells[edge]:
+                continue
+            first = edge
+            while first and not cells[first]:
+                first -= 1
+            last = edge
+            while last < len(cells) and not cells[last]:
+                last += 1
+            cells[first:last] = [" "] * (last - first)
+
+    def _put_wide(self, char: str) -> None:
+        if unicodedata.category(char) in ("Mn", "Me", "Cf"):  # joins what stands before it
+            base = min(self.cursor, len(self.cells)) - 1
+            while base > 0 and not self.cells[base]:
+                base -= 1
+            if base >= 0:
+                self.cells[base] = self.cells[base].replace(_ERASED, " ") + char
+            return
+        self._put([char, ""] if unicodedata.east_asian_width(char) in "WF" else [char])
+
+    def _tab(self) -> None:
+        """A tab moves over what is there and leaves it; past the end it stays in the text as itself."""
+        stop = self.cursor - self.cursor % _TAB_STOP + _TAB_STOP
+        length = len(self.cells)
+        if stop > length:
+            self.cursor = max(self.cursor, length)
+            self._put(["\t"] + [""] * (stop - self.cursor - 1))
+        self.cursor = stop

@@ -1,0 +1,273 @@
+"""The view of one stream: which of its lines stand in a body of so many bytes.
+
+Whatever is picked is paid for by an upper bound of what it and its markers take, so that a body never outgrows it.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.store.shape import markers
+from sightline.store.shape.runs import (
+    Judge,
+    Run,
+    Span,
+    clip,
+    free_spans,
+    read_rows,
+    take,
+    text_bytes,
+)
+from sightline.store.shape.segments import Segment, join_segments, terminated
+from sightline.store.shape.source import Source
+from sightline.store.shape.writing import Written, write_runs
+
+if TYPE_CHECKING:
+    from sightline.store.shape.regions import Hit, Hits
+
+HEAD_PERCENT = 20
+"""What the head gets of the bytes that error regions leave; the tail gets the rest."""
+
+REGIONS_PERCENT = 80
+"""What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
+
+NUMBERS_PERCENT = 10
+"""What the line numbers of errors that are not shown get at most, where the lines themselves take all they can."""
+
+CONTEXT_MARGINS = (5, 2, 0)  # lines around an error, narrowed where they do not fit
+ERROR_LINE_BYTES = (
+    2048  # longer lines are clipped in a region, so that one of them does not take the place of all others
+)
+CONTEXT_LINE_BYTES = 512
+MISFITS = 32  # regions in a row that do not fit, after which no more are tried
+FILL_LINES = 3  # a gap as short as this is filled where its lines take no more than its marker
+
+
+class View(NamedTuple):
+    """What stands of a stream in a body.
+
+    Attributes:
+        segments: the text, in order.
+        size: bytes of it.
+        shown: lines that stand in it, wholly or in part.
+        truncated: whether anything was left out; folding is not.
+        errors_elided: error lines that are counted in it, not shown.
+        is_open: whether it ends with an unterminated line, so that whatever follows needs a newline first.
+    """
+
+    segments: tuple[Segment, ...]
+    size: int
+    shown: int
+    truncated: bool
+    errors_elided: int = 0
+    is_open: bool = False
+
+
+class StreamViewer:
+    """Makes views of one stream.
+
+    Attributes:
+        whole: the view that shows everything, if it fits; else None.
+    """
+
+    def __init__(self, source: Source, *, failed: bool, room: int) -> None:
+        """Read as much as it takes to know whether all of the stream fits.
+
+        Args:
+            source: the stream.
+            failed: whether the lines that explain a failure come first.
+            room: bytes of the whole body, the most that a view can be asked to take.
+        """
+        self._source = source
+        self._ref = source.ref
+        self._count = source.line_count
+        self._terminated = terminated(source)
+        widest = len(f"{self._count:,}{self._count}")
+        self._gap_bytes = text_bytes(markers.elision(self._ref, 1, max(2, self._count))) + widest + 1
+        self._fold_bytes = text_bytes(markers.fold(self._ref, 1, max(2, self._count))) + widest + 1
+        self._failed = failed
+        self._hits: Hits | None = None
+        self._judge: Judge | None = None
+        self.whole = self._view_whole(max(room, self._gap_bytes))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the view that shows everything lacks a newline at its end."""
+        return bool(self.whole and self.whole.is_open)
+
+    @property
+    def floor(self) -> int:
+        """Bytes of the smallest honest view."""
+        self._find_errors()
+        size = text_bytes(self._nothing()) + 1
+        return min(size, self.whole.size) if self.whole else size
+
+    def view(self, room: int, *, head_only: bool = False) -> View:
+        """The view for a number of bytes; the smallest one where even that takes more.
+
+        Args:
+            room: bytes there are.
+            head_only: whether the head gets what the error regions leave, and the tail nothing.
+        """
+        if self.whole and (self.whole.size <= room or self.whole.size <= self.floor):
+            return self.whole
+        self._find_errors()
+        runs = self._pick(room, head_only)
+        if not runs:
+            errors = self._hits.total if self._hits else 0
+            text = self._nothing() + "\n"
+            return View((Segment(text),), text_bytes(text), 0, True, errors)
+        runs = self._fill(runs)
+        segments, is_open = self._write(runs)
+        errors = self._hits.total - sum(run.lines for run in runs if run.error) if self._hits else 0
+        if errors:
+            if is_open:
+                segments += (Segment("\n"),)
+                is_open = False
+            left = room - text_bytes(join_segments(segments)) - 1
+            text = markers.more_errors(self._ref, errors, self._hidden_errors(runs), left)
+            segments += (Segment(text + "\n"),)
+        shown = sum(run.lines for run in runs)
+        truncated = shown < self._count or any(run.clipped for run in runs)
+        return View(segments, text_bytes(join_segments(segments)), shown, truncated, errors, is_open)
+
+    def _view_whole(self, room: int) -> View | None:
+        rows = read_rows(self._source, [(1, self._count)], None)
+        taken = take(rows, room + (not self._terminated), self._fold_bytes)
+        if sum(run.lines for run in taken.runs) < self._count:
+            return None
+        segments, is_open = self._write(taken.runs)
+        size = text_bytes(join_segments(segments))
+        return View(segments, size, self._count, False, is_open=is_open) if size <= room else None
+
+    def _write(self, runs: list[Run]) -> Written:
+        return write_runs(runs, self._ref, self._count, ended=self._terminated)
+
+    def _find_errors(self) -> None:
+        """Once, and only for what is cut after a failure."""
+        if self._hits or not self._failed:
+            return
+        # Loaded here only: most outputs are of commands that went well, or are shown whole.
+        from sightline.store.shape.regions import find_errors, judge
+
+        self._hits = find_errors(self._source)
+        self._judge = lambda data: judge(data) >= 0
+
+    def _nothing(self) -> str:
+        return markers.elision(self._ref, 1, self._count, self._hits.total if self._hits else 0)
+
+    def _pick(self, room: int, head_only: bool) -> list[Run]:
+        """The lines to show, in order."""
+        spare = room - self._gap_bytes - self._reserve(room)
+        if spare <= 0:
+            return []
+        runs: list[Run] = []
+        left = spare
+        if self._hits and self._hits.total:
+            runs, used = self._pick_regions(self._hits, spare * REGIONS_PERCENT // 100)
+            left -= used
+        runs += self._pick_ends(_spans(runs), left, spare, head_only)
+        return sorted(runs)
+
+    def _reserve(self, room: int) -> int:
+        """Bytes for the marker that counts the errors not shown."""
+        if not self._hits or not self._hits.total:
+            return 0
+        numbers = len(self._hits.kept) * (2 * len(str(self._count)) + 3)
+        shortest = markers.more_errors(self._ref, max(2, self._hits.total), (), 0)
+        return text_bytes(shortest) + 2 + min(numbers, room * NUMBERS_PERCENT // 100)
+
+    def _pick_regions(self, hits: "Hits", room: int) -> tuple[list[Run], int]:
+        from sightline.store.shape.regions import most_specific_first
+
+        runs: list[Run] = []
+        blocks: list[Span] = []
+        used = misfits = 0
+        for hit in most_specific_first(hits.kept):
+            if misfits >= MISFITS or room - used <= self._gap_bytes:
+                break
+            if not free_spans(blocks, hit.first, hit.last):
+                continue
+            region, cost = self._region(hit, blocks, room - used, room)
+            misfits = 0 if region else misfits + 1
+            used += cost
+            runs += region
+            blocks = _spans(runs) if region else blocks
+        return runs, used
+
+    def _region(self, hit: "Hit", blocks: list[Span], left: int, room: int) -> tuple[list[Run], int]:
+        """The lines to add for a hit, and what they and their marker cost; nothing where there is no room for them."""
+        from sightline.store.shape.regions import with_context
+
+        for margin in CONTEXT_MARGINS:
+            first, last = with_context(hit, self._count, margin)
+            spans = free_spans(blocks, first, last)
+            joins = any(start <= last + 1 and end >= first - 1 for start, end in blocks)
+            gap = 0 if joins else self._gap_bytes
+            taken = take(self._region_rows(spans, room), left - gap, self._fold_bytes)
+            if sum(run.lines for run in taken.runs) == sum(end - start + 1 for start, end in spans):
+                return taken.runs, taken.cost + gap
+        # Too many in a row: the first of them, leaving room for what else there is to see.
+        spans = free_spans(blocks, hit.first, hit.last)[:1]
+        taken = take(self._region_rows(spans, room), max(left // 2, 0) - self._gap_bytes, self._fold_bytes)
+        return (taken.runs, taken.cost + self._gap_bytes) if taken.runs else ([], 0)
+
+    def _region_rows(self, spans: list[Span], room: int) -> Iterator[Run]:
+        for row in read_rows(self._source, spans, self._judge):
+            limit = min(ERROR_LINE_BYTES, room // 2) if row.error else min(CONTEXT_LINE_BYTES, room // 8)
+            too_long = row.unread or text_bytes(row.text) >= limit
+            yield (clip(row, self._ref, limit) or row) if too_long else row
+
+    def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_only: bool) -> list[Run]:
+        """Whole lines from the head and the tail; the next line is clipped where it alone leaves much room unused."""
+        share = left if head_only else left * HEAD_PERCENT // 100
+        rows = read_rows(self._source, free_spans(blocks, 1, self._count), self._judge)
+        head = take(rows, share, self._fold_bytes)
+        runs, left, misfit = head.runs, left - head.cost, head.misfit
+        if not head_only:
+            after = runs[-1].last + 1 if runs else 1
+            spans = free_spans(blocks, after, self._count)[::-1]
+            rows = read_rows(self._source, spans, self._judge, backward=True)
+            tail = take(rows, left, self._fold_bytes)
+            runs, left, misfit = runs + tail.runs, left - tail.cost, tail.misfit
+        if misfit and (left >= spare // 8 or not (runs or blocks)):
+            clipped = clip(misfit, self._ref, left)
+            runs = [*runs, clipped] if clipped else runs
+        return runs
+
+    def _fill(self, runs: list[Run]) -> list[Run]:
+        """Shows the lines of short gaps instead of markers that would take as much."""
+        more: list[Run] = []
+        for first, last in free_spans(_spans(runs), 1, self._count):
+            if last - first >= FILL_LINES:
+                continue
+            room = text_bytes(markers.elision(self._ref, first, last)) + 1
+            taken = take(read_rows(self._source, [(first, last)], self._judge), room, room)
+            if not taken.misfit:
+                more += taken.runs
+        return sorted(runs + more)
+
+    def _hidden_errors(self, runs: list[Run]) -> Iterator[Span]:
+        """The error lines that no run shows, as far as they are known, neighbours joined."""
+        blocks = _spans(runs)
+        first = last = 0
+        for hit in self._hits.kept if self._hits else ():
+            for start, end in free_spans(blocks, hit.first, hit.last):
+                if first and start == last + 1:
+                    last = end
+                    continue
+                if first:
+                    yield first, last
+                first, last = start, end
+        if first:
+            yield first, last
+
+
+def _spans(runs: list[Run]) -> list[Span]:
+    """The lines of some runs, in order, neighbours joined."""
+    spans: list[Span] = []
+    for run in sorted(runs):
+        if spans and spans[-1][1] + 1 == run.first:
+            spans[-1] = (spans[-1][0], run.last)
+        else:
+            spans.append((run.first, run.last))
+    return spans

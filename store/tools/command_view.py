@@ -1,0 +1,192 @@
+"""What an agent is shown of a command's output: all of it where it is short, else a view that says what is missing."""
+
+from typing import Any, NamedTuple
+
+from sightline.store.audit.views import Shows, shown_of
+from sightline.store.capture.command import Unkept
+from sightline.store.records import Buffer
+from sightline.store.shape.cut import SHORT_OUTPUT_BYTES, Shaped, budget_for, shape
+from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.regions import find_errors
+from sightline.store.shape.segments import Segment, join_segments, shown_ranges
+from sightline.store.shape.source import Source
+from sightline.store.shape.summary import summary
+from sightline.store.store import Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.reply import Reply, in_order, room_beside, serialised_bytes
+
+_NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
+
+
+class Ending(NamedTuple):
+    """How a command ended, or that it has not.
+
+    Attributes:
+        exit_code: None where it is unknown or there is none.
+        seconds: how long it ran, None where that is unknown.
+        signal: number of the signal that ended it, 0 for none.
+        timed_out: whether the time limit ended it.
+        running: whether it goes on.
+    """
+
+    exit_code: int | None
+    seconds: float | None = None
+    signal: int = 0
+    timed_out: bool = False
+    running: bool = False
+
+    @property
+    def process_code(self) -> int:
+        """What a command line that ran it exits with: 124 for a timeout, as timeout(1) does."""
+        return 124 if self.timed_out else (self.exit_code or 0)
+
+
+def ending_of(buffer: Buffer) -> Ending:
+    """How a buffer's command ended, from its record."""
+    seconds = buffer.ended - buffer.created if buffer.ended is not None else None
+    running = buffer.state == "running"
+    return Ending(buffer.exit_code, seconds, buffer.signal, buffer.timed_out, running)
+
+
+def command_reply(
+    asking: Asking, buffer: Buffer, ending: Ending, *, verbosity: str, verb: str, request: dict[str, Any], **more: Any
+) -> Reply:
+    """The reply for a command's buffer.
+
+    Args:
+        asking: who asks.
+        buffer: its record.
+        ending: how the command ended.
+        verbosity: ``auto`` or a mode; an explicit mode always wins.
+        verb: the verb that was called.
+        request: its arguments.
+        more: further fields, such as warning or note.
+    """
+    store = asking.store
+    with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+        failed = has_failed(ending, out, err)
+        status = "running" if ending.running else None
+        notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
+        first = {"exit_code": ending.exit_code, "status": status, "timed_out": ending.timed_out or None, "note": notes}
+        if verbosity == "auto" and not ending.running:
+            fields = in_order({**first, **more})
+            if short := _short(fields, out, err):
+                missing = set(fields) > {"exit_code"} or ending.timed_out
+                return _reply(fields, short, buffer, verb, request, ending, missing=missing)
+        fields = {
+            "output_id": buffer.ref,
+            **first,
+            "summary": summary(out, err, **ending._asdict()),
+            "total_bytes": out.byte_count + err.byte_count,
+            **_hints(asking, buffer, ending),
+            **more,
+        }
+        shaped = shape(out, err, budget=budget_for(verbosity, not failed), failed=failed, limit=room_beside(fields))
+        fields |= counts_of(shaped)
+        if shaped.truncated and "next" not in fields:
+            fields["next"] = _next_call(asking, buffer, shaped, out, err)
+        missing = shaped.truncated or ending.running or ending.timed_out or bool(notes or more)
+        return _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
+
+
+def has_failed(ending: Ending, out: Source, err: Source) -> bool:
+    """Whether failure comes first in the view; where the exit code is unknown, what the output says decides."""
+    if ending.running:
+        return False
+    if ending.exit_code is None and not ending.timed_out:
+        return bool(find_errors(out).total or find_errors(err).total)
+    return ending.timed_out or bool(ending.exit_code)
+
+
+def _short(fields: dict[str, Any], out: Source, err: Source) -> Shaped | None:
+    """The whole output, where the whole reply is short as MCP serialises it."""
+    if out.byte_count + err.byte_count > _MAY_BE_SHORT_BYTES:
+        return None
+    shaped = shape(out, err, budget=None, failed=False)
+    if shaped.truncated or serialised_bytes(fields, join_segments(shaped.segments)) > SHORT_OUTPUT_BYTES:
+        return None
+    return shaped
+
+
+_MAY_BE_SHORT_BYTES = 1 << 18  # cleaning and folding can make much of a progress bar vanish, but not of more than this
+
+
+def _hints(asking: Asking, buffer: Buffer, ending: Ending) -> dict[str, Any]:
+    if ending.running:
+        return {"next": asking.calls("read_output", ref=buffer.ref, wait=20)}
+    if ending.timed_out:
+        return {
+            "next": asking.calls("read_output", ref=buffer.ref),
+            "hint": "the time limit ended it; what it wrote is kept. Run it with a larger timeout, or in the background",
+        }
+    return {}
+
+
+def counts_of(shaped: Shaped) -> dict[str, Any]:
+    """The fields that say how much of an output is shown."""
+    fields: dict[str, Any] = {
+        "truncated": shaped.truncated or None,
+        "stdout_shown": shaped.out_shown,
+        "stdout_total": shaped.out_total,
+    }
+    if shaped.err_total:
+        fields |= {"stderr_shown": shaped.err_shown, "stderr_total": shaped.err_total}
+    return fields
+
+
+def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, out: Source, err: Source) -> str:
+    """Reads the first lines that are missing."""
+    for source in (out, err):
+        following = 1
+        for ref, first, last in shown_ranges(shaped.segments):
+            if ref == source.ref:
+                if first > following:
+                    break
+                following = max(following, last + 1)
+        if following <= source.line_count:
+            last = min(following + _NEXT_LINES - 1, _gap_end(shaped, source, following))
+            return asking.calls("read_output", ref=source.ref, lines=f"{following}-{last}")
+    return asking.calls("read_output", ref=buffer.ref)
+
+
+def _gap_end(shaped: Shaped, source: Source, start: int) -> int:
+    firsts = [first for ref, first, _ in shown_ranges(shaped.segments) if ref == source.ref and first > start]
+    return min(firsts, default=source.line_count + 1) - 1
+
+
+def _reply(
+    fields: dict[str, Any],
+    shaped: Shaped,
+    buffer: Buffer,
+    verb: str,
+    request: dict[str, Any],
+    ending: Ending,
+    *,
+    missing: bool,
+) -> Reply:
+    shows = Shows(
+        verb=verb,
+        request=request,
+        refs=(buffer.name,),
+        shown=shown_of(shaped.segments),
+        lines_total=shaped.out_total + shaped.err_total,
+        bytes_total=buffer.bytes,
+        exit_code=ending.exit_code,
+        truncated=shaped.truncated,
+    )
+    return Reply(fields, shaped.segments, shows, missing=missing, exit_code=ending.process_code)
+
+
+def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str, Any]) -> Reply:
+    """The reply where nothing was kept: the output itself, and a plain warning. Never a ref that does not resolve."""
+    out, err = BytesSource(unkept.out), BytesSource(unkept.err)
+    why = f"{unkept.error.message}; nothing was kept. {unkept.error.hint}".strip() if unkept.error else None
+    off = None if unkept.error else "nothing is kept in this folder (capture = off)"
+    fields = in_order(
+        {"exit_code": ending.exit_code, "timed_out": ending.timed_out or None, "warning": why, "note": off}
+    )
+    shaped = shape(out, err, budget=None, failed=False, limit=room_beside(fields))
+    fields = in_order(fields | (counts_of(shaped) if shaped.truncated else {}))
+    body = tuple(Segment(segment.text) for segment in shaped.segments)
+    shows = Shows(verb, request, exit_code=ending.exit_code, truncated=shaped.truncated)
+    return Reply(fields, body, shows, missing=True, exit_code=ending.process_code)

@@ -1,0 +1,142 @@
+"""Lines of a stream, or of both in order of arrival, as pieces of a body: cleaned, each with the raw line it is."""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
+
+from sightline.store.shape import markers
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.segments import Segment
+from sightline.store.shape.source import Line
+from sightline.store.store import Store, Target
+
+
+class Lines(Protocol):
+    """What a page or a search shows lines of."""
+
+    @property
+    def line_count(self) -> int:
+        """How many there are."""
+
+    @property
+    def byte_count(self) -> int:
+        """How many bytes they are."""
+
+    def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
+        """(ref of the stream, line with its number in that stream) for lines first to last, inclusive."""
+
+
+class _OneStream:
+    def __init__(self, store: Store, target: Target) -> None:
+        self._reader = store.open(target)
+        self.line_count = self._reader.line_count
+        self.byte_count = self._reader.byte_count
+        self.close = self._reader.close
+
+    def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
+        for line in self._reader.lines(first, min(last, self.line_count)):
+            yield self._reader.ref, line
+
+
+class _BothStreams:
+    def __init__(self, store: Store, target: Target) -> None:
+        self._merged = store.open_merged(target.buffer)
+        self._refs = {stream: Target(target.buffer, stream).ref for stream in ("out", "err")}
+        self.line_count = self._merged.line_count
+        self.byte_count = self._merged.byte_count
+        self.close = self._merged.close
+
+    def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
+        for stream, line in self._merged.lines(first, min(last, self.line_count)):
+            yield self._refs[stream], line
+
+
+@contextlib.contextmanager
+def open_lines(store: Store, target: Target) -> Iterator[Lines]:
+    """The lines that a target names, as they are now."""
+    lines = _BothStreams(store, target) if target.stream == "all" else _OneStream(store, target)
+    try:
+        yield lines
+    finally:
+        lines.close()
+
+
+class Page(NamedTuple):
+    """Lines that fit.
+
+    Attributes:
+        segments: the body.
+        last: number of the last line in it; one less than the first asked for where not even that fits.
+    """
+
+    segments: tuple[Segment, ...]
+    last: int
+
+
+def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
+    """As many whole lines from first to last as fit in a number of bytes; a single line that does not is cut in its middle."""
+    segments: list[Segment] = []
+    number, left = first - 1, room
+    for ref, line in lines.numbered(first, last):
+        segment = segment_of(ref, line)
+        size = len(segment.text.encode())
+        if size > left:
+            if segments:
+                break
+            segment = clipped(ref, line, room)
+            size = left
+        segments.append(segment)
+        left -= size
+        number += 1
+    return Page(tuple(joined(segments)), number)
+
+
+def segment_of(ref: str, line: Line) -> Segment:
+    """A whole line with its newline."""
+    return Segment(clean_line(line.data) + "\n", ref, line.number, line.number, partial=not line.whole)
+
+
+def clipped(ref: str, line: Line, room: int) -> Segment:
+    """A line that is too long, its middle cut out and counted in bytes."""
+    half = max((room - _MARKER_BYTES) // 2, 1)
+    data = line.data
+    head = clean_line(_whole_characters(data[: min(half, len(data) // 2)]))
+    tail = clean_line(_whole_characters(data[-min(half, len(data) // 2) :]))
+    elided = line.length - len(head.encode()) - len(tail.encode())
+    return Segment(
+        f"{head}{markers.clipping(ref, line.number, max(elided, 0))}{tail}\n", ref, line.number, line.number, True
+    )
+
+
+_MARKER_BYTES = 96
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Without the part of a character that a cut left at either end."""
+    return data if data.isascii() else data.decode("utf-8", "ignore").encode()
+
+
+def joined(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Neighbouring whole lines of one stream as one piece."""
+    texts: list[str] = []
+    held: Segment | None = None
+    for segment in segments:
+        follows = held and segment.ref and segment.ref == held.ref and segment.first == held.last + 1
+        if held and follows and not segment.partial and not held.partial:
+            texts.append(segment.text)
+            held = held._replace(last=segment.last)
+            continue
+        if held:
+            yield held._replace(text="".join(texts))
+        held, texts = segment, [segment.text]
+    if held:
+        yield held._replace(text="".join(texts))
+
+
+def around(text: str, limit: int, start: int) -> str:
+    """A long text clipped to a number of characters around a position; a short one whole."""
+    if len(text) <= limit:
+        return text
+    begin = max(0, min(start - limit // 3, len(text) - limit))
+    end = begin + limit
+    return f"{'…' if begin else ''}{text[begin:end]}{'…' if end < len(text) else ''}"

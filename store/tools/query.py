@@ -1,0 +1,126 @@
+"""The verb query: ordinary Unix filters over refs, provably read-only; never a new ref."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sightline.store.audit.views import Shows
+from sightline.store.query.parse import Pipeline, parse
+from sightline.store.query.ranges import exact_ranges
+from sightline.store.query.run import QueryResult, run
+from sightline.store.records import Shown
+from sightline.store.refs import parse_ref
+from sightline.store.shape import markers
+from sightline.store.shape.clean import clean_text
+from sightline.store.shape.segments import Segment
+from sightline.store.store import Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.reply import Reply, in_order
+
+VERB = "query"
+_SEARCHERS = ("grep", "egrep", "fgrep", "rg")
+_RERUN_BYTES = 256 << 20  # above this a search is not run again for its line numbers
+
+
+class Request(NamedTuple):
+    """The arguments of query.
+
+    Attributes:
+        pipeline: such as ``grep FAILED @cmd_a1b2c3 | sort | uniq -c``.
+        sink: for a person's ``--full``: gets all of the answer as it comes, the reply then has none of it.
+    """
+
+    pipeline: str
+    sink: Callable[[bytes], None] | None = None
+
+    def logged(self) -> dict[str, Any]:
+        """The arguments that were given, for the audit log."""
+        return {"pipeline": self.pipeline, **({"full": True} if self.sink else {})}
+
+
+def query(asking: Asking, request: Request) -> Reply:
+    """Ask a question of captured outputs.
+
+    Raises:
+        QueryRefused: it is not a read-only pipeline over refs.
+        BadRef, UnknownRef, ExpiredRef, AmbiguousRef: a ref in it names nothing.
+        ProgramMissing, SandboxFailed: it cannot be run on this machine.
+    """
+    targets: dict[str, Target] = {}
+
+    def resolve(ref: str) -> str:
+        targets[ref] = asking.resolve(ref)
+        return asking.store.path(targets[ref])
+
+    pipeline = parse(request.pipeline, resolve)
+    result = run(pipeline, sink=request.sink)
+    fields = _fields(asking, result)
+    body = _body(result)
+    missing = result.truncated or result.timed_out or result.exit_code is None
+    shows = Shows(
+        verb=VERB,
+        request=request.logged(),
+        refs=tuple(dict.fromkeys(target.buffer.name for target in targets.values())),
+        lines_total=sum(_lines_of(target) for target in targets.values()),
+        bytes_total=sum(target.buffer.bytes for target in targets.values()),
+        exit_code=result.exit_code,
+        truncated=result.truncated,
+    )
+    find = _finder(pipeline, result, targets, everything=request.sink is not None)
+    reply = Reply(fields, body, shows, missing=missing, exit_code=_process_code(result), find_shown=find)
+    return reply if pipeline.stages[0].program in _SEARCHERS else reply.with_shown()
+
+
+def _process_code(result: QueryResult) -> int:
+    return 124 if result.timed_out else (130 if result.exit_code is None else result.exit_code)
+
+
+def _fields(asking: Asking, result: QueryResult) -> dict[str, Any]:
+    fields: dict[str, Any] = {"exit_code": result.exit_code, "timed_out": result.timed_out or None}
+    if result.timed_out:
+        fields["hint"] = "the query reached its time limit; narrow it, with grep first"
+    if result.truncated:
+        fields |= {
+            "truncated": True,
+            "stdout_shown": result.stdout_shown,
+            "stdout_total": result.stdout_total,
+            "total_bytes": result.stdout_bytes,
+        }
+        if result.stderr_total:
+            fields |= {"stderr_shown": result.stderr_shown, "stderr_total": result.stderr_total}
+        if result.clipped_bytes:
+            fields["note"] = f"one line is larger than a reply: {result.clipped_bytes:,} bytes of it are not shown"
+        if result.next_pipeline:
+            fields["next"] = asking.calls(VERB, pipeline=result.next_pipeline)
+    return in_order(fields)
+
+
+def _body(result: QueryResult) -> tuple[Segment, ...]:
+    segments = [Segment(clean_text(result.stdout))] if result.stdout else []
+    if result.stderr:
+        if segments and not segments[-1].text.endswith("\n"):
+            segments.append(Segment("\n"))
+        segments += [Segment(markers.STDERR + "\n"), Segment(clean_text(result.stderr))]
+    return tuple(segments)
+
+
+def _lines_of(target: Target) -> int:
+    return target.buffer.lines if target.stream == "all" else target.buffer.stream(target.stream).lines
+
+
+def _finder(
+    pipeline: Pipeline, result: QueryResult, targets: dict[str, Target], *, everything: bool
+) -> Callable[[], tuple[Shown, ...]]:
+    """Finds the raw lines that stood in the answer, where that is exactly known."""
+
+    def find() -> tuple[Shown, ...]:
+        if any(target.buffer.bytes > _RERUN_BYTES or target.stream == "all" for target in targets.values()):
+            return ()
+        shown_lines = result.stdout_total if everything else result.stdout_shown
+        ranges = exact_ranges(pipeline, shown_lines, lines_of=lambda ref: _lines_of(targets[ref]))
+        return tuple(
+            Shown(targets[ref].buffer.name, parse_ref(ref).stream or targets[ref].stream, first, last)
+            for ref, found in (ranges or {}).items()
+            for first, last in found
+        )
+
+    return find

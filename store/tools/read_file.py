@@ -1,0 +1,143 @@
+"""The verb read_file: a file, captured as an immutable version, shown whole, in part or as a view."""
+
+import os
+from typing import Any, NamedTuple
+
+from sightline.store.audit.views import Shows, shown_of
+from sightline.store.capture.file import capture_file
+from sightline.store.errors import BadRange, UsageError
+from sightline.store.records import Buffer
+from sightline.store.shape.cut import SHORT_OUTPUT_BYTES, budget_for, shape
+from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.segments import Segment, join_segments
+from sightline.store.store import Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.lines import open_lines, page_of
+from sightline.store.tools.read_output import PAGE_BYTES
+from sightline.store.tools.read_output import VERB as READ_OUTPUT
+from sightline.store.tools.reply import Reply, in_order, room_beside, serialised_bytes
+
+VERB = "read_file"
+_NEXT_LINES = 200
+_SNIFFED_BYTES = 8192
+
+
+class Request(NamedTuple):
+    """The arguments of read_file.
+
+    Attributes:
+        path: the file.
+        start_line: first line wanted, 1-based; 0 for all of it.
+        end_line: last line, inclusive; 0 for the end.
+    """
+
+    path: str
+    start_line: int = 0
+    end_line: int = 0
+
+    def logged(self) -> dict[str, Any]:
+        """The arguments that were given, for the audit log."""
+        return {name: value for name, value in self._asdict().items() if value}
+
+
+def read_file(asking: Asking, request: Request) -> Reply:
+    """Show a file.
+
+    Raises:
+        FileNotReadable: there is no such file, or it cannot be read.
+        BadRange: lines that are not there.
+    """
+    path = os.path.abspath(os.path.expanduser(request.path))
+    if request.start_line < 0 or (request.end_line and request.end_line < max(request.start_line, 1)):
+        raise BadRange(
+            f"no such range of lines: {request.start_line}-{request.end_line}", "lines count from 1, inclusive"
+        )
+    if not asking.store.settings.captures(os.path.dirname(path)):
+        raise UsageError("nothing is kept of this folder (capture = off)", "read the file with another tool")
+    buffer = capture_file(asking.store, path, asking.session.name)
+    target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), request.end_line)
+    if _is_binary(asking, target):
+        return _binary(asking, target, request)
+    return _part(asking, target, request) if target.first else _whole(asking, target, request)
+
+
+def _is_binary(asking: Asking, target: Target) -> bool:
+    with asking.store.open(target) as source:
+        return b"\0" in source.read(0, _SNIFFED_BYTES)
+
+
+def _binary(asking: Asking, target: Target, request: Request) -> Reply:
+    buffer = target.buffer
+    fields = _fields(buffer) | {
+        "note": "a binary file: its bytes are kept and not shown",
+        "next": asking.calls("query", pipeline=f"xxd -l 256 {buffer.ref}"),
+    }
+    return _reply(fields, (), buffer, request, missing=True)
+
+
+def _part(asking: Asking, target: Target, request: Request) -> Reply:
+    with open_lines(asking.store, target) as lines:
+        total = lines.line_count
+        if target.first > max(total, 1):
+            raise BadRange(
+                f"{request.path} has {total:,} lines; there is no line {target.first:,}", f"lines 1-{total} are there"
+            )
+        last = min(target.last or total, total)
+        fields = _fields(target.buffer)
+        page = page_of(lines, target.first, last, min(PAGE_BYTES, room_beside(fields)))
+    fields["lines"] = f"{target.first}-{page.last}"
+    cut = page.last < last
+    if cut:
+        fields |= {
+            "truncated": True,
+            "next": asking.calls(READ_OUTPUT, ref=target.ref, lines=f"{page.last + 1}-{last}"),
+        }
+    return _reply(fields, page.segments, target.buffer, request, missing=cut)
+
+
+def _whole(asking: Asking, target: Target, request: Request) -> Reply:
+    buffer = target.buffer
+    with asking.store.open(target) as source:
+        fields = _fields(buffer)
+        if source.byte_count <= 2 * SHORT_OUTPUT_BYTES:
+            shaped = shape(source, BytesSource(b""), budget=None, failed=False)
+            if not shaped.truncated and serialised_bytes(fields, join_segments(shaped.segments)) <= SHORT_OUTPUT_BYTES:
+                return _reply({}, shaped.segments, buffer, request, missing=False)
+        shaped = shape(source, BytesSource(b""), budget=budget_for("normal", True), failed=False)
+    fields |= {"truncated": shaped.truncated or None, "stdout_shown": None}
+    fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"
+    if shaped.truncated:
+        fields["next"] = asking.calls(READ_OUTPUT, ref=target.ref, lines=_first_gap(shaped.segments, shaped.out_total))
+    return _reply(fields, shaped.segments, buffer, request, missing=shaped.truncated)
+
+
+def _first_gap(segments: tuple[Segment, ...], total: int) -> str:
+    following = 1
+    for segment in segments:
+        if segment.ref:
+            if segment.first > following:
+                return f"{following}-{min(segment.first - 1, following + _NEXT_LINES - 1)}"
+            following = segment.last + 1
+    return f"{min(following, total)}-{min(total, following + _NEXT_LINES - 1)}"
+
+
+def _fields(buffer: Buffer) -> dict[str, Any]:
+    info = buffer.stream("out")
+    return {"file_id": buffer.ref, "total_lines": info.lines, "total_bytes": info.bytes, "note": buffer.note or None}
+
+
+def _reply(
+    fields: dict[str, Any], body: tuple[Segment, ...], buffer: Buffer, request: Request, *, missing: bool
+) -> Reply:
+    ordered = in_order(fields)
+    ordered.pop("exit_code", None)
+    shows = Shows(
+        verb=VERB,
+        request=request.logged(),
+        refs=(buffer.name,),
+        shown=shown_of(body),
+        lines_total=buffer.lines,
+        bytes_total=buffer.bytes,
+        truncated="truncated" in ordered,
+    )
+    return Reply(ordered, body, shows, missing=missing or bool(buffer.note))

@@ -1,0 +1,261 @@
+"""The verb read_output: pages of a buffer by lines or bytes, and what a running one has written since."""
+
+import time
+from typing import Any, NamedTuple
+
+from sightline.store.audit.views import Shows, seen_lines, shown_of
+from sightline.store.disk.streams import StreamReader
+from sightline.store.errors import BadRange, BadRef, UsageError
+from sightline.store.refs import parse_lines
+from sightline.store.shape.clean import clean_text
+from sightline.store.shape.segments import Segment
+from sightline.store.store import Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.lines import open_lines, page_of
+from sightline.store.tools.reply import Reply, in_order, room_beside
+from sightline.store.tools.search_output import search_reply
+
+VERB = "read_output"
+PAGE_BYTES = 40_960  # as read_command_output's default
+WAIT_SECONDS = 50.0  # no client waits much longer for a reply
+_LOOK_SECONDS = 0.05
+_STREAMS = ("out", "err", "all")
+
+
+class Request(NamedTuple):
+    """The arguments of read_output.
+
+    Attributes:
+        ref: the buffer, with or without a stream and a range.
+        lines: ``"42-80"``, ``"42"`` or ``"42-"``.
+        offset: byte at which the page begins.
+        limit: bytes of the page.
+        search: a regular expression, literal where it does not compile.
+        context: lines shown around each match.
+        ignore_case: whether letters match in either case.
+        stream: ``out``, ``err`` or ``all``, instead of the ref's.
+        wait: seconds to wait for new lines of a running buffer, or its end.
+    """
+
+    ref: str
+    lines: str = ""
+    offset: int | None = None
+    limit: int | None = None
+    search: str = ""
+    context: int = 0
+    ignore_case: bool = True
+    stream: str = ""
+    wait: float | None = None
+
+    def logged(self) -> dict[str, Any]:
+        """The arguments that were given, for the audit log."""
+        given = self._asdict()
+        return {name: given[name] for name in given if name == "ref" or given[name] != Request._field_defaults[name]}
+
+
+def read_output(asking: Asking, request: Request) -> Reply:
+    """Show part of a buffer.
+
+    Raises:
+        BadRef, UnknownRef, ExpiredRef, AmbiguousRef: the ref names nothing that can be shown.
+        BadRange: lines or bytes that are not there; UsageError: arguments that do not go together.
+    """
+    _check(request)
+    target = asking.resolve(request.ref)
+    if request.stream:
+        target = target._replace(stream=request.stream)
+    if request.lines:
+        first, last = parse_lines(request.lines)
+        target = target._replace(first=first, last=last)
+    if request.search:
+        return search_reply(
+            asking,
+            target,
+            request.search,
+            context=request.context,
+            ignore_case=request.ignore_case,
+            verb=VERB,
+            logged=request.logged(),
+        )
+    if request.wait is not None:
+        return _follow(asking, target, request)
+    if target.first:
+        return _line_page(asking, target, request)
+    return _byte_page(asking, target, request)
+
+
+def _check(request: Request) -> None:
+    if request.stream and request.stream not in _STREAMS:
+        raise BadRef(f"no such stream: {request.stream!r}", f"it is one of {', '.join(_STREAMS)}")
+    if request.lines and (request.offset is not None):
+        raise UsageError("lines and offset do not go together", "page by lines, or by bytes")
+    if request.limit is not None and request.limit < 1:
+        raise UsageError(f"limit is {request.limit}", "it is a number of bytes from 1 on")
+    if not 0 <= request.context <= 100:
+        raise UsageError(f"context is {request.context}", "it is a number of lines from 0 to 100")
+
+
+def _line_page(asking: Asking, target: Target, request: Request, more: dict[str, Any] | None = None) -> Reply:
+    with open_lines(asking.store, target) as lines:
+        total = lines.line_count
+        if target.first > total:
+            raise BadRange(
+                f"{target.ref} has {total:,} lines; there is no line {target.first:,}", f"lines 1-{total} are there"
+            )
+        last = min(target.last or total, total)
+        fields: dict[str, Any] = {
+            "output_id": target.ref,
+            "lines": f"{target.first}-{last}",
+            "total_lines": total,
+            "total_bytes": lines.byte_count,
+            **_state(target),
+            **(more or {}),
+        }
+        page = page_of(lines, target.first, last, min(request.limit or PAGE_BYTES, room_beside(fields)))
+    fields["lines"] = f"{target.first}-{page.last}"
+    cut = page.last < last
+    if cut:
+        fields["truncated"] = True
+        fields["next"] = asking.calls(VERB, ref=target.ref, lines=f"{page.last + 1}-{last}")
+    if empty := _empty_note(target):
+        fields["note"] = empty
+    return _reply(fields, page.segments, target, request, total, missing=cut or bool(more))
+
+
+def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
+    if target.stream == "all":
+        if request.offset is not None:
+            raise UsageError(
+                "bytes of both streams have no order of their own", "page .out or .err by bytes, or .all by lines"
+            )
+        if target.buffer.lines:
+            return _line_page(asking, target._replace(first=1), request)
+    offset = request.offset or 0
+    with asking.store.open(target) as source:
+        size, total = source.byte_count, source.line_count
+        if not 0 <= offset <= size:
+            raise BadRange(
+                f"offset {offset:,} lies outside {target.ref}, which has {size:,} bytes", f"0 to {size} are valid"
+            )
+        fields: dict[str, Any] = {"output_id": target.ref, "total_lines": total, "total_bytes": size, **_state(target)}
+        start = _character_start(source, offset)
+        limit = min(request.limit or PAGE_BYTES, room_beside(fields))
+        end = _page_end(source, start, min(start + limit, size))
+        body = _bytes_between(source, start, end)
+    fields["bytes"] = [start, end]
+    if end < size:
+        fields |= {"truncated": True, "next_offset": end, "next": asking.calls(VERB, ref=target.ref, offset=end)}
+    notes = [_empty_note(target), f"offset moved back to {start}, the start of a character" if start != offset else ""]
+    if note := "; ".join(filter(None, notes)):
+        fields["note"] = note
+    missing = end < size or bool(note) or target.buffer.state == "running"
+    return _reply(fields, body, target, request, total, missing=missing)
+
+
+def _bytes_between(source: StreamReader, start: int, end: int) -> tuple[Segment, ...]:
+    if start >= end:
+        return ()
+    text = clean_text(source.read(start, end - start))
+    first, last = source.line_at(start), source.line_at(end - 1)
+    whole = start == source.offset_of_line(first) and end == source.offset_of_line(last + 1)
+    return (Segment(text, source.ref, first, last, partial=not whole),)
+
+
+def _character_start(source: StreamReader, offset: int) -> int:
+    """The offset, or the start of the character that it stands in."""
+    if offset >= source.byte_count:
+        return offset
+    around = source.read(max(0, offset - 3), min(offset, 3) + 1)
+    at = len(around) - 1
+    while at > 0 and around[at] & 0xC0 == 0x80:
+        at -= 1
+    start = offset - (len(around) - 1 - at)
+    try:
+        source.read(start, offset - start).decode()
+    except UnicodeDecodeError:
+        return start if around[at] >= 0xC2 else offset  # bytes that are no text are cut anywhere
+    return offset
+
+
+def _page_end(source: StreamReader, start: int, end: int) -> int:
+    """The end of a page, moved back where it would split a character; forward where nothing else would be left."""
+    moved = _character_start(source, end)
+    if moved > start:
+        return moved
+    for wider in range(end, min(end + 4, source.byte_count) + 1):
+        if _character_start(source, wider) == wider:
+            return wider
+    return end
+
+
+def _follow(asking: Asking, target: Target, request: Request) -> Reply:
+    """Lines after those that the session has seen, once there are any or the capture has ended."""
+    if target.stream not in ("out", "err", "all"):
+        raise UsageError("only a command's streams can be followed", "read it by lines or bytes")
+    seen = seen_lines(asking.store, asking.session, target)
+    deadline = time.monotonic() + min(max(request.wait or 0.0, 0.0), WAIT_SECONDS)
+    while True:
+        target = target._replace(buffer=asking.store.resolve(target.buffer.ref).buffer)
+        running = target.buffer.state == "running"
+        with open_lines(asking.store, target) as lines:
+            total = lines.line_count
+        if total > seen or not running or time.monotonic() >= deadline:
+            break
+        time.sleep(_LOOK_SECONDS)
+    more = {"next": asking.calls(VERB, ref=target.ref, wait=20)} if running else {}
+    if total > seen:
+        return _line_page(asking, target._replace(first=seen + 1, last=0), request, more or None)
+    fields = {
+        "output_id": target.ref,
+        "total_lines": total,
+        "total_bytes": target.buffer.bytes,
+        **_state(target),
+        **more,
+    }
+    fields["note"] = "no new lines" + ("" if running else "; it has ended")
+    return _reply(fields, (), target, request, total, missing=True)
+
+
+def _state(target: Target) -> dict[str, Any]:
+    buffer = target.buffer
+    if buffer.state == "running":
+        return {"status": "running"}
+    fields: dict[str, Any] = {"status": "interrupted"} if buffer.state == "interrupted" else {}
+    if buffer.kind == "cmd":
+        fields |= {"exit_code": buffer.exit_code, "timed_out": buffer.timed_out or None}
+    return fields
+
+
+def _empty_note(target: Target) -> str:
+    """Where the stream that was asked for is empty and another is not, that is said."""
+    if target.stream not in ("out", "err") or target.buffer.stream(target.stream).bytes:
+        return ""
+    others = [
+        f"{Target(target.buffer, name).ref} has {info.lines:,} lines" for name, info in target.buffer.streams.items()
+    ]
+    return f"{target.stream} is empty" + (f"; {', '.join(others)}" if others else "")
+
+
+def _reply(
+    fields: dict[str, Any],
+    body: tuple[Segment, ...],
+    target: Target,
+    request: Request,
+    total: int,
+    *,
+    missing: bool,
+) -> Reply:
+    has_code = "exit_code" in fields
+    ordered = in_order(fields)
+    if not has_code:
+        ordered.pop("exit_code", None)
+    shows = Shows(
+        verb=VERB,
+        request=request.logged(),
+        refs=(target.buffer.name,),
+        shown=shown_of(body),
+        lines_total=total,
+        bytes_total=target.buffer.bytes,
+        truncated="truncated" in ordered,
+    )
+    return Reply(ordered, body, shows, missing=missing)

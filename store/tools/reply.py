@@ -1,0 +1,141 @@
+"""A reply: fields, then a body; measured by one measure for every door, logged with its exact text before it is sent."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from sightline.store.audit.retention import enforce_limits
+from sightline.store.audit.views import Shows, record_shown, record_view
+from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.records import Shown
+from sightline.store.shape import markers
+from sightline.store.shape.cut import HARD_LIMIT_BYTES
+from sightline.store.shape.segments import Segment, join_segments
+from sightline.store.tools.asking import Asking
+
+FIELD_ORDER = (
+    "output_id",
+    "file_id",
+    "exit_code",
+    "status",
+    "timed_out",
+    "summary",
+    "truncated",
+    "stdout_shown",
+    "stdout_total",
+    "stderr_shown",
+    "stderr_total",
+    "lines",
+    "bytes",
+    "matches_shown",
+    "matches_total",
+    "total_lines",
+    "total_bytes",
+    "next_offset",
+    "description",
+    "pending_ack",
+    "reason",
+    "error",
+    "next",
+    "hint",
+    "note",
+    "warning",
+)
+"""Agents cut late fields, so what they need most comes first (contract §2)."""
+
+
+class Reply(NamedTuple):
+    """What one call of a verb answers.
+
+    Attributes:
+        fields: name to value, in FIELD_ORDER.
+        body: the text, in pieces.
+        shows: what the log keeps beside the text.
+        missing: whether something is missing from the body, or a field must be read: the command line shows fields only then.
+        exit_code: what a command line that asked exits with.
+        find_shown: finds the raw lines that stand in the text, for after the reply is out; None where ``shows`` has them.
+    """
+
+    fields: dict[str, Any]
+    body: tuple[Segment, ...]
+    shows: Shows
+    missing: bool = False
+    exit_code: int = 0
+    find_shown: Callable[[], tuple[Shown, ...]] | None = None
+
+    def with_shown(self) -> "Reply":
+        """The reply with its raw lines found."""
+        if self.find_shown is None:
+            return self
+        return self._replace(shows=self.shows._replace(shown=self.find_shown()), find_shown=None)
+
+    @property
+    def text(self) -> str:
+        """The body."""
+        return join_segments(self.body)
+
+    @property
+    def streams(self) -> tuple[str, str]:
+        """The body's two parts: before and after the line that begins stderr."""
+        for at, segment in enumerate(self.body):
+            if not segment.ref and segment.text == markers.STDERR + "\n":
+                return join_segments(self.body[:at]), join_segments(self.body[at + 1 :])
+        return self.text, ""
+
+
+def in_order(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields that have a value, in the order that agents read them in; an unknown exit code is told as null."""
+    place = {name: at for at, name in enumerate(FIELD_ORDER)}
+    ordered = sorted(fields.items(), key=lambda item: place.get(item[0], len(place)))
+    return {name: value for name, value in ordered if value is not None or name == "exit_code"}
+
+
+def serialised_bytes(fields: dict[str, Any], body: str) -> int:
+    """How large a reply is as MCP sends it: two text blocks, the first one a JSON object."""
+    blocks = [{"type": "text", "text": _dumps(fields)}, {"type": "text", "text": body}]
+    return len(_dumps({"content": blocks}).encode(errors="surrogateescape"))
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def room_beside(fields: dict[str, Any]) -> int:
+    """Bytes of body that the hard limit leaves beside the fields, for a door that sends the body as it is."""
+    return HARD_LIMIT_BYTES - len(_dumps(fields).encode(errors="surrogateescape")) - _HEAD_SLACK_BYTES
+
+
+_HEAD_SLACK_BYTES = 512  # a door's own punctuation
+
+
+def error_reply(error: SightlineError, verb: str, request: dict[str, Any]) -> Reply:
+    """A refusal or a failure: small, nothing half-done."""
+    fields = in_order({"error": error.message, "hint": error.hint or None})
+    return Reply(fields, (), Shows(verb, request), missing=True, exit_code=error.exit_code)
+
+
+Render = Callable[[Reply], Sequence[Segment]]
+"""A door's way of writing a reply, in pieces whose texts make up exactly what it sends."""
+
+
+def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None]) -> None:
+    """Log a reply, send it, and count it as a use of what it showed.
+
+    A reply that cannot be logged is sent all the same, with a warning that says so.
+    """
+    text = render(reply)
+    view = None
+    try:
+        view = record_view(asking.store, asking.session, reply.shows, text)
+    except StoreFailed as error:
+        reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
+        text = render(reply._replace(missing=True))
+    send(join_segments(text))
+    try:
+        for name in reply.shows.refs:
+            asking.store.touch(name)
+        if reply.find_shown and view:
+            record_shown(asking.store, view, reply.find_shown())
+        enforce_limits(asking.store)
+    except Exception:  # the reply is out; what is wrong with the store, the next call or `doctor` tells
+        return

@@ -1,0 +1,181 @@
+"""The verb run_command: run it with a shell, capture it whole, reply with a view."""
+
+import json
+import os
+import shlex
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sightline.store.audit.views import Shows
+from sightline.store.capture.background import start_in_background
+from sightline.store.capture.command import CommandCapture, Echo
+from sightline.store.capture.spawn import shell_argv
+from sightline.store.errors import ExpiredRef, UsageError
+from sightline.store.refs import is_ack
+from sightline.store.shape.cut import budget_for
+from sightline.store.store import Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.command_view import Ending, command_reply, ending_of, unkept_reply
+from sightline.store.tools.reply import Reply, in_order
+from sightline.store.tools.safety import reason_to_confirm
+from sightline.store.tools.substitution import substitute, substitute_words
+
+VERB = "run_command"
+TIMEOUT_SECONDS = 600.0
+ACK_KEPT_SECONDS = 900.0  # a confirmation later than this is about a forgotten situation
+
+
+class Request(NamedTuple):
+    """The arguments of run_command.
+
+    Attributes:
+        command: a command line for the shell; empty where ``argv`` is given.
+        argv: program and arguments, to run without a shell.
+        cwd: working directory; the caller's by default.
+        timeout_secs: seconds after which the whole process group is ended; None for never.
+        verbosity: ``auto`` or a mode.
+        background: whether to reply at once and let it go on.
+        acknowledge_risk: whether a destructive command is run without asking back.
+        label: a name for the buffer.
+    """
+
+    command: str = ""
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+    timeout_secs: float | None = TIMEOUT_SECONDS
+    verbosity: str = "auto"
+    background: bool = False
+    acknowledge_risk: bool = False
+    label: str = ""
+
+    @property
+    def line(self) -> str:
+        """The command as one line."""
+        return self.command or shlex.join(self.argv)
+
+    def logged(self) -> dict[str, Any]:
+        """The arguments that were given, for the audit log."""
+        return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
+
+
+class Doorway(NamedTuple):
+    """What a door adds to a command that runs before its eyes.
+
+    Attributes:
+        stdin: descriptor for its standard input; none by default.
+        own_group: whether it gets a process group of its own.
+        echo: what sees its output as it comes.
+        started: told the capture before it runs, so that it can be stopped.
+    """
+
+    stdin: int | None = None
+    own_group: bool = True
+    echo: Echo | None = None
+    started: Callable[[CommandCapture], None] | None = None
+
+
+def run_command(asking: Asking, request: Request, doorway: Doorway | None = None) -> Reply:
+    """Run a command and reply with a view of its output.
+
+    Raises:
+        UsageError: the arguments do not fit; SightlineError: nothing was run.
+    """
+    if not request.line.strip():
+        raise UsageError("no command was given", "give one, such as: sightline run -- ls -l")
+    if is_ack(request.line):
+        request = _confirmed(asking, request)
+    budget_for(request.verbosity, exit_ok=True)  # a wrong word is told before anything runs
+    cwd = os.path.abspath(os.path.expanduser(request.cwd)) if request.cwd else os.getcwd()
+    if not os.path.isdir(cwd):
+        raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")
+    argv, targets = _argv(asking, request)
+    if not request.acknowledge_risk and (reason := reason_to_confirm(request.line, asking.store.settings.confirm)):
+        return _ask_back(asking, request._replace(cwd=cwd), reason)
+    for target in targets:
+        asking.store.touch(target.buffer.name)
+    if request.background:
+        return _background(asking, request, argv, cwd)
+    return _foreground(asking, request, argv, cwd, doorway or Doorway())
+
+
+def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ...]]:
+    path = asking.store.path
+    if request.command:
+        substituted = substitute(request.command, asking.resolve, path)
+        return shell_argv(substituted.command), substituted.targets
+    return substitute_words(list(request.argv), asking.resolve, path)
+
+
+def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
+    capture = CommandCapture(
+        asking.store,
+        argv,
+        command=request.line,
+        cwd=cwd,
+        session=asking.session.name,
+        label=request.label,
+        timeout=request.timeout_secs,
+        stdin=doorway.stdin,
+        own_group=doorway.own_group,
+        keep=asking.store.settings.captures(cwd),
+        echo=doorway.echo,
+    )
+    if doorway.started:
+        doorway.started(capture)
+    captured = capture.run()
+    ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out)
+    if captured.unkept is not None or captured.buffer is None:
+        assert captured.unkept is not None
+        return unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
+    return command_reply(
+        asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged()
+    )
+
+
+def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> Reply:
+    if not asking.store.settings.captures(cwd):
+        raise UsageError("nothing is kept in this folder (capture = off)", "run it in the foreground")
+    name = start_in_background(
+        asking.store,
+        argv,
+        command=request.line,
+        cwd=cwd,
+        session=asking.session.name,
+        label=request.label,
+        timeout=request.timeout_secs,
+    )
+    target = asking.store.resolve("@" + name)
+    return command_reply(
+        asking,
+        target.buffer,
+        ending_of(target.buffer),
+        verbosity=request.verbosity,
+        verb=VERB,
+        request=request.logged(),
+    )
+
+
+def _ask_back(asking: Asking, request: Request, reason: str) -> Reply:
+    token = f"@ack_{os.urandom(4).hex()}"
+    now = time.time()
+    kept = json.dumps(request._asdict())
+    asking.store.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
+    fields = in_order(
+        {
+            "pending_ack": token,
+            "reason": reason,
+            "next": asking.calls(VERB, command=token),
+            "hint": "it was not run; run the ack ref to confirm, or leave it",
+        }
+    )
+    fields.pop("exit_code", None)
+    return Reply(fields, (), Shows(VERB, request.logged()), missing=True, exit_code=1)
+
+
+def _confirmed(asking: Asking, request: Request) -> Request:
+    kept = asking.store.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
+    if kept is None:
+        raise ExpiredRef(f"{request.line.strip()} expired, or was used already", "run the command itself again")
+    confirmed = Request(**json.loads(kept))
+    return confirmed._replace(argv=tuple(confirmed.argv), acknowledge_risk=True)

@@ -1,0 +1,112 @@
+"""The searching part of read_output: matching lines with their numbers, in context, with the true total."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sightline.store.audit.views import Shows, shown_of
+from sightline.store.query.search import Hits, search
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.segments import Segment
+from sightline.store.store import Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.lines import Lines, around, open_lines
+from sightline.store.tools.reply import Reply, in_order
+
+SHOWN_MATCHES = 100
+SHOWN_BYTES = 8_000
+LINE_CHARACTERS = 400  # a longer line is clipped around its first match
+
+
+def search_reply(
+    asking: Asking,
+    target: Target,
+    pattern: str,
+    *,
+    context: int,
+    ignore_case: bool,
+    verb: str,
+    logged: dict[str, Any],
+) -> Reply:
+    """The lines of a stream that match, the first of them where there are many.
+
+    Raises:
+        UsageError: the pattern is empty or spans lines; SearchFailed: the time limit was reached.
+    """
+    hits = search(asking.store.path(target), pattern, ignore_case=ignore_case, first=SHOWN_MATCHES)
+    with open_lines(asking.store, target) as lines:
+        body, shown = _body(lines, hits, context, _word_of(pattern, hits.literal))
+        total, size = lines.line_count, lines.byte_count
+    fields: dict[str, Any] = {
+        "output_id": target.ref,
+        "matches_shown": shown,
+        "matches_total": hits.total,
+        "total_lines": total,
+        "total_bytes": size,
+    }
+    if shown < hits.total:
+        fields["truncated"] = True
+        flags = ("F" if hits.literal else "") + ("i" if ignore_case else "")
+        quoted = "'" + pattern.replace("'", "'\\''") + "'"
+        fields["next"] = asking.calls(
+            "query", pipeline=f"rg -n{flags} -e {quoted} {target.ref} | sed -n '{shown + 1},{shown + SHOWN_MATCHES}p'"
+        )
+    if hits.literal:
+        fields["note"] = "the pattern does not compile as a regular expression; it was searched for as it stands"
+    elif not hits.total:
+        fields["note"] = "no match"
+    ordered = in_order(fields)
+    ordered.pop("exit_code", None)
+    shows = Shows(
+        verb=verb,
+        request=logged,
+        refs=(target.buffer.name,),
+        shown=shown_of(sorted(body, key=lambda segment: (segment.ref, segment.first))),
+        lines_total=total,
+        bytes_total=target.buffer.bytes,
+        truncated=shown < hits.total,
+    )
+    return Reply(ordered, tuple(body), shows, missing="truncated" in ordered or "note" in ordered)
+
+
+def _body(lines: Lines, hits: Hits, context: int, word: str) -> tuple[list[Segment], int]:
+    """The lines in blocks, as grep writes them: ``12:`` a match, ``11-`` its context, ``--`` between blocks."""
+    matching = set(hits.lines)
+    body: list[Segment] = []
+    shown, left = 0, SHOWN_BYTES
+    for first, last in _blocks(hits.lines, context, lines.line_count):
+        separator = [Segment("--\n")] if body and context else []
+        for number, (ref, line) in enumerate(lines.numbered(first, last), first):
+            text = clean_line(line.data)
+            is_match = number in matching
+            start = text.lower().find(word) if is_match and word else 0
+            row = f"{number}{':' if is_match else '-'}{around(text, LINE_CHARACTERS, start)}\n"
+            left -= len(row.encode())
+            if left < 0 and shown:
+                return body, shown
+            body += [*separator, Segment(row, ref, line.number, line.number, partial=True)]
+            separator = []
+            shown += is_match
+    return body, shown
+
+
+def _word_of(pattern: str, literal: bool) -> str:
+    """The longest plain word of a pattern, in small letters: where a long line is clipped around.
+
+    No regular expression is run here: one that explodes would hold up everything, and the engine's dialect is not Python's.
+    """
+    if literal:
+        return pattern.lower()
+    return max(re.split(r"\\.|[^\w ]", pattern), key=len).lower()
+
+
+def _blocks(numbers: Iterable[int], context: int, total: int) -> list[tuple[int, int]]:
+    """Ranges of lines around the matches, those that touch as one."""
+    blocks: list[tuple[int, int]] = []
+    for number in numbers:
+        first, last = max(number - context, 1), min(number + context, total)
+        if blocks and context and first <= blocks[-1][1] + 1:
+            blocks[-1] = (blocks[-1][0], last)
+        else:
+            blocks.append((first, last))
+    return blocks

@@ -1,0 +1,51 @@
+"""The grammar of markers."""
+
+import pytest
+from sightline.store.shape import markers
+from sightline.store.shape.markers import CLIPPED, MARKER
+
+REF = "@cmd_a1b2c3"
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (markers.elision(REF, 121, 1324), "[… 1,204 lines elided: @cmd_a1b2c3:121-1324 …]"),
+        (markers.elision(REF + ".err", 7, 7), "[… 1 line elided: @cmd_a1b2c3.err:7 …]"),
+        (markers.elision(REF, 1, 9, 3), "[… 9 lines elided, 3 error lines among them: @cmd_a1b2c3:1-9 …]"),
+        (markers.elision("", 1, 9), "[… 9 lines elided: lines 1-9 …]"),
+        (markers.fold(REF, 5, 103), "[… previous line ×99 more: @cmd_a1b2c3:5-103 …]"),
+        (
+            markers.more_errors(REF, 12, [(44, 44), (97, 97), (131, 140)], 100),
+            "[… 12 more error lines: @cmd_a1b2c3:44, 97, 131-140 …]",
+        ),
+        (
+            markers.more_errors(REF, 31, [(44, 44), (97, 97)], 100),
+            "[… 31 more error lines: @cmd_a1b2c3:44, 97 and others …]",
+        ),
+        (markers.more_errors(REF, 31, [(44, 44), (97, 97)], 0), "[… 31 more error lines: @cmd_a1b2c3 …]"),
+        (markers.more_errors("", 1, [(44, 44)], 100), "[… 1 more error line: 44 …]"),
+        (markers.more_errors("", 1, [], 0), "[… 1 more error line …]"),
+    ],
+)
+def test_markers_follow_their_grammar(written: str, text: str) -> None:
+    assert written == text
+    assert MARKER.fullmatch(written)
+
+
+def test_the_cut_in_a_line_tells_its_bytes() -> None:
+    written = markers.clipping(REF, 1, 49_990_000)
+    assert written == "[… 49,990,000 bytes of this line elided: @cmd_a1b2c3:1 …]"
+    assert CLIPPED.search(f"a{written}b")
+
+
+def test_the_stream_separator_is_a_marker_and_prose_is_not() -> None:
+    assert MARKER.fullmatch(markers.STDERR)
+    assert not MARKER.fullmatch("[… some lines elided …]")
+
+
+@pytest.mark.parametrize("room", range(0, 200, 7))
+def test_numbers_are_listed_only_as_far_as_there_is_room(room: int) -> None:
+    written = markers.more_errors(REF, 500, ((n, n) for n in range(1, 1000, 2)), room)
+    assert len(written.encode()) <= max(room, len(markers.more_errors(REF, 500, (), 0).encode()))
+    assert MARKER.fullmatch(written)

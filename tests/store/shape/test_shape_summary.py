@@ -1,0 +1,66 @@
+"""The sentence about an output, and the units it speaks in."""
+
+import pytest
+from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.summary import human_bytes, human_seconds, summary
+
+NONE = BytesSource(b"")
+
+
+def test_a_failure_is_told_with_its_code_time_and_size() -> None:
+    out, err = BytesSource(b"x" * 31 + b"\n" + b"y\n" * 100), BytesSource(b"e\n" * 12)
+    assert summary(out, err, exit_code=1, seconds=3.21) == (
+        "failed with exit 1 after 3.2 s: 113 lines, 256 B (stderr 12 lines)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        ({"exit_code": 0, "seconds": 0.4}, "ok in 0.4 s: 1 line, 2 B"),
+        ({"exit_code": 0}, "ok: 1 line, 2 B"),
+        ({"exit_code": None, "seconds": 600.0, "timed_out": True}, "timed out after 10 min 0 s: 1 line, 2 B"),
+        ({"exit_code": None, "seconds": 5.0, "running": True}, "still running after 5.0 s: 1 line, 2 B"),
+        ({"exit_code": -9, "seconds": 5.0, "signal": 9}, "ended by signal 9 after 5.0 s: 1 line, 2 B"),
+        ({"exit_code": None}, "ended, exit code unknown: 1 line, 2 B"),
+    ],
+)
+def test_every_ending_has_its_words(facts: dict[str, int], sentence: str) -> None:
+    assert summary(BytesSource(b"x\n"), NONE, **facts) == sentence  # type: ignore[arg-type]
+
+
+def test_silence_is_told_as_such() -> None:
+    assert summary(NONE, NONE, exit_code=0, seconds=0.001) == "ok in 1 ms: no output"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (65536, "64.0 KiB"),
+        (1024**2 - 1, "1.0 MiB"),
+        (5 * 1024**3, "5.0 GiB"),
+        (3 * 1024**6, "3072.0 PiB"),
+    ],
+)
+def test_sizes_are_read_by_people(count: int, text: str) -> None:
+    assert human_bytes(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 ms"),
+        (0.012, "12 ms"),
+        (0.05, "0.1 s"),
+        (3.21, "3.2 s"),
+        (59.96, "1 min 0 s"),
+        (125, "2 min 5 s"),
+        (3599.6, "1 h 0 min"),
+        (10_800, "3 h 0 min"),
+    ],
+)
+def test_durations_are_read_by_people(seconds: float, text: str) -> None:
+    assert human_seconds(seconds) == text
