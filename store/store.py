@@ -112,6 +112,13 @@ class Store:
             rebuild_buffers(self.layout, index)
         return index
 
+    def start_index_anew(self) -> None:
+        """Set the index aside and open an empty one; filling it is the caller's."""
+        self.close()
+        if os.path.exists(self.layout.index):
+            set_aside(self.layout.index)
+        self._index = Index(Database(self.layout.index, durable=self.settings.durable))
+
     # finding
 
     def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
@@ -296,27 +303,7 @@ class Store:
         Raises:
             StoreFailed: the store could not take it.
         """
-        now = time.time()
-        buffer = Buffer(
-            name=reserve(self.layout, kind),
-            kind=kind,
-            state="running",
-            command=storable(command),
-            cwd=storable(cwd),
-            session=session,
-            created=now,
-            ended=None,
-            accessed=now,
-            exit_code=None,
-            signal=0,
-            timed_out=False,
-            label="",
-            pinned=False,
-            artifact="",
-            note="",
-            origin="",
-            streams={},
-        )._replace(**fields)
+        buffer = new_buffer(reserve(self.layout, kind), kind, command, cwd, session, **fields)
         return Recording(
             self.layout,
             self.index,
@@ -358,6 +345,31 @@ class Store:
                 self.index.forget_buffer(buffer.name)
         remove_file(self.layout.marker(buffer.name))
         remove_folder(self.layout.folder(buffer.name))
+
+
+def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Buffer:
+    """The record of a capture that begins now; ``fields`` are further ones of it."""
+    now = time.time()
+    return Buffer(
+        name=name,
+        kind=kind,
+        state="running",
+        command=storable(command),
+        cwd=storable(cwd),
+        session=session,
+        created=now,
+        ended=None,
+        accessed=now,
+        exit_code=None,
+        signal=0,
+        timed_out=False,
+        label="",
+        pinned=False,
+        artifact="",
+        note="",
+        origin="",
+        streams={},
+    )._replace(**fields)
 
 
 def storable(text: str) -> str:

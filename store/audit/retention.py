@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sightline.store.audit import log
-from sightline.store.audit.views import quotes_of, rebuild_views
+from sightline.store.audit.views import list_views, quotes_of, rebuild_views
 from sightline.store.disk.live import writer_alive
 from sightline.store.disk.recovery import adopt_dead
 from sightline.store.errors import SightlineError
@@ -85,7 +85,7 @@ def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> i
         if buffer.state == "running" and writer_alive(store.layout, buffer.name):
             raise StillRunning(f"{buffer.ref} is still running", "end its command first")
         names.add(buffer.name)
-        views = {indexed.view.id: indexed.view.session for indexed in store.index.views(buffer=buffer.name)}
+        views = {indexed.view.id: indexed.view.session for indexed in list_views(store, buffer=buffer.name)}
         left = {} if purge else {"quotes": quotes_of(store, buffer.name)}
         store.remove(buffer, "removed", **left)
         if purge:

@@ -153,8 +153,22 @@ def _is_sealed(store: Store, ref: str) -> bool:
     return buffer is not None and buffer.state == "sealed"
 
 
+def list_views(
+    store: Store, *, buffer: str | None = None, session: str | None = None, limit: int = -1
+) -> list[IndexedView]:
+    """Views, newest first: all, those of a buffer, or those of a session; an index made anew is filled first."""
+    _fill_index(store)
+    return store.index.views(buffer=buffer, session=session, limit=limit)
+
+
+def _fill_index(store: Store) -> None:
+    if store.index.views_stale():
+        rebuild_views(store)
+
+
 def find_view(store: Store, view_id: str) -> IndexedView:
     """A view by its id, ``SESSION:N``. Raises UnknownView."""
+    _fill_index(store)
     session, _, number = view_id.rpartition(":")
     found = store.index.view(session, int(number)) if number.isdigit() else None
     if found is None:
@@ -201,7 +215,7 @@ def _render(store: Store, view: View, piece: list[Any]) -> str:
 def quotes_of(store: Store, name: str) -> dict[str, str]:
     """What the log's views quote of a buffer by range, rendered: its tombstone keeps that when the buffer goes."""
     quotes: dict[str, str] = {}
-    for indexed in store.index.views(buffer=name):
+    for indexed in list_views(store, buffer=name):
         entry = log.read_entry(store.layout.audit_file(indexed.view.session), indexed.offset, indexed.length)
         for piece in entry.get("text") or []:
             if not isinstance(piece, str) and parse_ref(piece[0]).name == name:
@@ -216,8 +230,9 @@ def _quote_key(ref: str, first: int, last: int) -> str:
 
 
 def rebuild_views(store: Store) -> int:
-    """Index all views anew from the audit files; how many."""
+    """Index all views anew from the audit files, and put buffers into the order that these were shown in; how many."""
     count = 0
+    used: dict[str, float] = {}
     for file in sorted(os.listdir(store.layout.audit)):
         session_name, dot, ending = file.rpartition(".")
         if ending != "jsonl" or not dot:
@@ -230,9 +245,15 @@ def rebuild_views(store: Store) -> int:
                     store.index.put_session(Session(**entry["session"]))
                 elif entry.get("kind") == "view":
                     store.index.put_view(_indexed(session_name, place, entry))
+                    used |= {name: max(entry["time"], used.get(name, 0.0)) for name in entry["refs"]}
                     count += 1
                 elif entry.get("kind") == "shown" and (found := store.index.view(session_name, entry["of"])):
                     store.index.amend_view(_with_shown(found.view, tuple(Shown(*one) for one in entry["shown"])))
+    with store.index.transaction():
+        if store.index.views_stale():
+            for name, when in sorted(used.items(), key=lambda item: item[1]):
+                store.index.touch(name, when)
+            store.index.set_views_stale(False)
     return count
 
 
@@ -250,7 +271,7 @@ def seen_lines(store: Store, session: Session, target: Target) -> int:
     return max(
         (
             shown.last
-            for indexed in store.index.views(buffer=target.buffer.name, session=session.name)
+            for indexed in list_views(store, buffer=target.buffer.name, session=session.name)
             for shown in indexed.view.shown
             if shown.buffer == target.buffer.name and shown.stream == target.stream
         ),

@@ -55,6 +55,10 @@ class Index:
         """A number that changes when another process has written."""
         return self._db.data_version()
 
+    def is_sound(self) -> bool:
+        """Whether SQLite finds nothing wrong with the file."""
+        return self._db.rows("PRAGMA quick_check(1)") == [("ok",)]
+
     def close(self) -> None:
         """Close the database."""
         self._db.close()
@@ -183,6 +187,15 @@ class Index:
         """What the limits are about, kept by triggers: no count at each capture."""
         row = self._db.row("SELECT buffers, bytes FROM totals")
         return Totals(*row) if row else Totals(0, 0)
+
+    def set_views_stale(self, stale: bool) -> None:
+        """Say whether the views must be indexed anew from the audit files, this index being a new one."""
+        self._db.execute("UPDATE totals SET views_stale = ?", (stale,))
+
+    def views_stale(self) -> bool:
+        """Whether the views must be indexed anew."""
+        row = self._db.row("SELECT views_stale FROM totals")
+        return bool(row and row[0])
 
     # sessions and views
 

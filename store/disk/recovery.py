@@ -177,4 +177,5 @@ def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
     with index.transaction():
         for buffer in sorted(found, key=lambda buffer: buffer.created):
             index.put_buffer(buffer)
+        index.set_views_stale(True)
     return Rebuilt(len(found), unreadable)

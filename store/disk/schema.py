@@ -41,8 +41,8 @@ CREATE TABLE hashes (
 ) WITHOUT ROWID;
 CREATE INDEX hashes_by_buffer ON hashes (buffer);
 
-CREATE TABLE totals (buffers INTEGER NOT NULL, bytes INTEGER NOT NULL);
-INSERT INTO totals VALUES (0, 0);
+CREATE TABLE totals (buffers INTEGER NOT NULL, bytes INTEGER NOT NULL, views_stale INTEGER NOT NULL);
+INSERT INTO totals VALUES (0, 0, 0);
 CREATE TRIGGER buffer_added AFTER INSERT ON buffers WHEN NEW.state <> 'evicted' BEGIN
     UPDATE totals SET buffers = buffers + 1, bytes = bytes + NEW.bytes;
 END;

@@ -52,9 +52,11 @@ def query(asking: Asking, request: Request) -> Reply:
         return asking.store.path(targets[ref])
 
     pipeline = parse(request.pipeline, resolve)
+    targets = {ref: targets[ref] for ref in pipeline.refs}
     result = run(pipeline, sink=request.sink)
     fields = _fields(asking, result)
-    body = _body(result)
+    names = {asking.store.path(target): target.ref for target in targets.values()}
+    body = _body(result, names)
     missing = result.truncated or result.timed_out or result.exit_code is None
     shows = Shows(
         verb=VERB,
@@ -94,12 +96,20 @@ def _fields(asking: Asking, result: QueryResult) -> dict[str, Any]:
     return in_order(fields)
 
 
-def _body(result: QueryResult) -> tuple[Segment, ...]:
-    segments = [Segment(clean_text(result.stdout))] if result.stdout else []
+def _body(result: QueryResult, names: dict[str, str]) -> tuple[Segment, ...]:
+    """The answer, with refs for the paths that programs such as ``wc`` name their files by."""
+
+    def text(data: bytes) -> str:
+        cleaned = clean_text(data)
+        for path, ref in names.items():
+            cleaned = cleaned.replace(path, ref)
+        return cleaned
+
+    segments = [Segment(text(result.stdout))] if result.stdout else []
     if result.stderr:
         if segments and not segments[-1].text.endswith("\n"):
             segments.append(Segment("\n"))
-        segments += [Segment(markers.STDERR + "\n"), Segment(clean_text(result.stderr))]
+        segments += [Segment(markers.STDERR + "\n"), Segment(text(result.stderr))]
     return tuple(segments)
 
 

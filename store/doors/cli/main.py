@@ -76,7 +76,7 @@ def _inspect(words: list[str]) -> int:
         return 0 if not words else 2
     from sightline.tui.app import run
 
-    return run(None, words[0] if words else None)
+    return int(run(None, words[0] if words else None))
 
 
 def _overview() -> str:

@@ -4,7 +4,7 @@ import argparse
 import json
 import time
 
-from sightline.store.audit.views import find_view, ref_of_shown, view_text
+from sightline.store.audit.views import find_view, list_views, ref_of_shown, view_text
 from sightline.store.disk.index import IndexedView
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
@@ -31,7 +31,7 @@ def main(name: str, words: list[str]) -> int:
     door = Door()
     try:
         buffer = door.asking.resolve(given.ref).buffer.name if given.ref else None
-        found = door.store.index.views(buffer=buffer, session=given.session, limit=given.limit)
+        found = list_views(door.store, buffer=buffer, session=given.session, limit=given.limit)
         return _list(found[::-1], given)
     finally:
         door.close()

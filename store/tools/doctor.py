@@ -1,0 +1,208 @@
+"""What `doctor` finds: every promise of the store checked, and mended where that loses nothing."""
+
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from sightline.store.audit import log
+from sightline.store.audit.views import list_views, rebuild_views
+from sightline.store.disk.layout import DERIVED, FOLDER_MODE, SEALED_MODE, open_private, remove_file, remove_folder
+from sightline.store.disk.live import writer_alive
+from sightline.store.disk.meta import read_meta
+from sightline.store.disk.recovery import adopt_dead, close_interrupted, hash_file, rebuild_buffers, stream_files
+from sightline.store.errors import SightlineError, UnsafeStore
+from sightline.store.query.sandbox import describe
+from sightline.store.records import Buffer
+from sightline.store.shape.summary import human_bytes
+from sightline.store.store import Store, new_buffer
+
+_YOUNG_SECONDS = 60.0  # a folder younger than this may be a capture that is just being made
+_PROGRAMS = ("rg", "jq", "gawk", "diff")
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at.
+
+    Attributes:
+        level: ``ok``, ``note``, ``mended`` or ``problem``.
+        text: what was found, and what was or is to be done.
+    """
+
+    level: str
+    text: str
+
+
+def examine(store: Store, *, rebuild: bool = False) -> Iterator[Finding]:
+    """Check the store; findings as they come.
+
+    Args:
+        store: the store.
+        rebuild: whether the index is made anew even where nothing is wrong with it.
+    """
+    for check in (_root, lambda s: _index(s, rebuild), _dead, _folders, _rows, _streams, _logs, _limits, _queries):
+        yield from check(store)
+
+
+def _root(store: Store) -> Iterator[Finding]:
+    status = os.stat(store.root)
+    if status.st_uid != os.getuid():
+        yield Finding("problem", f"{store.root} belongs to another user: set SIGHTLINE_HOME to a folder of yours")
+    elif status.st_mode & 0o777 != FOLDER_MODE:
+        os.chmod(store.root, FOLDER_MODE)
+        yield Finding("mended", f"{store.root} was open to others; now it is yours alone")
+    else:
+        yield Finding("ok", f"{store.root} is private")
+    for folder, _, files in os.walk(store.root):
+        for name in files:
+            path = os.path.join(folder, name)
+            if os.path.islink(path):
+                yield Finding("problem", f"{path} is a symbolic link; nothing follows it: remove it")
+            elif name.endswith(".tmp") and time.time() - os.lstat(path).st_mtime > _YOUNG_SECONDS:
+                remove_file(path)
+                yield Finding("mended", f"{path} was left by a writer that died; removed")
+
+
+def _index(store: Store, rebuild: bool) -> Iterator[Finding]:
+    try:
+        sound = store.index.is_sound()
+    except sqlite3.DatabaseError:
+        sound = False
+    if sound and not rebuild:
+        yield Finding("ok", "the index is sound")
+        return
+    store.start_index_anew()
+    rebuilt = rebuild_buffers(store.layout, store.index)
+    views = rebuild_views(store)
+    why = "as asked" if sound else "it was damaged"
+    yield Finding("mended", f"the index was made anew, {why}: {rebuilt.buffers:,} buffers, {views:,} views")
+
+
+def _dead(store: Store) -> Iterator[Finding]:
+    adopted = adopt_dead(store.layout, store.index)
+    for name in adopted.interrupted:
+        yield Finding("mended", f"@{name} was still marked running, but its writer is dead: marked interrupted")
+    for name in adopted.dropped:
+        yield Finding("mended", f"@{name} was reserved by a writer that died before it had a record: dropped")
+
+
+def _folders(store: Store) -> Iterator[Finding]:
+    """Every folder has a record, and the index knows it."""
+    known = store.index.names()
+    for name in os.listdir(store.layout.buffers):
+        try:
+            buffer = read_meta(store.layout, name)
+        except (FileNotFoundError, NotADirectoryError, ValueError, SightlineError):
+            yield from _orphan(store, name)
+            continue
+        if name not in known and not writer_alive(store.layout, name):
+            store.index.put_buffer(buffer)
+            yield Finding("mended", f"@{name} was missing in the index: added")
+
+
+def _orphan(store: Store, name: str) -> Iterator[Finding]:
+    folder = store.layout.folder(name)
+    if writer_alive(store.layout, name) or time.time() - os.lstat(folder).st_mtime < _YOUNG_SECONDS:
+        return
+    if not os.path.isdir(folder) or os.path.islink(folder):
+        yield Finding("problem", f"{folder} is no buffer's folder: move it away")
+        return
+    if not any(True for _ in stream_files(store.layout, name)):
+        remove_folder(folder)
+        yield Finding("mended", f"{folder} was an empty folder without a record: removed")
+        return
+    lost = new_buffer(name, name.partition("_")[0], "(its record was lost)", store.root, "", note="record lost")
+    store.index.put_buffer(close_interrupted(store.layout, lost))
+    yield Finding("mended", f"@{name} had bytes and no record: it has one again, without its command")
+
+
+def _rows(store: Store) -> Iterator[Finding]:
+    for name in store.index.names():
+        buffer = store.index.buffer(name)
+        if buffer and buffer.state not in ("evicted", "running") and not os.path.isdir(store.layout.folder(name)):
+            store.index.forget_buffer(name)
+            yield Finding(
+                "problem", f"@{name} was listed, but its folder is gone; no longer listed: {buffer.command[:80]}"
+            )
+
+
+def _streams(store: Store) -> Iterator[Finding]:
+    """Every sealed stream still has its size, hash and mode."""
+    checked = size = 0
+    for name in sorted(store.index.names()):
+        buffer = store.index.buffer(name)
+        if buffer is None or buffer.state not in ("sealed", "interrupted"):
+            continue
+        for stream, info in buffer.streams.items():
+            checked, size = checked + 1, size + info.bytes
+            if wrong := _wrong_with(store, buffer, stream):
+                yield Finding("problem", f"{buffer.ref} ({stream}) {wrong}")
+    yield Finding("ok", f"{checked:,} streams with {human_bytes(size)} hash as recorded, but for what is said above")
+
+
+def _wrong_with(store: Store, buffer: Buffer, stream: str) -> str:
+    path, info = store.layout.stream(buffer.name, stream), buffer.streams[stream]
+    try:
+        fd = open_private(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return "is missing: its bytes are lost"
+    except UnsafeStore:
+        return "is a symbolic link: its bytes are lost"
+    try:
+        status = os.fstat(fd)
+        if status.st_mode & 0o777 != SEALED_MODE:
+            os.fchmod(fd, SEALED_MODE)
+        if status.st_size != info.bytes:
+            return f"has {status.st_size:,} bytes instead of {info.bytes:,}: it was changed from outside"
+        if hash_file(fd, info.bytes) != info.sha256:
+            return "no longer hashes as recorded: it was changed from outside"
+        return ""
+    finally:
+        os.close(fd)
+
+
+def _logs(store: Store) -> Iterator[Finding]:
+    """Every chain of views holds, and the index knows all of them."""
+    lines = files = views = 0
+    for file in sorted(os.listdir(store.layout.audit)):
+        if not file.endswith(".jsonl"):
+            continue
+        path = os.path.join(store.layout.audit, file)
+        files += 1
+        try:
+            lines += log.verify(path)
+            views += sum(entry.get("kind") == "view" for _, entry in log.read_all(path))
+        except SightlineError as error:
+            yield Finding("problem", f"{error.message}: {error.hint}")
+    yield Finding("ok", f"{files:,} audit files with {lines:,} chained entries verify, but for what is said above")
+    if len(list_views(store)) != views:
+        rebuild_views(store)
+        yield Finding("mended", f"the index did not know all views: {views:,} indexed anew")
+
+
+def _limits(store: Store) -> Iterator[Finding]:
+    totals, settings = store.index.totals(), store.settings
+    yield Finding(
+        "ok",
+        f"{totals.buffers:,} of {settings.max_buffers:,} buffers, {human_bytes(totals.bytes)} of {human_bytes(settings.max_bytes)}",
+    )
+    derived = sum(
+        os.lstat(path).st_size
+        for name in os.listdir(store.layout.buffers)
+        for file in DERIVED
+        if os.path.isfile(path := store.layout.stream(name, file))
+    )
+    if derived:
+        yield Finding(
+            "note", f"{human_bytes(derived)} of files that can be made again (both streams in order, JSON in lines)"
+        )
+
+
+def _queries(_: Store) -> Iterator[Finding]:
+    yield Finding("ok", describe().text)
+    find: Callable[[str], str | None] = shutil.which
+    missing = [program for program in _PROGRAMS if not find(program)]
+    if missing:
+        yield Finding("note", f"not installed, so queries cannot use them: {', '.join(missing)}")
