@@ -38,7 +38,8 @@ class Settings(NamedTuple):
         max_view_bytes: bytes of view text kept in the audit log.
         max_stream_bytes: bytes of one stream; what comes after is dropped, and the capture says so.
         durable: whether files are synced, so that power loss loses nothing that was announced.
-        confirm: names of the kinds of command, and regular expressions, that wait for a confirmation; None means all known kinds.
+        confirm: names of the kinds of command, and regular expressions, that wait for a confirmation; None means all
+            known kinds.
         capture_off: folders below which nothing is captured or kept.
     """
 
@@ -88,6 +89,10 @@ def _from_file(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:
             table = tomllib.load(file)
+    except OSError as error:
+        raise SettingError(
+            f"{path} cannot be read: {error.strerror}", "it is a TOML file; it need not exist"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingError(f"{path} is not TOML: {error}", "correct the line that it names") from error
     values: dict[str, Any] = {}
@@ -143,9 +148,10 @@ def _count(value: Any, place: str) -> int:
 
 def _size(value: Any, place: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", str(value).replace("_", "").strip())
-    if isinstance(value, bool) or not match or match[2].lower() not in _UNITS or float(match[1]) <= 0:
+    size = 0 if isinstance(value, bool) or not match else int(float(match[1]) * _UNITS.get(match[2].lower(), 0))
+    if size < 1:
         raise SettingError(f"{place}: {value!r} is not a size", 'bytes, or a text such as "512 MiB" or "2 GiB"')
-    return int(float(match[1]) * _UNITS[match[2].lower()])
+    return size
 
 
 def _days(value: Any, place: str) -> float:

@@ -1,4 +1,4 @@
-"""The records that the floors hand each other: small typed tuples, no behaviour beyond what follows from their fields."""
+"""The records that the floors hand each other: small typed tuples, whose behaviour follows from their fields."""
 
 from typing import NamedTuple
 

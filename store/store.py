@@ -1,30 +1,41 @@
 """The store: the one object that everything above the disk uses.
 
-It finds buffers by ref, opens their streams, begins captures and keeps records. Where the rest is: `disk/` (bytes and rows),
-`audit/` (views, coverage, what happens to old buffers), `tools/` (the verbs).
+It finds buffers by ref, opens their streams, begins captures and keeps records. Where the rest is: `disk/` (bytes and
+rows), `audit/` (views, coverage, what happens to old buffers), `tools/` (the verbs).
 """
 
 import json
 import os
 import sqlite3
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store import refs
 from sightline.store.config import Settings, default_root, load_settings
 from sightline.store.disk.database import Database, is_broken, set_aside
 from sightline.store.disk.index import Index, Listed
-from sightline.store.disk.layout import Layout, open_private, read_file, remove_file, remove_folder, write_atomically
+from sightline.store.disk.layout import (
+    SEALED_MODE,
+    Layout,
+    open_private,
+    read_file,
+    refuse_link,
+    remove_file,
+    remove_folder,
+    write_atomically,
+)
 from sightline.store.disk.lines import Checkpoints, StreamIndex
-from sightline.store.disk.merged import MergedReader
 from sightline.store.disk.meta import encode_buffer, read_meta, write_meta
 from sightline.store.disk.order import STREAM_CODES
 from sightline.store.disk.recording import Recording, reserve
-from sightline.store.disk.recovery import adopt, adopt_dead, rebuild_buffers
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
 from sightline.store.records import Buffer, StreamInfo
 from sightline.store.refs import Ref
+
+if TYPE_CHECKING:  # loaded when they are needed: most commands need neither
+    from sightline.store.disk.merged import MergedReader
 
 
 class Target(NamedTuple):
@@ -99,18 +110,33 @@ class Store:
         return self._index
 
     def _open_index(self) -> Index:
-        missing = not os.path.exists(self.layout.index)
-        try:
-            index = Index(Database(self.layout.index, durable=self.settings.durable))
-            index.totals()
-        except sqlite3.DatabaseError as error:
-            if not is_broken(error):
-                raise StoreFailed(f"the index cannot be opened: {error}", "`sightline doctor` tells more") from error
-            set_aside(self.layout.index)
-            index, missing = Index(Database(self.layout.index, durable=self.settings.durable)), True
-        if missing and (os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones)):
+        index = self._sound_index()
+        if index is None:
+            with self.layout.locked():  # of several that find it broken, the first sets it aside
+                index = self._sound_index()
+                if index is None:
+                    set_aside(self.layout.index)
+                    index = Index(Database(self.layout.index, durable=self.settings.durable))
+        if index.is_new and (os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones)):
+            from sightline.store.disk.recovery import rebuild_buffers
+
             rebuild_buffers(self.layout, index)
         return index
+
+    def _sound_index(self) -> Index | None:
+        """The index that is there, or a new one where there is none; None where it is broken."""
+        database = None
+        try:
+            database = Database(self.layout.index, durable=self.settings.durable)
+            index = Index(database)
+            index.totals()
+            return index
+        except sqlite3.DatabaseError as error:
+            if database is not None:
+                database.close()
+            if not is_broken(error):
+                raise StoreFailed(f"the index cannot be opened: {error}", "`sightline doctor` tells more") from error
+            return None
 
     def start_index_anew(self) -> None:
         """Set the index aside and open an empty one; filling it is the caller's."""
@@ -173,12 +199,15 @@ class Store:
         return self._current(found)
 
     def _on_disk(self, name: str) -> Buffer | None:
-        """A buffer that the index does not know (yet): its folder tells."""
+        """A buffer that the index does not know (yet): its folder tells, unless it is just being removed."""
         try:
             buffer = read_meta(self.layout, name)
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
-        self.index.put_buffer(buffer)
+        with self.index.transaction():
+            if os.path.lexists(self.layout.tombstone(name)):
+                return None
+            self.index.put_buffer(buffer)
         return buffer
 
     def _hashed(self, prefix: str) -> tuple[Buffer, str]:
@@ -213,6 +242,8 @@ class Store:
         """A running buffer whose writer died is marked before anyone sees it."""
         if buffer.state != "running":
             return buffer
+        from sightline.store.disk.recovery import adopt
+
         adopted = adopt(self.layout, self.index, buffer.name)
         return adopted or self.with_progress(self.index.buffer(buffer.name) or buffer)
 
@@ -229,6 +260,8 @@ class Store:
 
     def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
         """Buffers with their places in the order of use, most recently used first; see `Index.listed`."""
+        from sightline.store.disk.recovery import adopt_dead
+
         adopt_dead(self.layout, self.index)
         return [
             Listed(self.with_progress(item.buffer), item.used)
@@ -247,6 +280,8 @@ class Store:
 
     def _reader(self, buffer: Buffer, stream: str) -> StreamReader:
         fd = self._open_file(buffer.name, stream)
+        if fd < 0 and buffer.state != "running" and buffer.stream(stream).bytes:
+            raise self._lost(buffer, stream)
         index = None
         if stream in STREAM_CODES and fd >= 0:
             lines_fd = self._open_file(buffer.name, "lines")
@@ -254,14 +289,24 @@ class Store:
                 index = StreamIndex(Checkpoints(lines_fd), stream)
         return StreamReader(fd, refs.format_ref(buffer.name, stream), index)
 
+    def _lost(self, buffer: Buffer, stream: str) -> ExpiredRef | StoreFailed:
+        """A stream that the record has and the disk has not: gone a moment ago, or taken from outside."""
+        gone = self._gone(buffer.name)
+        if isinstance(gone, ExpiredRef):
+            return gone
+        return StoreFailed(f"the bytes of {buffer.ref} ({stream}) are missing", "`sightline doctor` tells more")
+
     def _open_file(self, name: str, file: str) -> int:
+        refuse_link(self.layout.folder(name))
         try:
             return open_private(self.layout.stream(name, file), os.O_RDONLY)
         except FileNotFoundError:
             return -1
 
-    def open_merged(self, buffer: Buffer) -> MergedReader:
+    def open_merged(self, buffer: Buffer) -> "MergedReader":
         """Both streams of a buffer in order of arrival."""
+        from sightline.store.disk.merged import MergedReader
+
         return MergedReader(
             refs.format_ref(buffer.name, "all"),
             self._reader(buffer, "out"),
@@ -271,19 +316,27 @@ class Store:
         )
 
     def path(self, target: Target) -> str:
-        """A file with the raw bytes of a stream, for any Unix tool. ``all`` is made beside the streams when it is asked for."""
+        """A file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them when asked for."""
         path = self.layout.stream(target.buffer.name, target.stream)
+        refuse_link(self.layout.folder(target.buffer.name))
+        refuse_link(path)
         if target.stream == "all":
             return self._merged_path(target.buffer, path)
-        return path if os.path.exists(path) else os.devnull
+        if os.path.exists(path):
+            return path
+        if target.buffer.state != "running" and target.buffer.stream(target.stream).bytes:
+            raise self._lost(target.buffer, target.stream)
+        return os.devnull
 
     def _merged_path(self, buffer: Buffer, path: str) -> str:
         merged = self.open_merged(buffer)
         try:
             if single := merged.single:
                 return self.path(Target(buffer, single))
-            if buffer.state == "running" or not os.path.exists(path):
+            if not os.path.exists(path) or os.stat(path).st_mode & 0o777 != SEALED_MODE:
                 merged.copy_to(path)
+                if buffer.state != "running":  # until then, what was copied is only a part
+                    os.chmod(path, SEALED_MODE)
             return path
         finally:
             merged.close()
@@ -306,7 +359,7 @@ class Store:
         buffer = new_buffer(reserve(self.layout, kind), kind, command, cwd, session, **fields)
         return Recording(
             self.layout,
-            self.index,
+            lambda: self.index,  # opened while the command runs
             buffer,
             max_stream_bytes=self.settings.max_stream_bytes,
             durable=self.settings.durable,
@@ -318,26 +371,33 @@ class Store:
         Raises:
             UnknownRef: there is no such buffer.
         """
-        buffer = self.index.buffer(name)
-        if buffer is None or buffer.state == "evicted":
-            raise self._gone(name)
-        buffer = buffer._replace(**fields)
-        if buffer.state != "running":
-            write_meta(self.layout, buffer, durable=self.settings.durable)
-        self.index.put_buffer(buffer)
+        with self.index.transaction():
+            buffer = self.index.buffer(name)
+            if buffer is None or buffer.state == "evicted":
+                raise self._gone(name)
+            buffer = buffer._replace(**fields)
+            if buffer.state != "running":
+                write_meta(self.layout, buffer, durable=self.settings.durable)
+            self.index.put_buffer(buffer)
         return buffer
 
-    def remove(self, buffer: Buffer, reason: str, **left: Any) -> None:
+    def remove(self, buffer: Buffer, reason: str, left: Callable[[], dict[str, Any]] = dict) -> bool:
         """Take a buffer's bytes away and leave a tombstone.
 
         Args:
             buffer: its record; not running.
             reason: ``evicted`` (it stays in the list as that) or ``removed``.
-            left: more for the tombstone, such as its views.
+            left: more for the tombstone, such as what views quote of it; asked while nobody else can remove it.
+
+        Returns:
+            False where another process was first, or has pinned what would have been evicted.
         """
-        data = encode_buffer(buffer._replace(state="evicted"), reason=reason, gone=time.time(), **left)
-        write_atomically(self.layout.tombstone(buffer.name), data, durable=self.settings.durable)
         with self.index.transaction():
+            known = self.index.buffer(buffer.name)
+            if known is None or known.state == "evicted" or (known.pinned and reason == "evicted"):
+                return False
+            data = encode_buffer(buffer._replace(state="evicted"), reason=reason, gone=time.time(), **left())
+            write_atomically(self.layout.tombstone(buffer.name), data, durable=self.settings.durable)
             if reason == "evicted":
                 self.index.put_buffer(buffer._replace(state="evicted"))
                 self.index.forget_hashes(buffer.name)
@@ -345,12 +405,13 @@ class Store:
                 self.index.forget_buffer(buffer.name)
         remove_file(self.layout.marker(buffer.name))
         remove_folder(self.layout.folder(buffer.name))
+        return True
 
 
 def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Buffer:
     """The record of a capture that begins now; ``fields`` are further ones of it."""
     now = time.time()
-    return Buffer(
+    buffer = Buffer(
         name=name,
         kind=kind,
         state="running",
@@ -369,12 +430,19 @@ def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fie
         note="",
         origin="",
         streams={},
-    )._replace(**fields)
+    )
+    storable_fields: dict[str, Any] = {
+        name: storable(value) if isinstance(value, str) else value for name, value in fields.items()
+    }
+    return buffer._replace(**storable_fields)
 
 
 def storable(text: str) -> str:
     """Text that every file and table of the store can hold: bytes of an argument that are no UTF-8 become ``\\xNN``."""
-    return os.fsencode(text).decode(errors="backslashreplace")
+    try:
+        return os.fsencode(text).decode(errors="backslashreplace")
+    except UnicodeEncodeError:  # half a surrogate pair, as JSON can spell it
+        return text.encode(errors="backslashreplace").decode()
 
 
 _LIST_HINT = "`sightline list` (or list_outputs) shows what there is; if it is gone, run the command again"

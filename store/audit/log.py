@@ -1,6 +1,7 @@
 """A session's audit file: append-only lines of JSON, each with the hash of the one before it.
 
-The hash covers everything but a view's text, whose own hash it covers instead: so a text can be blanked and the chain still holds.
+The hash covers everything but a view's text, whose own hash it covers instead: so a text can be blanked and the chain
+still holds. What the chain alone cannot tell is that its newest lines were cut off.
 """
 
 import fcntl
@@ -19,6 +20,9 @@ NO_HASH = "0" * 64
 _TAIL = re.compile(rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z')
 _TAIL_BYTES = 160
 _READ_BYTES = 1 << 16
+_PIECES = "pieces_sha256"
+_TIES = ("v", "n", "prev", "hash")
+"""What a line has beside its entry: the format, and its place in the chain."""
 
 
 class BrokenChain(SightlineError):
@@ -46,6 +50,8 @@ def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable:
         size = _without_torn_line(fd)
         data = b""
         number, previous = _last(fd, size)
+        if "text" in entry:
+            entry = {**entry, _PIECES: _pieces_hash(entry["text"])}
         if number < 0:
             data, previous = _encode(0, previous, header)
             number = 0
@@ -110,9 +116,14 @@ def _line(number: int, previous: str, entry: dict[str, Any], digest: str) -> byt
     return (_dumps({"v": FORMAT, **entry})[:-1] + "," + tail).encode(errors="surrogatepass")
 
 
+def _pieces_hash(text: Any) -> str:
+    """What the chain covers of a view's text: its pieces as they are kept, so that a blanked text leaves their hash."""
+    return hashlib.sha256(_dumps(text).encode(errors="surrogatepass")).hexdigest()
+
+
 def entry_hash(number: int, previous: str, entry: dict[str, Any]) -> str:
     """The hash that ties an entry to the one before it; it does not cover ``text``."""
-    covered = {key: value for key, value in entry.items() if key not in ("text", "v", "n", "prev", "hash")}
+    covered = {key: value for key, value in entry.items() if key not in ("text", *_TIES)}
     return hashlib.sha256(
         f"{FORMAT}\n{number}\n{previous}\n{_dumps(covered)}".encode(errors="surrogatepass")
     ).hexdigest()
@@ -133,13 +144,26 @@ def read_entry(path: str, offset: int, length: int) -> dict[str, Any]:
 
 def read_all(path: str) -> Iterator[tuple[Place, dict[str, Any]]]:
     """All whole lines with their places. Raises BrokenChain for a line that is no JSON object."""
+    for place, entry, _ in _read_lines(path):
+        yield place, entry
+
+
+def _read_lines(path: str) -> Iterator[tuple[Place, dict[str, Any], bytes]]:
     offset = 0
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         for number, line in enumerate(file):
             if not line.endswith(b"\n"):
                 return  # torn: never sent
-            yield Place(number, offset, len(line)), _decode(line, path)
+            yield Place(number, offset, len(line)), _decode(line, path), line
             offset += len(line)
+
+
+def find_entry(path: str, number: int) -> dict[str, Any]:
+    """One line by its number in the chain, wherever it stands now. Raises BrokenChain where there is none."""
+    for _, entry in read_all(path):
+        if entry.get("n") == number:
+            return entry
+    raise BrokenChain(f"{path} has no entry {number}", "the log was changed from outside")
 
 
 def _decode(line: bytes, path: str) -> dict[str, Any]:
@@ -164,7 +188,7 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
             if entry.get("text") is not None and wanted(entry):
                 entry["text"] = None
                 blanked += 1
-            fields = {key: value for key, value in entry.items() if key not in ("prev", "n", "hash", "v")}
+            fields = {key: value for key, value in entry.items() if key not in _TIES}
             lines.append(_line(place.number, entry["prev"], fields, entry["hash"]))
         if blanked:
             write_atomically(path, b"".join(lines), durable=durable)
@@ -180,9 +204,15 @@ def verify(path: str) -> int:
         BrokenChain: naming the first line that was changed, removed or added.
     """
     previous, count = NO_HASH, 0
-    for place, entry in read_all(path):
-        wanted = entry_hash(place.number, previous, entry)
-        if entry.get("hash") != wanted or entry.get("n") != place.number or entry.get("prev") != previous:
+    for place, entry, line in _read_lines(path):
+        fields = {key: value for key, value in entry.items() if key not in _TIES}
+        written, previous = _encode(place.number, previous, fields)
+        if line != written or not _text_holds(entry):
             raise BrokenChain(f"{path}:{place.number + 1} is not what was written", "the log was changed from outside")
-        previous, count = wanted, count + 1
+        count += 1
     return count
+
+
+def _text_holds(entry: dict[str, Any]) -> bool:
+    text = entry.get("text")
+    return text is None or entry.get(_PIECES) == _pieces_hash(text)

@@ -2,13 +2,12 @@
 
 import os
 import time
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.views import list_views, quotes_of, rebuild_views
 from sightline.store.disk.live import writer_alive
-from sightline.store.disk.recovery import adopt_dead
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store
@@ -36,7 +35,7 @@ class Collected(NamedTuple):
 
 
 def enforce_limits(store: Store) -> Collected:
-    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned buffers stay.
+    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned ones stay.
 
     Cheap where nothing is over: two look-ups.
     """
@@ -44,9 +43,9 @@ def enforce_limits(store: Store) -> Collected:
     freed = 0
     while batch := _over(store):
         for buffer in batch:
-            evict(store, buffer)
-            evicted.append(buffer.name)
-            freed += buffer.bytes
+            if evict(store, buffer):
+                evicted.append(buffer.name)
+                freed += buffer.bytes
     return Collected(evicted, freed, 0)
 
 
@@ -64,13 +63,13 @@ def _over(store: Store) -> list[Buffer]:
     return over
 
 
-def evict(store: Store, buffer: Buffer) -> None:
-    """Take a buffer's bytes; its tombstone keeps its record and what views quote of it."""
-    store.remove(buffer, "evicted", quotes=quotes_of(store, buffer.name))
+def evict(store: Store, buffer: Buffer) -> bool:
+    """Take a buffer's bytes, leaving a tombstone with its record and what views quote of it; False if it had gone."""
+    return store.remove(buffer, "evicted", lambda: {"quotes": quotes_of(store, buffer.name)})
 
 
 def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> int:
-    """Remove buffers as a person asked; how many views were blanked.
+    """Remove buffers as a person asked; how many.
 
     Args:
         store: the store.
@@ -86,11 +85,14 @@ def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> i
             raise StillRunning(f"{buffer.ref} is still running", "end its command first")
         names.add(buffer.name)
         views = {indexed.view.id: indexed.view.session for indexed in list_views(store, buffer=buffer.name)}
-        left = {} if purge else {"quotes": quotes_of(store, buffer.name)}
-        store.remove(buffer, "removed", **left)
+        store.remove(buffer, "removed", _quotes_left(store, buffer.name, purge=purge))
         if purge:
             _blank(store, {buffer.name}, set(views.values()))
     return len(names)
+
+
+def _quotes_left(store: Store, name: str, *, purge: bool) -> Callable[[], dict[str, Any]]:
+    return lambda: {} if purge else {"quotes": quotes_of(store, name)}
 
 
 def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
@@ -107,6 +109,8 @@ def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
 
 def collect(store: Store) -> Collected:
     """Everything `gc` does: dead captures, limits, and the log's own limit."""
+    from sightline.store.disk.recovery import adopt_dead
+
     adopt_dead(store.layout, store.index)
     collected = enforce_limits(store)
     return collected._replace(views_blanked=_limit_log(store))
@@ -123,7 +127,7 @@ def _limit_log(store: Store) -> int:
     for path in sorted(paths, key=lambda path: sizes[path].st_mtime):
         if over <= 0:
             break
-        blanked += log.blank(path, lambda entry: True, durable=store.settings.durable)
+        blanked += log.blank(path, lambda _: True, durable=store.settings.durable)
         over -= sizes[path].st_size - os.stat(path).st_size
     if blanked:
         rebuild_views(store)

@@ -56,11 +56,13 @@ def is_person(session: Session) -> bool:
 
 
 def safe_name(text: str) -> str:
-    """A name that can be a file's: letters, digits, ``.``, ``_`` and ``-``; what had to change is told apart by a hash."""
+    """A name that can be a file's, of letters, digits, ``.``, ``_`` and ``-``; a hash tells what had to change."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", text).lstrip(".-")[:_NAME_LENGTH]
     if safe == text and safe:
         return safe
-    return f"{safe or 'session'}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}"
+    return (
+        f"{safe[: _NAME_LENGTH - 9] or 'session'}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}"
+    )
 
 
 def _harness(environment: Mapping[str, str]) -> tuple[str, str]:
@@ -82,6 +84,6 @@ def _parent() -> str:
     except (OSError, IndexError):
         import subprocess
 
-        answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, check=False)  # noqa: S603
+        answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, check=False)
         started = answer.stdout.decode(errors="replace")
     return f"{pid}-{hashlib.sha256(started.encode()).hexdigest()[:6]}"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.disk.index import IndexedView
-from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.errors import ExpiredRef, SightlineError, StoreFailed, UnknownRef
 from sightline.store.records import Session, Shown, View
 from sightline.store.refs import format_ref, parse_ref
 from sightline.store.shape.clean import CLEAN_VERSION
@@ -134,7 +134,7 @@ def _indexed(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedV
 
 
 def _pieces(store: Store, text: Sequence[Segment]) -> Iterable[str | list[Any]]:
-    """Segments as the log keeps them: neighbouring literals as one text, long plain runs of lines as ``[ref, first, last, version]``."""
+    """Segments as the log keeps them: literals as text, long plain runs of lines as ``[ref, first, last, version]``."""
     literal = ""
     for segment in text:
         if segment.ref and not segment.partial and len(segment.text) > LITERAL_BYTES and _is_sealed(store, segment.ref):
@@ -182,9 +182,7 @@ def view_text(store: Store, indexed: IndexedView) -> str:
     Raises:
         TextGone: it was blanked, or a buffer that it quotes has expired and left nothing.
     """
-    path = store.layout.audit_file(indexed.view.session)
-    entry = log.read_entry(path, indexed.offset, indexed.length)
-    pieces = entry.get("text")
+    pieces = _entry(store, indexed).get("text")
     if pieces is None:
         raise TextGone(
             f"the text of view {indexed.view.id} was blanked", "its hash is kept, so that the log still verifies"
@@ -197,31 +195,46 @@ def view_text(store: Store, indexed: IndexedView) -> str:
     return text
 
 
+def _entry(store: Store, indexed: IndexedView) -> dict[str, Any]:
+    """The view's line of the log; looked for where blanking has moved it since it was indexed."""
+    path, number = store.layout.audit_file(indexed.view.session), indexed.view.number
+    try:
+        try:
+            entry = log.read_entry(path, indexed.offset, indexed.length)
+        except log.BrokenChain:
+            entry = {}
+        return entry if entry.get("n") == number else log.find_entry(path, number)
+    except FileNotFoundError:
+        raise TextGone(f"the log of session {indexed.view.session} is gone", "it was removed from outside") from None
+
+
 def _render(store: Store, view: View, piece: list[Any]) -> str:
     ref, first, last, _version = piece
-    parsed = parse_ref(ref)
-    tombstone = store.tombstone(parsed.name)
-    if tombstone is not None:
+    try:
+        with store.open(store.resolve(ref)) as source:
+            return render_lines(source, first, last)
+    except (ExpiredRef, UnknownRef):
+        quotes = (store.tombstone(parse_ref(ref).name) or {}).get("quotes", {})
         key = _quote_key(ref, first, last)
-        if key not in tombstone.get("quotes", {}):
-            raise TextGone(
-                f"the text of view {view.id} quoted {ref}, which is gone", "only what was literal in it is left"
-            )
-        return str(tombstone["quotes"][key])
-    with store.open(store.resolve(ref)) as source:
-        return render_lines(source, first, last)
+        if key in quotes:
+            return str(quotes[key])
+        raise TextGone(
+            f"the text of view {view.id} quoted {ref}, which is gone", "only what was literal in it is left"
+        ) from None
 
 
 def quotes_of(store: Store, name: str) -> dict[str, str]:
     """What the log's views quote of a buffer by range, rendered: its tombstone keeps that when the buffer goes."""
     quotes: dict[str, str] = {}
     for indexed in list_views(store, buffer=name):
-        entry = log.read_entry(store.layout.audit_file(indexed.view.session), indexed.offset, indexed.length)
-        for piece in entry.get("text") or []:
-            if not isinstance(piece, str) and parse_ref(piece[0]).name == name:
-                key = _quote_key(*piece[:3])
-                if key not in quotes:
-                    quotes[key] = _render(store, indexed.view, piece)
+        try:
+            for piece in _entry(store, indexed).get("text") or []:
+                if not isinstance(piece, str) and parse_ref(piece[0]).name == name:
+                    key = _quote_key(*piece[:3])
+                    if key not in quotes:
+                        quotes[key] = _render(store, indexed.view, piece)
+        except (SightlineError, OSError):
+            continue  # a damaged log, or lost bytes, must not keep a buffer from ever going
     return quotes
 
 
@@ -231,30 +244,39 @@ def _quote_key(ref: str, first: int, last: int) -> str:
 
 def rebuild_views(store: Store) -> int:
     """Index all views anew from the audit files, and put buffers into the order that these were shown in; how many."""
-    count = 0
-    used: dict[str, float] = {}
-    for file in sorted(os.listdir(store.layout.audit)):
-        session_name, dot, ending = file.rpartition(".")
-        if ending != "jsonl" or not dot:
-            continue
-        path = os.path.join(store.layout.audit, file)
-        with store.index.transaction():
-            store.index.forget_views(session_name)
-            for place, entry in log.read_all(path):
-                if entry.get("kind") == "session":
-                    store.index.put_session(Session(**entry["session"]))
-                elif entry.get("kind") == "view":
-                    store.index.put_view(_indexed(session_name, place, entry))
-                    used |= {name: max(entry["time"], used.get(name, 0.0)) for name in entry["refs"]}
-                    count += 1
-                elif entry.get("kind") == "shown" and (found := store.index.view(session_name, entry["of"])):
-                    store.index.amend_view(_with_shown(found.view, tuple(Shown(*one) for one in entry["shown"])))
+    found: list[IndexedView] = []
     with store.index.transaction():
+        for file in sorted(os.listdir(store.layout.audit)):
+            session_name, dot, ending = file.rpartition(".")
+            if ending == "jsonl" and dot:
+                store.index.forget_views(session_name)
+                found += _read_views(store, session_name)
+        found.sort(key=lambda indexed: indexed.view.time)  # the list goes by the order in which they are put
+        for indexed in found:
+            store.index.put_view(indexed)
         if store.index.views_stale():
+            used = {name: indexed.view.time for indexed in found for name in indexed.view.refs}
             for name, when in sorted(used.items(), key=lambda item: item[1]):
                 store.index.touch(name, when)
             store.index.set_views_stale(False)
-    return count
+    return len(found)
+
+
+def _read_views(store: Store, session: str) -> list[IndexedView]:
+    """The views of a session's file, as far as it can be read; its session is put into the index."""
+    views: dict[int, IndexedView] = {}
+    try:
+        for place, entry in log.read_all(store.layout.audit_file(session)):
+            if entry.get("kind") == "session":
+                store.index.put_session(Session(**entry["session"]))
+            elif entry.get("kind") == "view":
+                views[place.number] = _indexed(session, place, entry)
+            elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
+                shown = tuple(Shown(*one) for one in entry["shown"])
+                views[found.view.number] = found._replace(view=_with_shown(found.view, shown))
+    except (log.BrokenChain, KeyError, TypeError):
+        pass  # changed from outside: the doctor says so
+    return list(views.values())
 
 
 def shown_of(segments: Sequence[Segment]) -> tuple[Shown, ...]:

@@ -1,6 +1,7 @@
 """Captures that outlive who asked for them: a process of their own runs the command and writes its buffer.
 
-Run as a module it is that process: its request comes as JSON on standard input, its buffer's name goes to standard output.
+Run as a module it is that process: its request comes as JSON on standard input, its buffer's name goes to standard
+output.
 """
 
 import json
@@ -64,17 +65,19 @@ def start_in_background(
         stdin.write(json.dumps(request).encode())
         stdin.close()
         line = stdout.readline()
-    worker.returncode = 0  # it goes on without us
-    answer: dict[str, Any] = json.loads(line) if line else {"failed": "the capturing process did not start"}
+        worker.wait()  # it has left the work to a child of its own, which is nobody's to wait for
+    answer: dict[str, Any] = json.loads(line) if line else {"failed": "the capturing process ended before it began"}
     if "not_started" in answer:
         raise CommandNotStarted(*answer["not_started"])
     if "failed" in answer:
-        raise StoreFailed(f"storing failed: {answer['failed']}", "nothing was run")
+        raise StoreFailed(answer["failed"], answer.get("hint", "nothing was run"))
     return str(answer["name"])
 
 
 def _work() -> None:
     request = json.loads(sys.stdin.buffer.read())
+    if os.fork():
+        os._exit(0)  # so that whoever asked, and may live long, need not wait for the end of it
     settings = request["settings"]
     settings["confirm"] = None if settings["confirm"] is None else tuple(settings["confirm"])
     settings["capture_off"] = tuple(settings["capture_off"])
@@ -91,13 +94,17 @@ def _work() -> None:
         )
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda received, _: capture.stop(received))
+        if capture.failure is not None:
+            _answer({"failed": capture.failure.message})
+            return
         try:
             captured = capture.run()
         except CommandNotStarted as error:
             _answer({"not_started": [error.message, error.hint, error.exit_code]})
             return
         if captured.unkept is not None:
-            _answer({"failed": captured.unkept.error.message if captured.unkept.error else "nothing is kept"})
+            message = captured.unkept.error.message if captured.unkept.error else "nothing is kept"
+            _answer({"failed": message, "hint": "the command ran, but its output is lost"})
 
 
 def _answer(answer: dict[str, Any]) -> None:

@@ -11,10 +11,11 @@ from sightline.store.capture.spawn import Child, start
 from sightline.store.disk.recording import Recording
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
-from sightline.store.shape.cut import HARD_LIMIT_BYTES
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.store import Store, Target
 
 TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
+_GROUP_LOOK_MS = 10  # between two looks whether anything of the group is left
 
 Echo = Callable[[str, memoryview], None]
 """Takes (stream, bytes) as they come, beside the store."""
@@ -54,7 +55,11 @@ class Captured(NamedTuple):
 
 
 class CommandCapture:
-    """One command being captured. `run` does it all; `stop` may be called from a signal handler or another thread."""
+    """One command being captured. `run` does it all; `stop` may be called from a signal handler or another thread.
+
+    Attributes:
+        failure: why the store keeps nothing of it, None as long as it does.
+    """
 
     def __init__(
         self,
@@ -101,7 +106,7 @@ class CommandCapture:
         self._kill_at: float | None = None
         self._timed_out = False
         self._unkept: dict[str, bytearray] | None = None
-        self._failure: StoreFailed | None = None
+        self.failure: StoreFailed | None = None
         self._recording: Recording | None = None
         if not keep:
             self._unkept = {"out": bytearray(), "err": bytearray()}
@@ -130,9 +135,10 @@ class CommandCapture:
         try:
             self._register()
             status = pump.run(self._tick)
+            self._end_group(self._child, pump)
+            pump.finish()
         except BaseException:
-            self._child.kill(signal.SIGKILL)
-            pump.close()
+            self._break_off(self._child, pump)
             raise
         seconds = time.monotonic() - began
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
@@ -140,11 +146,29 @@ class CommandCapture:
         buffer = self._seal(exit_code, number)
         unkept = None
         if self._unkept is not None:
-            unkept = Unkept(bytes(self._unkept["out"]), bytes(self._unkept["err"]), self._failure)
+            unkept = Unkept(bytes(self._unkept["out"]), bytes(self._unkept["err"]), self.failure)
         return Captured(buffer, unkept, exit_code, self._timed_out, number, seconds)
 
+    def _end_group(self, child: Child, pump: Pump) -> None:
+        """A command that was told to end may leave others of its group behind, which have the rest of the grace."""
+        if self._kill_at is None:
+            return
+        while child.group_lives and time.monotonic() < self._kill_at:
+            pump.turn(_GROUP_LOOK_MS)
+        if child.group_lives:
+            child.kill(signal.SIGKILL)
+
+    def _break_off(self, child: Child, pump: Pump) -> None:
+        """After a failure of ours (the echo's, or a key): nothing goes on unseen, and what came is kept."""
+        if not pump.ended:
+            child.kill(signal.SIGKILL)
+            child.wait()
+        pump.close()
+        if self._recording is not None:
+            self._recording.abandon()
+
     def stop(self, number: int = signal.SIGTERM, *, insist: bool = True) -> None:
-        """Pass a signal on to the command's group; unless told not to insist, it is killed if it has not ended a little later."""
+        """Pass a signal on to the command's group; where it insists, one that has not ended soon is killed."""
         if self._child is not None:
             self._child.kill(number)
             if insist and self._kill_at is None:
@@ -155,8 +179,8 @@ class CommandCapture:
             return
         try:
             self._recording.register()
-        except Exception as error:  # SQLite has many ways to say that the disk is full
-            self._keep_in_memory(StoreFailed(f"storing failed: {error}", "`sightline doctor` tells more"))
+        except StoreFailed as error:
+            self._keep_in_memory(error)
             return
         if self._started:
             self._started(self._recording.name)
@@ -185,17 +209,17 @@ class CommandCapture:
 
     def _keep_in_memory(self, error: StoreFailed) -> None:
         """The store failed: what it has is read back, and the agent gets the output itself."""
-        self._failure = error
+        self.failure = error
         self._unkept = {"out": bytearray(), "err": bytearray()}
         recording, self._recording = self._recording, None
         if recording is None:
             return
-        for stream, kept in self._unkept.items():
-            with self._store.open(Target(recording.buffer, stream)) as reader:
-                kept += reader.read(0, HARD_LIMIT_BYTES)
         try:
+            for stream, kept in self._unkept.items():
+                with self._store.open(Target(recording.buffer, stream)) as reader:
+                    kept += reader.read(0, HARD_LIMIT_BYTES)
             recording.discard()
-        except Exception:  # the store is failing already; the next doctor finds what is left
+        except Exception:  # noqa: S110 - the store is failing already; the next doctor finds what is left
             pass
 
     def _seal(self, exit_code: int | None, number: int) -> Buffer | None:
@@ -203,7 +227,6 @@ class CommandCapture:
             return None
         try:
             return self._recording.seal(exit_code=exit_code, signal=number, timed_out=self._timed_out)
-        except Exception as error:  # as in _register
-            failure = error if isinstance(error, StoreFailed) else StoreFailed(f"storing failed: {error}")
-            self._keep_in_memory(failure)
+        except StoreFailed as error:
+            self._keep_in_memory(error)
             return None

@@ -11,6 +11,7 @@ from sightline.store.store import Store, storable
 
 _COPY_BYTES = 1 << 20
 _TRIES = 3  # a file that is being written is read again, as often as this
+_FRESH_SECONDS = 0.05  # a file system's clock steps by up to 10 ms: within a step a second write leaves no trace
 
 
 class FileNotReadable(SightlineError):
@@ -35,10 +36,10 @@ def capture_file(store: Store, path: str, session: str) -> Buffer:
         status = os.fstat(fd)
         previous = store.index.newest_file(storable(path))
         if previous is not None:
-            if previous.origin == origin(status):
+            if previous.origin and previous.origin == origin(status):
                 return previous
             if previous.bytes == status.st_size and _same_content(fd, previous):
-                return store.amend(previous.name, origin=origin(status))
+                return store.amend(previous.name, origin=_settled_origin(status))
         return _copy(store, fd, path, session)
     finally:
         os.close(fd)
@@ -47,6 +48,11 @@ def capture_file(store: Store, path: str, session: str) -> Buffer:
 def origin(status: os.stat_result) -> str:
     """What tells one version of a file from the next without reading it."""
     return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
+
+
+def _settled_origin(status: os.stat_result) -> str:
+    """The origin; none for a file so fresh that its next write might not change it: then the content is compared."""
+    return "" if time.time() - status.st_mtime < _FRESH_SECONDS else origin(status)
 
 
 def _open(path: str) -> int:
@@ -73,7 +79,7 @@ def _same_content(fd: int, previous: Buffer) -> bool:
 def _copy(store: Store, fd: int, path: str, session: str) -> Buffer:
     for attempt in range(1, _TRIES + 1):
         before = os.fstat(fd)
-        recording = store.begin("file", path, os.path.dirname(path), session, origin=origin(before))
+        recording = store.begin("file", path, os.path.dirname(path), session, origin=_settled_origin(before))
         try:
             offset = 0
             while data := os.pread(fd, _COPY_BYTES, offset):

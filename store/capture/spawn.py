@@ -44,12 +44,23 @@ class Child(NamedTuple):
         except PermissionError:
             pass  # macOS says so of a group of zombies
 
+    @property
+    def group_lives(self) -> bool:
+        """Whether anything of the command's own group is left, once the command itself has been waited for."""
+        if not self.own_group:
+            return False
+        try:
+            os.killpg(self.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
     def wait(self) -> int:
-        """The status, as `os.waitpid` gives it; call it once ``ended`` is readable."""
-        os.close(self.ended)
+        """The status, as `os.waitpid` gives it; waits where ``ended`` is not readable yet."""
         if self.waited is not None:
-            return self.waited[0]
-        return os.waitpid(self.pid, 0)[1]
+            os.read(self.ended, 1)  # the thread closes its end once the status is there
+        os.close(self.ended)
+        return self.waited[0] if self.waited is not None else os.waitpid(self.pid, 0)[1]
 
 
 def shell_argv(command: str) -> list[str]:
@@ -70,36 +81,42 @@ def start(argv: list[str], *, cwd: str | None = None, stdin: int | None = None, 
     Raises:
         CommandNotStarted: there is no such program, or it cannot be executed.
     """
-    null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) if stdin is None else -1
-    out_read, out_write = _pipe()
-    err_read, err_write = _pipe()
-    descriptors = (null if stdin is None else stdin, out_write, err_write)
+    ours: list[int] = []
+    theirs: list[int] = []
     try:
-        pid = _spawn(argv, descriptors, own_group) if cwd is None else _spawn_in(argv, descriptors, own_group, cwd)
-    except OSError as error:
-        os.close(out_read)
-        os.close(err_read)
-        raise _not_started(argv[0], error) from error
+        if stdin is None:
+            stdin = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+            theirs.append(stdin)
+        out_write, err_write = _pipe(ours, theirs), _pipe(ours, theirs)
+        pid = _spawn(argv, (stdin, out_write, err_write), own_group, cwd)
+        out_read, err_read = ours
+        ended, waited = _watch(pid)
+        ours.clear()
+        return Child(pid, out_read, err_read, ended, waited, own_group)
+    except (OSError, ValueError) as error:
+        raise _not_started(argv[0], cwd, error) from error
     finally:
-        for fd in (null, out_write, err_write):
-            if fd >= 0:
-                os.close(fd)
-    ended, waited = _watch(pid)
-    return Child(pid, out_read, err_read, ended, waited, own_group)
+        for fd in (*ours, *theirs):
+            os.close(fd)
 
 
-def _pipe() -> tuple[int, int]:
+def _pipe(ours: list[int], theirs: list[int]) -> int:
+    """Add a pipe's ends to those to close where the start fails; its end to write to."""
     read, write = os.pipe()
+    ours.append(read)
+    theirs.append(write)
     os.set_blocking(read, False)
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         try:
             fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except OSError:
             pass  # a user's share of pipe memory may be used up: the default size works too
-    return read, write
+    return write
 
 
-def _spawn(argv: list[str], descriptors: tuple[int, int, int], own_group: bool) -> int:
+def _spawn(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, cwd: str | None) -> int:
+    if cwd is not None:
+        return _spawn_in(argv, descriptors, own_group, cwd)
     actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(descriptors)]
     if 0 in descriptors and descriptors[0] != 0:
         return _spawn_in(argv, descriptors, own_group, None)  # our own 0 was closed: leave the shuffling to subprocess
@@ -120,7 +137,13 @@ def _spawn_in(argv: list[str], descriptors: tuple[int, int, int], own_group: boo
     return process.pid
 
 
-def _not_started(program: str, error: OSError) -> CommandNotStarted:
+def _not_started(program: str, cwd: str | None, error: OSError | ValueError) -> CommandNotStarted:
+    if isinstance(error, ValueError):
+        return CommandNotStarted(f"the command cannot be started: {error}", "no argument can hold this character", 126)
+    if cwd is not None and error.filename == cwd:
+        return CommandNotStarted(
+            f"{cwd}: {(error.strerror or str(error)).lower()}", "cwd is where the command runs", 126
+        )
     if error.errno == errno.ENOENT:
         return CommandNotStarted(
             f"{program}: command not found", "check its name and PATH; a shell's own words need -c"
@@ -141,7 +164,12 @@ def _watch(pid: int) -> tuple[int, list[int] | None]:
     import threading
 
     waited: list[int] = []
-    read, write = os.pipe()
+    try:
+        read, write = os.pipe()
+    except OSError:  # out of descriptors: nobody would ever learn of its end
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
 
     def wait() -> None:
         waited.append(os.waitpid(pid, 0)[1])

@@ -51,3 +51,7 @@ def capture_stdin(
         while pass_on and (data := os.read(fd, _READ_BYTES)):
             pass_on(data)
         raise
+    except BaseException:  # whoever it is passed on to has gone, or a key was pressed
+        if recording:
+            recording.abandon()
+        raise

@@ -1,7 +1,7 @@
 """The feed "something changed": tells of captures, growth and records as other processes write them.
 
-It watches two folders, the root (for the index's write-ahead file) and ``live/``; never the buffers' own. Where the system
-cannot watch, it looks at the same places many times a second.
+It watches two folders, the root (for the index's write-ahead file) and ``live/``; never the buffers' own. Where the
+system cannot watch, it looks at the same places many times a second.
 """
 
 import os

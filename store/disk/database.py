@@ -17,7 +17,11 @@ STATEMENTS_KEPT = 64
 
 
 class Database:
-    """A connection that several threads may share. Its rows are plain tuples."""
+    """A connection that several threads may share. Its rows are plain tuples.
+
+    Attributes:
+        is_new: whether the tables were made by this one, so that there is nothing in them yet.
+    """
 
     def __init__(self, path: str, *, durable: bool = False) -> None:
         """Open, making or migrating the tables as needed.
@@ -27,6 +31,7 @@ class Database:
             sqlite3.DatabaseError: it cannot be read; see `is_broken`.
         """
         self.path = path
+        self.is_new = False
         self._lock = _thread.RLock()
         if os.path.islink(path):
             raise UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
@@ -75,6 +80,7 @@ class Database:
         for statement in (statement for script in steps for statement in _statements(script)):
             self._connection.execute(statement)
         self._connection.execute(f"PRAGMA user_version = {schema.VERSION}")
+        self.is_new = version == 0
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:

@@ -42,10 +42,15 @@ class IndexedView(NamedTuple):
 
 
 class Index:
-    """All statements that the store needs."""
+    """All statements that the store needs.
+
+    Attributes:
+        is_new: whether it was made just now, and knows nothing yet of what the folders hold.
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self.is_new = database.is_new
 
     def transaction(self) -> contextlib.AbstractContextManager[None]:
         """Several changes as one; nests."""
@@ -73,7 +78,10 @@ class Index:
             buffer.bytes,
         )
         marks = ", ".join("?" * len(values))
-        update = ", ".join(f"{column} = excluded.{column}" for column in (*_COLUMNS.split(", ")[1:], "bytes"))
+        update = ", ".join(
+            f"{column} = MAX({column}, excluded.{column})" if column == "accessed" else f"{column} = excluded.{column}"
+            for column in (*_COLUMNS.split(", ")[1:], "bytes")
+        )
         with self._db.writing():
             self._db.execute(
                 f"INSERT INTO buffers ({_COLUMNS}, bytes, used) VALUES ({marks}, {_NEXT_USE})"  # noqa: S608

@@ -3,9 +3,12 @@
 Folders are 0700 and files 0600 whatever the umask; a symbolic link below the root is refused, never followed.
 """
 
+import contextlib
 import errno
+import fcntl
 import os
 import stat
+from collections.abc import Iterator
 
 from sightline.store.errors import UnsafeStore
 
@@ -50,6 +53,16 @@ class Layout:
         if os.stat(self.root).st_mode & 0o077:
             os.chmod(self.root, FOLDER_MODE)
 
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Only one process at a time: for what happens rarely and must not happen twice."""
+        fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)
+
     def folder(self, name: str) -> str:
         """A buffer's folder."""
         return os.path.join(self.buffers, name)
@@ -84,6 +97,16 @@ def make_folder(path: str) -> None:
     os.chmod(path, FOLDER_MODE)
 
 
+def refuse_link(path: str) -> None:
+    """For paths that are handed on or listed rather than opened. Raises UnsafeStore for a symbolic link."""
+    if os.path.islink(path):
+        raise _unsafe(path)
+
+
+def _unsafe(path: str) -> UnsafeStore:
+    return UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
+
+
 def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
     """Open a file of ours: never through a link, never left to a child, 0600 when it is made.
 
@@ -95,7 +118,7 @@ def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
         fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE, dir_fd=dir_fd)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one") from None
+            raise _unsafe(path) from None
         raise
     if flags & os.O_CREAT:
         os.fchmod(fd, FILE_MODE)
@@ -151,7 +174,12 @@ def remove_file(path: str) -> None:
 
 
 def remove_folder(path: str) -> None:
-    """Remove a buffer's folder with its files; readers that have them open keep reading."""
+    """Remove a buffer's folder with its files; readers that have them open keep reading.
+
+    Raises:
+        UnsafeStore: it is a symbolic link, and what lies behind it is not ours.
+    """
+    refuse_link(path)
     try:
         names = os.listdir(path)
     except FileNotFoundError:

@@ -20,9 +20,14 @@ class Marker:
         # Locked before it has its name: nobody ever sees the marker of a living capture unlocked.
         temporary = os.path.join(layout.live, f".{name}.{os.getpid()}")
         self._fd = open_private(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
-        write_all(self._fd, f"{os.getpid()}\n".encode())
-        os.rename(temporary, self._path)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+            write_all(self._fd, f"{os.getpid()}\n".encode())
+            os.rename(temporary, self._path)
+        except BaseException:
+            os.close(self._fd)
+            remove_file(temporary)
+            raise
         self._touched = 0.0
 
     def touch(self) -> None:
@@ -32,10 +37,11 @@ class Marker:
             self._touched = now
             os.utime(self._fd)
 
-    def close(self) -> None:
-        """Take the marker away; the capture has ended."""
+    def close(self, *, remove: bool = True) -> None:
+        """Take the marker away, the capture having ended; or leave it unlocked, as a writer does that dies."""
         if self._fd >= 0:
-            remove_file(self._path)
+            if remove:
+                remove_file(self._path)
             os.close(self._fd)
             self._fd = -1
 
@@ -55,7 +61,7 @@ class DeadMarker:
 
 
 def take_dead(layout: Layout, name: str) -> DeadMarker | None:
-    """The marker of a capture whose writer died, now held by the caller; None while the writer lives or where there is none."""
+    """The marker of a capture whose writer died, now held by the caller; None where it lives or there is no marker."""
     path = layout.marker(name)
     try:
         fd = open_private(path, os.O_RDWR)
@@ -83,7 +89,7 @@ def writer_alive(layout: Layout, name: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: those who only look do not see each other
         return False
     except BlockingIOError:
         return True

@@ -52,7 +52,8 @@ class MergedReader:
 
     def refresh(self) -> bool:
         """Take in what has been written since; whether there was anything."""
-        return any([reader.refresh() for reader in self._readers.values()])
+        grown = [reader.refresh() for reader in self._readers.values()]  # both, whatever the first says
+        return any(grown)
 
     @property
     def single(self) -> str:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from sightline.store.disk.layout import Layout, read_file, write_atomically
+from sightline.store.disk.layout import Layout, read_file, refuse_link, write_atomically
 from sightline.store.records import Buffer, StreamInfo
 
 FORMAT = 1
@@ -39,5 +39,6 @@ def write_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> None
 
 
 def read_meta(layout: Layout, name: str) -> Buffer:
-    """A buffer's record from its folder. Raises FileNotFoundError, ValueError."""
+    """A buffer's record from its folder. Raises FileNotFoundError, ValueError, UnsafeStore."""
+    refuse_link(layout.folder(name))
     return decode_buffer(read_file(layout.meta(name)))

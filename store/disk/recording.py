@@ -1,12 +1,15 @@
 """A running capture: a reserved name, its folder, its marker, its record; from the first byte to the seal."""
 
 import os
+import sqlite3
 import time
+from collections.abc import Callable
 
 from sightline.store.disk.index import Index
-from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, remove_folder
+from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, remove_file, remove_folder
 from sightline.store.disk.meta import write_meta
 from sightline.store.disk.writing import BufferWriter, store_failed
+from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer, StreamInfo
 from sightline.store.refs import HEX_DIGITS
 
@@ -18,7 +21,13 @@ class Recording:
     """One running capture. What `append` has taken is on disk; `seal` makes the buffer immutable."""
 
     def __init__(
-        self, layout: Layout, index: Index, buffer: Buffer, *, max_stream_bytes: int, durable: bool = False
+        self,
+        layout: Layout,
+        index: Callable[[], Index],
+        buffer: Buffer,
+        *,
+        max_stream_bytes: int,
+        durable: bool = False,
     ) -> None:
         """Make the buffer's folder, marker and record for a name that `reserve` gave.
 
@@ -29,7 +38,11 @@ class Recording:
         self._index = index
         self._durable = durable
         self.buffer = buffer
-        self._writer = BufferWriter(layout, buffer.name, max_stream_bytes=max_stream_bytes, durable=durable)
+        try:
+            self._writer = BufferWriter(layout, buffer.name, max_stream_bytes=max_stream_bytes, durable=durable)
+        except StoreFailed:
+            remove_folder(layout.folder(buffer.name))
+            raise
         try:
             write_meta(layout, buffer, durable=durable)
         except OSError as error:
@@ -45,8 +58,18 @@ class Recording:
         return self.buffer.name
 
     def register(self) -> None:
-        """Show the running buffer to others. Apart from the start, so that a command need not wait for the index."""
-        self._index.put_buffer(self.buffer)
+        """Show the running buffer to others. Apart from the start, so that a command need not wait for the index.
+
+        Raises:
+            StoreFailed: the index could not take it.
+        """
+        self._put()
+
+    def _put(self) -> None:
+        try:
+            self._index().put_buffer(self.buffer)
+        except sqlite3.Error as error:
+            raise _index_failed(error) from error
 
     def seal(
         self, *, exit_code: int | None, signal: int = 0, timed_out: bool = False, note: str = "", mime: str = ""
@@ -56,8 +79,9 @@ class Recording:
         Raises:
             StoreFailed: the record could not be written.
         """
+        dropped = self._writer.dropped
         streams = self._writer.finish()
-        if dropped := self._writer.dropped:
+        if dropped:
             told = ", ".join(f"{count:,} B of {stream}" for stream, count in dropped.items())
             note = "; ".join(filter(None, (note, f"dropped past max_stream_bytes: {told}")))
         self.buffer = self.buffer._replace(
@@ -71,18 +95,28 @@ class Recording:
         )
         try:
             self._share()
-            write_meta(self._layout, self.buffer, durable=self._durable)
+            with self._index().transaction():
+                self._take_over_marks()
+                write_meta(self._layout, self.buffer, durable=self._durable)
+                self._put()
         except OSError as error:
             raise store_failed(error) from error
-        self._index.put_buffer(self.buffer)
+        except sqlite3.Error as error:
+            raise _index_failed(error) from error
         self._writer.release()
         return self.buffer
+
+    def _take_over_marks(self) -> None:
+        """A person may have pinned or named it while it ran."""
+        known = self._index().buffer(self.name)
+        if known is not None:
+            self.buffer = self.buffer._replace(pinned=known.pinned, label=known.label, accessed=known.accessed)
 
     def _share(self) -> None:
         for stream, info in self.buffer.streams.items():
             if info.bytes < SHARED_BYTES:
                 continue
-            for sha256, other, other_stream in self._index.with_hash(info.sha256):
+            for sha256, other, other_stream in self._index().with_hash(info.sha256):
                 if other != self.name and share_stream(
                     self._layout.stream(other, other_stream), self._layout.stream(self.name, stream), info, sha256
                 ):
@@ -92,7 +126,18 @@ class Recording:
         """Nothing of it is wanted: the command never started, or the store failed."""
         self._writer.abandon()
         remove_folder(self._layout.folder(self.name))
-        self._index.forget_buffer(self.name)
+        try:
+            self._index().forget_buffer(self.name)
+        except sqlite3.Error:
+            pass  # a record without a folder is forgotten by the next to look
+
+    def abandon(self) -> None:
+        """The capture breaks off, as if its writer had died: what it has is kept and will be marked interrupted."""
+        self._writer.abandon(for_adoption=True)
+
+
+def _index_failed(error: sqlite3.Error) -> StoreFailed:
+    return StoreFailed(f"storing failed: {error}", "`sightline doctor` tells more")
 
 
 def share_stream(source: str, target: str, info: StreamInfo, sha256: str) -> bool:
@@ -110,6 +155,7 @@ def share_stream(source: str, target: str, info: StreamInfo, sha256: str) -> boo
         os.link(source, temporary, follow_symlinks=False)
         os.replace(temporary, target)
     except OSError:
+        remove_file(temporary)
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""After a crash: captures whose writer died become readable ``interrupted`` buffers, and the index is made anew from the folders."""
+"""After a crash: captures whose writer died become readable ``interrupted`` buffers, and the index is made anew."""
 
 import hashlib
 import json
@@ -20,6 +20,7 @@ from sightline.store.disk.lines import count_newlines
 from sightline.store.disk.live import marker_names, take_dead, writer_alive
 from sightline.store.disk.meta import decode_buffer, read_meta, write_meta
 from sightline.store.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
+from sightline.store.errors import UnsafeStore
 from sightline.store.records import Buffer, StreamInfo
 
 _READ_BYTES = 1 << 20
@@ -39,7 +40,7 @@ class Adopted(NamedTuple):
 
 
 def adopt_dead(layout: Layout, index: Index) -> Adopted:
-    """Take care of every capture whose writer died. Any process may, at any time; the marker's lock keeps them apart."""
+    """Take care of every capture whose writer died. Any process may at any time; the marker's lock keeps them apart."""
     interrupted, dropped = [], []
     for name in {*marker_names(layout), *(buffer.name for buffer in index.running())}:
         buffer = adopt(layout, index, name)
@@ -52,7 +53,7 @@ def adopt_dead(layout: Layout, index: Index) -> Adopted:
 
 
 def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
-    """Take care of one capture if its writer died: its record as it is now; None while the writer lives or where nothing is left."""
+    """Take care of one capture if its writer died: its record then; None while it lives, or where nothing is left."""
     marker = take_dead(layout, name)
     if marker is None and (writer_alive(layout, name) or os.path.lexists(layout.marker(name))):
         return None
@@ -159,23 +160,38 @@ class Rebuilt(NamedTuple):
 
 def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
     """Fill an empty index from the folders and tombstones, in order of creation."""
-    found: list[Buffer] = []
-    unreadable = []
-    for name in os.listdir(layout.buffers):
-        try:
-            found.append(read_meta(layout, name))
-        except (FileNotFoundError, NotADirectoryError, ValueError):
-            if not writer_alive(layout, name):
-                unreadable.append(name)
-    for file in os.listdir(layout.tombstones):
-        try:
-            tombstone = json.loads(read_file(os.path.join(layout.tombstones, file)))
-            if tombstone.get("reason") == "evicted":
-                found.append(decode_buffer(json.dumps(tombstone).encode()))
-        except ValueError:
-            continue
-    with index.transaction():
+    with index.transaction():  # read inside it, so that no record is older than what another process puts
+        found, unreadable = _on_disk(layout)
+        found += _evicted(layout)
         for buffer in sorted(found, key=lambda buffer: buffer.created):
             index.put_buffer(buffer)
         index.set_views_stale(True)
     return Rebuilt(len(found), unreadable)
+
+
+def _on_disk(layout: Layout) -> tuple[list[Buffer], list[str]]:
+    found: list[Buffer] = []
+    unreadable = []
+    for name in os.listdir(layout.buffers):
+        try:
+            if os.path.lexists(layout.tombstone(name)):
+                remove_folder(layout.folder(name))  # its remover died before this
+            else:
+                found.append(read_meta(layout, name))
+        except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore):
+            if not writer_alive(layout, name):
+                unreadable.append(name)
+    return found, unreadable
+
+
+def _evicted(layout: Layout) -> list[Buffer]:
+    found = []
+    for file in os.listdir(layout.tombstones):
+        try:
+            data = read_file(os.path.join(layout.tombstones, file))
+            tombstone = json.loads(data)
+            if isinstance(tombstone, dict) and tombstone.get("reason") == "evicted":
+                found.append(decode_buffer(data))
+        except (ValueError, UnsafeStore):
+            continue
+    return found

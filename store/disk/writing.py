@@ -4,19 +4,16 @@ Memory does not depend on what is written. Nothing is kept back: what `append` w
 """
 
 import errno
-import hashlib
 import os
 import time
 
+from sightline.store.disk.hashing import Hasher
 from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, write_all
 from sightline.store.disk.lines import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
 from sightline.store.disk.live import Marker
 from sightline.store.disk.order import STREAM_CODES, pack_arrival
 from sightline.store.errors import StoreFailed
 from sightline.store.records import StreamInfo
-
-HASH_BEHIND_BYTES = 1 << 20  # a stream below this is hashed while sealing: a thread would cost more
-_HASH_READ_BYTES = 1 << 20
 
 
 class _Stream:
@@ -29,7 +26,7 @@ class _Stream:
         self.newlines = 0
         self.unterminated = False
         self.dropped = 0
-        self.hasher = Hasher(self.fd)
+        self.hasher = Hasher()
 
 
 class BufferWriter:
@@ -73,10 +70,20 @@ class BufferWriter:
         Raises:
             StoreFailed: they could not be written; what was written before stays.
         """
+        before = self.progress(stream)[0]
         try:
             self._append(stream, data, newlines)
         except OSError as error:
+            self._take_back(stream, before)
             raise store_failed(error) from error
+
+    def _take_back(self, name: str, size: int) -> None:
+        """The caller is told that nothing of its bytes was taken, so none may stay."""
+        if name in self._streams:
+            try:
+                os.ftruncate(self._streams[name].fd, size)
+            except OSError:
+                pass  # the failure that led here is the one to tell of
 
     def _append(self, name: str, data: bytes | memoryview, newlines: int | None) -> None:
         stream = self._streams.get(name)
@@ -95,7 +102,7 @@ class BufferWriter:
         stream.newlines += newlines
         stream.unterminated = data[len(data) - 1] != 0x0A
         self._bytes += len(data)
-        stream.hasher.advance(stream.bytes)
+        stream.hasher.update(data)
         if name in STREAM_CODES:
             self._note_arrival(name, len(data))
         self._marker.touch()
@@ -143,7 +150,7 @@ class BufferWriter:
         try:
             for name, stream in self._streams.items():
                 if name in infos:
-                    infos[name] = infos[name]._replace(sha256=stream.hasher.digest(stream.bytes))
+                    infos[name] = infos[name]._replace(sha256=stream.hasher.hexdigest())
                     os.fchmod(stream.fd, SEALED_MODE)
                 else:
                     os.unlink(stream.path)
@@ -157,6 +164,7 @@ class BufferWriter:
 
     def _close_files(self) -> None:
         for stream in self._streams.values():
+            stream.hasher.stop()
             os.close(stream.fd)
         self._streams.clear()
         for fd in (self._order_fd, self._lines_fd):
@@ -168,99 +176,10 @@ class BufferWriter:
         """Take the marker away: the buffer's record says how it ended."""
         self._marker.close()
 
-    def abandon(self) -> None:
-        """Close everything; what was written stays on disk until it is removed."""
-        for stream in self._streams.values():
-            stream.hasher.stop()
+    def abandon(self, *, for_adoption: bool = False) -> None:
+        """Close everything; what was written stays until it is removed, or marked interrupted by the next to look."""
         self._close_files()
-        self._marker.close()
-
-
-class Hasher:
-    """SHA-256 of a file that grows, on a thread of its own once the file is large enough to be worth one.
-
-    The thread reads behind the writer (from the page cache), so the writer never waits for it and no bytes are held for it.
-    """
-
-    def __init__(self, fd: int) -> None:
-        """Reads the descriptor by position; it stays the caller's."""
-        self._fd = fd
-        self._sha256 = hashlib.sha256()
-        self._done = 0
-        self._target = 0
-        self._worker: _HashThread | None = None
-
-    def advance(self, size: int) -> None:
-        """The file has this many bytes now."""
-        if size - self._target >= HASH_BEHIND_BYTES:
-            self._target = size
-            if self._worker is None:
-                self._worker = _HashThread(self._fd, self._sha256)
-            self._worker.advance(size)
-
-    def digest(self, size: int) -> str:
-        """The hash of the first ``size`` bytes, hex; waits for the thread."""
-        if self._worker is not None:
-            self._worker.advance(size)
-            self._done = self._worker.finish()
-        while self._done < size:
-            data = os.pread(self._fd, min(_HASH_READ_BYTES, size - self._done), self._done)
-            if not data:
-                break
-            self._sha256.update(data)
-            self._done += len(data)
-        return self._sha256.hexdigest()
-
-    def stop(self) -> None:
-        """End the thread; the hash is not wanted."""
-        if self._worker is not None:
-            self._worker.finish()
-
-
-class _HashThread:
-    """Hashes a file's bytes up to a mark that the writer moves forward."""
-
-    def __init__(self, fd: int, sha256: "hashlib._Hash") -> None:
-        import threading  # only a large stream pays for it
-
-        self._fd = fd
-        self._sha256 = sha256
-        self._target = 0
-        self._ending = False
-        self._done = 0
-        self._moved = threading.Condition()
-        self._thread = threading.Thread(target=self._work, name="sightline-sha256", daemon=True)
-        self._thread.start()
-
-    def advance(self, target: int) -> None:
-        with self._moved:
-            self._target = target
-            self._moved.notify()
-
-    def finish(self) -> int:
-        """Wait until the mark is reached; how many bytes are hashed."""
-        with self._moved:
-            self._ending = True
-            self._moved.notify()
-        self._thread.join()
-        return self._done
-
-    def _work(self) -> None:
-        buffer = bytearray(_HASH_READ_BYTES)
-        view = memoryview(buffer)
-        while True:
-            with self._moved:
-                while self._done >= self._target and not self._ending:
-                    self._moved.wait()
-                target = self._target
-            if self._done >= target:
-                return
-            while self._done < target:
-                got = os.preadv(self._fd, [view[: min(len(view), target - self._done)]], self._done)
-                if got <= 0:
-                    return
-                self._sha256.update(view[:got])
-                self._done += got
+        self._marker.close(remove=not for_adoption)
 
 
 def store_failed(error: OSError) -> StoreFailed:

@@ -1,66 +1,19 @@
 """Cuts a command's output down to a body of so many bytes, and marks every cut.
 
-The one place that knows of budgets, and of both streams; what is shown of one stream is for ``view`` to decide.
+The one place that knows of both streams; what is shown of one stream is for ``view`` to decide.
 """
 
-from typing import NamedTuple
-
-from sightline.store.errors import UsageError
-from sightline.store.shape import markers
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment
 from sightline.store.shape.source import Source
 from sightline.store.shape.view import StreamViewer, View
-
-HARD_LIMIT_BYTES = 64 * 1024
-"""No reply is larger, whatever was asked for."""
-
-SHORT_OUTPUT_BYTES = 8000
-"""A reply up to this, as it is sent, is short: given whole, without ref or hint."""
-
-BUDGETS: dict[str, int | None] = {"silent": 200, "concise": 2048, "normal": 8192, "verbose": 16384, "full": None}
-"""Bytes of a body by verbosity; None for no budget but the hard limit."""
-
-AUTO_OK_BYTES = 1024
-"""The budget of ``auto`` where the command went well; else it is that of ``normal``."""
+from sightline.store.shape.whole import SEPARATOR, Shaped
 
 ERR_PERCENT = 25
 """What standard error gets where both streams are too large: warnings, most often."""
 
 ERR_PERCENT_FAILED = 50
 """The same after a failure, which standard error is there to explain."""
-
-_SEPARATOR = Segment(markers.STDERR + "\n")
-
-
-class Shaped(NamedTuple):
-    """A body, and what it shows.
-
-    Attributes:
-        segments: the text in order; ``join_segments`` makes the body of it.
-        out_shown: raw lines of standard output that stand in it, wholly, folded or in part.
-        out_total: raw lines of standard output.
-        err_shown: the same of standard error.
-        err_total: the same of standard error.
-        truncated: whether anything was left out.
-        errors_elided: error lines that are counted in the body, not shown.
-    """
-
-    segments: tuple[Segment, ...]
-    out_shown: int
-    out_total: int
-    err_shown: int
-    err_total: int
-    truncated: bool
-    errors_elided: int = 0
-
-
-def budget_for(verbosity: str, exit_ok: bool) -> int | None:
-    """Bytes of a body for a verbosity; None for no budget but the hard limit. Raises UsageError for an unknown word."""
-    if verbosity == "auto":
-        return AUTO_OK_BYTES if exit_ok else BUDGETS["normal"]
-    if verbosity not in BUDGETS:
-        raise UsageError(f"no such verbosity: {verbosity!r}", f"it is one of auto, {', '.join(BUDGETS)}")
-    return BUDGETS[verbosity]
 
 
 def shape(out: Source, err: Source, *, budget: int | None, failed: bool, limit: int = HARD_LIMIT_BYTES) -> Shaped:
@@ -79,9 +32,9 @@ def shape(out: Source, err: Source, *, budget: int | None, failed: bool, limit: 
     if not err.line_count:
         return _shaped(_view(out, failed, room, head_only), out, _NOTHING, err)
     if not out.line_count:
-        view = _view(err, failed, room - len(_SEPARATOR.text), head_only)
+        view = _view(err, failed, room - len(SEPARATOR.text), head_only)
         return _shaped(_NOTHING, out, view, err)
-    room -= len(_SEPARATOR.text)
+    room -= len(SEPARATOR.text)
     out_viewer = StreamViewer(out, failed=failed, room=room)
     err_viewer = StreamViewer(err, failed=failed, room=room)
     err_view = err_viewer.view(_err_room(out_viewer, err_viewer, room, failed), head_only=head_only)
@@ -113,7 +66,7 @@ def _shaped(out_view: View, out: Source, err_view: View, err: Source) -> Shaped:
     segments = out_view.segments
     if err.line_count:
         ended = (Segment("\n"),) if out_view.is_open else ()
-        segments = (*segments, *ended, _SEPARATOR, *err_view.segments)
+        segments = (*segments, *ended, SEPARATOR, *err_view.segments)
     return Shaped(
         segments,
         out_view.shown,

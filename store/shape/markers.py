@@ -6,9 +6,6 @@ A stream without a ref (nothing was stored) is named by line numbers alone: no m
 import re
 from collections.abc import Iterable
 
-STDERR = "[stderr]"
-"""The line between the two streams of a body."""
-
 _AT = r"(?:@[^\s:]+:|lines? )\d+(?:-\d+)?"
 _COUNT = r"\d{1,3}(?:,\d{3})*"
 _RANGES = r"\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*(?: and others)?"

@@ -1,17 +1,16 @@
 """Who calls a verb, and how that one would call the next: what every verb gets from its door."""
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 from sightline.store.audit.sessions import is_person
+from sightline.store.errors import BadRef
 from sightline.store.records import Session
 from sightline.store.store import Store, Target
 
-
-class Calls(Protocol):
-    """The asking door's own syntax, for the ready-made next call of a reply."""
-
-    def __call__(self, verb: str, **arguments: Any) -> str:
-        """A call of a verb as text, such as ``sightline show @cmd_a1b2c3 --lines 42-80``."""
+Calls = Callable[..., str]
+"""The asking door's own syntax, for the ready-made next call of a reply: takes a verb and its arguments by name, and
+gives text such as ``sightline show @cmd_a1b2c3 --lines 42-80``."""
 
 
 class Asking(NamedTuple):
@@ -39,3 +38,10 @@ class Asking(NamedTuple):
             session=None if self.person else self.session.name,
             prefixes=self.person,
         )
+
+    def resolve_whole(self, ref: str) -> Target:
+        """The same where lines make no sense: a whole stream. Raises BadRef for a range, too."""
+        target = self.resolve(ref)
+        if target.first:
+            raise BadRef(f"{ref}: this takes a whole stream", f"without the lines: {target.ref}")
+        return target

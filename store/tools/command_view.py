@@ -3,14 +3,11 @@
 from typing import Any, NamedTuple
 
 from sightline.store.audit.views import Shows, shown_of
-from sightline.store.capture.command import Unkept
 from sightline.store.records import Buffer
-from sightline.store.shape.cut import SHORT_OUTPUT_BYTES, Shaped, budget_for, shape
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.regions import find_errors
-from sightline.store.shape.segments import Segment, join_segments, shown_ranges
+from sightline.store.shape.budgets import SHORT_OUTPUT_BYTES, budget_for
+from sightline.store.shape.segments import join_segments, shown_ranges
 from sightline.store.shape.source import Source
-from sightline.store.shape.summary import summary
+from sightline.store.shape.whole import Shaped, whole
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, in_order, room_beside, serialised_bytes
@@ -49,7 +46,15 @@ def ending_of(buffer: Buffer) -> Ending:
 
 
 def command_reply(
-    asking: Asking, buffer: Buffer, ending: Ending, *, verbosity: str, verb: str, request: dict[str, Any], **more: Any
+    asking: Asking,
+    buffer: Buffer,
+    ending: Ending,
+    *,
+    verbosity: str,
+    verb: str,
+    request: dict[str, Any],
+    always_ref: bool = False,
+    **more: Any,
 ) -> Reply:
     """The reply for a command's buffer.
 
@@ -60,6 +65,7 @@ def command_reply(
         verbosity: ``auto`` or a mode; an explicit mode always wins.
         verb: the verb that was called.
         request: its arguments.
+        always_ref: whether even a short output is given with its ref.
         more: further fields, such as warning or note.
     """
     store = asking.store
@@ -68,11 +74,13 @@ def command_reply(
         status = "running" if ending.running else None
         notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
         first = {"exit_code": ending.exit_code, "status": status, "timed_out": ending.timed_out or None, "note": notes}
-        if verbosity == "auto" and not ending.running:
+        if not (always_ref or ending.running or ending.timed_out):
             fields = in_order({**first, **more})
-            if short := _short(fields, out, err):
-                missing = set(fields) > {"exit_code"} or ending.timed_out
-                return _reply(fields, short, buffer, verb, request, ending, missing=missing)
+            if short := _short(fields, out, err, verbosity):
+                return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
+        from sightline.store.shape.cut import shape  # 5 ms that only an output that must be cut pays
+        from sightline.store.shape.summary import summary
+
         fields = {
             "output_id": buffer.ref,
             **first,
@@ -85,7 +93,7 @@ def command_reply(
         fields |= counts_of(shaped)
         if shaped.truncated and "next" not in fields:
             fields["next"] = _next_call(asking, buffer, shaped, out, err)
-        missing = shaped.truncated or ending.running or ending.timed_out or bool(notes or more)
+        missing = shaped.truncated or ending.running or ending.timed_out or always_ref or bool(notes or more)
         return _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
 
 
@@ -94,18 +102,26 @@ def has_failed(ending: Ending, out: Source, err: Source) -> bool:
     if ending.running:
         return False
     if ending.exit_code is None and not ending.timed_out:
+        from sightline.store.shape.regions import find_errors
+
         return bool(find_errors(out).total or find_errors(err).total)
     return ending.timed_out or bool(ending.exit_code)
 
 
-def _short(fields: dict[str, Any], out: Source, err: Source) -> Shaped | None:
-    """The whole output, where the whole reply is short as MCP serialises it."""
+def _short(fields: dict[str, Any], out: Source, err: Source, verbosity: str) -> Shaped | None:
+    """The whole output, where the whole reply is short as MCP serialises it, and an explicit mode lets it through."""
     if out.byte_count + err.byte_count > _MAY_BE_SHORT_BYTES:
         return None
-    shaped = shape(out, err, budget=None, failed=False)
-    if shaped.truncated or serialised_bytes(fields, join_segments(shaped.segments)) > SHORT_OUTPUT_BYTES:
+    shaped = whole(out, err, SHORT_OUTPUT_BYTES)
+    if shaped is None:
+        from sightline.store.shape.cut import shape
+
+        shaped = shape(out, err, budget=None, failed=False)
+    body = join_segments(shaped.segments)
+    budget = None if verbosity == "auto" else budget_for(verbosity, exit_ok=True)
+    if budget is not None and len(body.encode()) > budget:
         return None
-    return shaped
+    return None if shaped.truncated or serialised_bytes(fields, body) > SHORT_OUTPUT_BYTES else shaped
 
 
 _MAY_BE_SHORT_BYTES = 1 << 18  # cleaning and folding can make much of a progress bar vanish, but not of more than this
@@ -117,7 +133,8 @@ def _hints(asking: Asking, buffer: Buffer, ending: Ending) -> dict[str, Any]:
     if ending.timed_out:
         return {
             "next": asking.calls("read_output", ref=buffer.ref),
-            "hint": "the time limit ended it; what it wrote is kept. Run it with a larger timeout, or in the background",
+            "hint": "the time limit ended it; what it wrote is kept. "
+            "Run it with a larger timeout, or in the background",
         }
     return {}
 
@@ -175,18 +192,3 @@ def _reply(
         truncated=shaped.truncated,
     )
     return Reply(fields, shaped.segments, shows, missing=missing, exit_code=ending.process_code)
-
-
-def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str, Any]) -> Reply:
-    """The reply where nothing was kept: the output itself, and a plain warning. Never a ref that does not resolve."""
-    out, err = BytesSource(unkept.out), BytesSource(unkept.err)
-    why = f"{unkept.error.message}; nothing was kept. {unkept.error.hint}".strip() if unkept.error else None
-    off = None if unkept.error else "nothing is kept in this folder (capture = off)"
-    fields = in_order(
-        {"exit_code": ending.exit_code, "timed_out": ending.timed_out or None, "warning": why, "note": off}
-    )
-    shaped = shape(out, err, budget=None, failed=False, limit=room_beside(fields))
-    fields = in_order(fields | (counts_of(shaped) if shaped.truncated else {}))
-    body = tuple(Segment(segment.text) for segment in shaped.segments)
-    shows = Shows(verb, request, exit_code=ending.exit_code, truncated=shaped.truncated)
-    return Reply(fields, body, shows, missing=True, exit_code=ending.process_code)

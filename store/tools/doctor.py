@@ -11,13 +11,14 @@ from sightline.store.audit import log
 from sightline.store.audit.views import list_views, rebuild_views
 from sightline.store.disk.layout import DERIVED, FOLDER_MODE, SEALED_MODE, open_private, remove_file, remove_folder
 from sightline.store.disk.live import writer_alive
-from sightline.store.disk.meta import read_meta
+from sightline.store.disk.meta import read_meta, write_meta
 from sightline.store.disk.recovery import adopt_dead, close_interrupted, hash_file, rebuild_buffers, stream_files
 from sightline.store.errors import SightlineError, UnsafeStore
 from sightline.store.query.sandbox import describe
 from sightline.store.records import Buffer
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store, new_buffer
+from sightline.store.tools.printing import printable
 
 _YOUNG_SECONDS = 60.0  # a folder younger than this may be a capture that is just being made
 _PROGRAMS = ("rg", "jq", "gawk", "diff")
@@ -113,6 +114,11 @@ def _orphan(store: Store, name: str) -> Iterator[Finding]:
         remove_folder(folder)
         yield Finding("mended", f"{folder} was an empty folder without a record: removed")
         return
+    known = store.index.buffer(name)
+    if known is not None and known.state in ("sealed", "interrupted"):
+        write_meta(store.layout, known, durable=store.settings.durable)
+        yield Finding("mended", f"@{name} had lost its record: written again from the index")
+        return
     lost = new_buffer(name, name.partition("_")[0], "(its record was lost)", store.root, "", note="record lost")
     store.index.put_buffer(close_interrupted(store.layout, lost))
     yield Finding("mended", f"@{name} had bytes and no record: it has one again, without its command")
@@ -124,7 +130,8 @@ def _rows(store: Store) -> Iterator[Finding]:
         if buffer and buffer.state not in ("evicted", "running") and not os.path.isdir(store.layout.folder(name)):
             store.index.forget_buffer(name)
             yield Finding(
-                "problem", f"@{name} was listed, but its folder is gone; no longer listed: {buffer.command[:80]}"
+                "problem",
+                f"@{name} was listed, but its folder is gone; no longer listed: {printable(buffer.command[:80])}",
             )
 
 
@@ -186,7 +193,8 @@ def _limits(store: Store) -> Iterator[Finding]:
     totals, settings = store.index.totals(), store.settings
     yield Finding(
         "ok",
-        f"{totals.buffers:,} of {settings.max_buffers:,} buffers, {human_bytes(totals.bytes)} of {human_bytes(settings.max_bytes)}",
+        f"{totals.buffers:,} of {settings.max_buffers:,} buffers, "
+        f"{human_bytes(totals.bytes)} of {human_bytes(settings.max_bytes)}",
     )
     derived = sum(
         os.lstat(path).st_size

@@ -22,6 +22,10 @@ class Lines(Protocol):
     def byte_count(self) -> int:
         """How many bytes they are."""
 
+    @property
+    def unended(self) -> int:
+        """How many of the last lines have no newline yet."""
+
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         """(ref of the stream, line with its number in that stream) for lines first to last, inclusive."""
 
@@ -31,6 +35,7 @@ class _OneStream:
         self._reader = store.open(target)
         self.line_count = self._reader.line_count
         self.byte_count = self._reader.byte_count
+        self.unended = int(not self._reader.ends_with_newline)
         self.close = self._reader.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
@@ -44,11 +49,17 @@ class _BothStreams:
         self._refs = {stream: Target(target.buffer, stream).ref for stream in ("out", "err")}
         self.line_count = self._merged.line_count
         self.byte_count = self._merged.byte_count
+        self.unended = sum(_unended(store, target._replace(stream=stream)) for stream in self._refs)
         self.close = self._merged.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         for stream, line in self._merged.lines(first, min(last, self.line_count)):
             yield self._refs[stream], line
+
+
+def _unended(store: Store, target: Target) -> bool:
+    with store.open(target) as reader:
+        return not reader.ends_with_newline
 
 
 @contextlib.contextmanager
@@ -66,34 +77,44 @@ class Page(NamedTuple):
 
     Attributes:
         segments: the body.
-        last: number of the last line in it; one less than the first asked for where not even that fits.
+        last: number of the last line in it; one less than the first asked for where there is none.
+        clipped: the one line that was cut in its middle, None where all are whole.
     """
 
     segments: tuple[Segment, ...]
     last: int
+    clipped: Segment | None = None
 
 
 def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
-    """As many whole lines from first to last as fit in a number of bytes; a single line that does not is cut in its middle."""
+    """As many whole lines as fit in so many bytes; a first one that does not is cut in its middle."""
     segments: list[Segment] = []
     number, left = first - 1, room
+    cut: Segment | None = None
     for ref, line in lines.numbered(first, last):
         segment = segment_of(ref, line)
+        if number + 1 > lines.line_count - lines.unended:
+            segment = _unended_line(segment, is_last=number + 1 == lines.line_count)
         size = len(segment.text.encode())
         if size > left:
             if segments:
                 break
-            segment = clipped(ref, line, room)
+            segment = cut = clipped(ref, line, room)
             size = left
         segments.append(segment)
         left -= size
         number += 1
-    return Page(tuple(joined(segments)), number)
+    return Page(tuple(joined(segments)), number, cut)
 
 
 def segment_of(ref: str, line: Line) -> Segment:
     """A whole line with its newline."""
     return Segment(clean_line(line.data) + "\n", ref, line.number, line.number, partial=not line.whole)
+
+
+def _unended_line(segment: Segment, *, is_last: bool) -> Segment:
+    """A line without a newline gets none at the end; between others it does, which is then not its plain rendering."""
+    return segment._replace(text=segment.text[:-1]) if is_last else segment._replace(partial=True)
 
 
 def clipped(ref: str, line: Line, room: int) -> Segment:

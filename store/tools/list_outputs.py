@@ -1,6 +1,5 @@
 """The verb list_outputs: buffers, most recently used first, or those that match best."""
 
-import json
 import time
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from sightline.store.shape.segments import Segment
 from sightline.store.shape.summary import human_bytes, human_seconds
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
+from sightline.store.tools.printing import printable
 from sightline.store.tools.reply import Reply, in_order
 
 VERB = "list_outputs"
@@ -51,7 +51,7 @@ def list_outputs(asking: Asking, request: Request) -> Reply:
     ordered = in_order(fields)
     ordered.pop("exit_code", None)
     body = (Segment("".join(f"{row}\n" for row in rows(buffers, now))),) if buffers else ()
-    return Reply(ordered, body, Shows(VERB, request.logged()), missing=not buffers)
+    return Reply(ordered, body, Shows(VERB, request.logged()), missing=bool(ordered))
 
 
 def find_buffers(store: Store, request: Request) -> list[Buffer]:
@@ -109,7 +109,7 @@ def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
 
 
 def state_of(buffer: Buffer) -> str:
-    """One or two words: ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``interrupted``, ``evicted``, ``file``."""
+    """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``interrupted``."""
     pinned = " pinned" if buffer.pinned else ""
     if buffer.state != "sealed":
         return buffer.state + pinned
@@ -120,11 +120,6 @@ def state_of(buffer: Buffer) -> str:
     if buffer.exit_code is None:
         return (buffer.kind if buffer.kind != "cmd" else "exit unknown") + pinned
     return ("ok" if buffer.exit_code == 0 else f"exit {buffer.exit_code}") + pinned
-
-
-def printable(text: str) -> str:
-    """Text of a person's or a program's, for one line: what is not printable is written as an escape."""
-    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def as_data(buffer: Buffer) -> dict[str, Any]:

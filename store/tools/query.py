@@ -9,9 +9,9 @@ from sightline.store.query.ranges import exact_ranges
 from sightline.store.query.run import QueryResult, run
 from sightline.store.records import Shown
 from sightline.store.refs import parse_ref
-from sightline.store.shape import markers
 from sightline.store.shape.clean import clean_text
 from sightline.store.shape.segments import Segment
+from sightline.store.shape.whole import SEPARATOR
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, in_order
@@ -57,7 +57,7 @@ def query(asking: Asking, request: Request) -> Reply:
     fields = _fields(asking, result)
     names = {asking.store.path(target): target.ref for target in targets.values()}
     body = _body(result, names)
-    missing = result.truncated or result.timed_out or result.exit_code is None
+    missing = result.truncated or bool(result.next_pipeline) or result.timed_out or result.exit_code is None
     shows = Shows(
         verb=VERB,
         request=request.logged(),
@@ -91,8 +91,8 @@ def _fields(asking: Asking, result: QueryResult) -> dict[str, Any]:
             fields |= {"stderr_shown": result.stderr_shown, "stderr_total": result.stderr_total}
         if result.clipped_bytes:
             fields["note"] = f"one line is larger than a reply: {result.clipped_bytes:,} bytes of it are not shown"
-        if result.next_pipeline:
-            fields["next"] = asking.calls(VERB, pipeline=result.next_pipeline)
+    if result.next_pipeline:  # a full page of an answer, too, may be followed by another
+        fields["next"] = asking.calls(VERB, pipeline=result.next_pipeline)
     return in_order(fields)
 
 
@@ -109,7 +109,7 @@ def _body(result: QueryResult, names: dict[str, str]) -> tuple[Segment, ...]:
     if result.stderr:
         if segments and not segments[-1].text.endswith("\n"):
             segments.append(Segment("\n"))
-        segments += [Segment(markers.STDERR + "\n"), Segment(text(result.stderr))]
+        segments += [SEPARATOR, Segment(text(result.stderr))]
     return tuple(segments)
 
 

@@ -7,13 +7,14 @@ from sightline.store.audit.views import Shows, shown_of
 from sightline.store.capture.file import capture_file
 from sightline.store.errors import BadRange, UsageError
 from sightline.store.records import Buffer
-from sightline.store.shape.cut import SHORT_OUTPUT_BYTES, budget_for, shape
+from sightline.store.shape.budgets import SHORT_OUTPUT_BYTES, budget_for
+from sightline.store.shape.cut import shape
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.lines import open_lines, page_of
-from sightline.store.tools.read_output import PAGE_BYTES
+from sightline.store.tools.read_output import PAGE_BYTES, clipping_fields
 from sightline.store.tools.read_output import VERB as READ_OUTPUT
 from sightline.store.tools.reply import Reply, in_order, room_beside, serialised_bytes
 
@@ -92,6 +93,9 @@ def _part(asking: Asking, target: Target, request: Request) -> Reply:
             "truncated": True,
             "next": asking.calls(READ_OUTPUT, ref=target.ref, lines=f"{page.last + 1}-{last}"),
         }
+    if page.clipped:
+        fields |= clipping_fields(asking, page.clipped)
+        cut = True
     return _reply(fields, page.segments, target.buffer, request, missing=cut)
 
 

@@ -117,9 +117,22 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
     if cut:
         fields["truncated"] = True
         fields["next"] = asking.calls(VERB, ref=target.ref, lines=f"{page.last + 1}-{last}")
+    if page.clipped:
+        fields |= clipping_fields(asking, page.clipped)
+        cut = True
     if empty := _empty_note(target):
         fields["note"] = empty
-    return _reply(fields, page.segments, target, request, total, missing=cut or bool(more))
+    missing = cut or bool(more) or target.buffer.state != "sealed"
+    return _reply(fields, page.segments, target, request, total, missing=missing)
+
+
+def clipping_fields(asking: Asking, line: Segment) -> dict[str, Any]:
+    """What a reply says of a line that was cut in its middle, and the call that reads it by bytes."""
+    target = asking.store.resolve(line.ref)
+    with asking.store.open(target) as source:
+        start = source.offset_of_line(line.first)
+    by_bytes = asking.calls(VERB, ref=target.ref, offset=start)
+    return {"truncated": True, "hint": f"line {line.first} is larger than a page; its bytes: {by_bytes}"}
 
 
 def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
@@ -148,7 +161,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     notes = [_empty_note(target), f"offset moved back to {start}, the start of a character" if start != offset else ""]
     if note := "; ".join(filter(None, notes)):
         fields["note"] = note
-    missing = end < size or bool(note) or target.buffer.state == "running"
+    missing = end < size or bool(note) or target.buffer.state != "sealed"
     return _reply(fields, body, target, request, total, missing=missing)
 
 
@@ -192,19 +205,19 @@ def _follow(asking: Asking, target: Target, request: Request) -> Reply:
     """Lines after those that the session has seen, once there are any or the capture has ended."""
     if target.stream not in ("out", "err", "all"):
         raise UsageError("only a command's streams can be followed", "read it by lines or bytes")
-    seen = seen_lines(asking.store, asking.session, target)
+    seen = _seen(asking, target)
     deadline = time.monotonic() + min(max(request.wait or 0.0, 0.0), WAIT_SECONDS)
     while True:
         target = target._replace(buffer=asking.store.resolve(target.buffer.ref).buffer)
         running = target.buffer.state == "running"
         with open_lines(asking.store, target) as lines:
-            total = lines.line_count
+            total = lines.line_count - (lines.unended if running else 0)
         if total > seen or not running or time.monotonic() >= deadline:
             break
         time.sleep(_LOOK_SECONDS)
     more = {"next": asking.calls(VERB, ref=target.ref, wait=20)} if running else {}
     if total > seen:
-        return _line_page(asking, target._replace(first=seen + 1, last=0), request, more or None)
+        return _line_page(asking, target._replace(first=seen + 1, last=total), request, more or None)
     fields = {
         "output_id": target.ref,
         "total_lines": total,
@@ -214,6 +227,22 @@ def _follow(asking: Asking, target: Target, request: Request) -> Reply:
     }
     fields["note"] = "no new lines" + ("" if running else "; it has ended")
     return _reply(fields, (), target, request, total, missing=True)
+
+
+def _seen(asking: Asking, target: Target) -> int:
+    """How many lines the session has been shown, from the first on."""
+    store, session = asking.store, asking.session
+    if target.stream != "all":
+        return seen_lines(store, session, target)
+    seen = {Target(target.buffer, name).ref: Target(target.buffer, name) for name in ("out", "err")}
+    last = {ref: seen_lines(store, session, stream) for ref, stream in seen.items()}
+    with open_lines(store, target) as lines:
+        before = 0
+        for ref, line in lines.numbered(1, sum(last.values())):
+            if line.number > last[ref]:
+                break
+            before += 1
+    return before
 
 
 def _state(target: Target) -> dict[str, Any]:

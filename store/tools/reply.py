@@ -1,4 +1,4 @@
-"""A reply: fields, then a body; measured by one measure for every door, logged with its exact text before it is sent."""
+"""A reply: fields, then a body; measured alike for every door, logged with its exact text before it is sent."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,9 +8,9 @@ from sightline.store.audit.retention import enforce_limits
 from sightline.store.audit.views import Shows, record_shown, record_view
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.records import Shown
-from sightline.store.shape import markers
-from sightline.store.shape.cut import HARD_LIMIT_BYTES
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment, join_segments
+from sightline.store.shape.whole import SEPARATOR
 from sightline.store.tools.asking import Asking
 
 FIELD_ORDER = (
@@ -51,9 +51,9 @@ class Reply(NamedTuple):
         fields: name to value, in FIELD_ORDER.
         body: the text, in pieces.
         shows: what the log keeps beside the text.
-        missing: whether something is missing from the body, or a field must be read: the command line shows fields only then.
+        missing: whether the body lacks something, or a field must be read: the command line shows fields only then.
         exit_code: what a command line that asked exits with.
-        find_shown: finds the raw lines that stand in the text, for after the reply is out; None where ``shows`` has them.
+        find_shown: finds the raw lines in the text, for after the reply is out; None where ``shows`` has them.
     """
 
     fields: dict[str, Any]
@@ -78,7 +78,7 @@ class Reply(NamedTuple):
     def streams(self) -> tuple[str, str]:
         """The body's two parts: before and after the line that begins stderr."""
         for at, segment in enumerate(self.body):
-            if not segment.ref and segment.text == markers.STDERR + "\n":
+            if segment == SEPARATOR:
                 return join_segments(self.body[:at]), join_segments(self.body[at + 1 :])
         return self.text, ""
 

@@ -8,18 +8,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sightline.store.audit.views import Shows
-from sightline.store.capture.background import start_in_background
 from sightline.store.capture.command import CommandCapture, Echo
 from sightline.store.capture.spawn import shell_argv
 from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.refs import is_ack
-from sightline.store.shape.cut import budget_for
+from sightline.store.shape.budgets import budget_for
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.command_view import Ending, command_reply, ending_of, unkept_reply
+from sightline.store.tools.command_view import Ending, command_reply, ending_of
 from sightline.store.tools.reply import Reply, in_order
 from sightline.store.tools.safety import reason_to_confirm
-from sightline.store.tools.substitution import substitute, substitute_words
 
 VERB = "run_command"
 TIMEOUT_SECONDS = 600.0
@@ -100,6 +98,10 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
 
 
 def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ...]]:
+    if "@" not in request.line:
+        return (shell_argv(request.command) if request.command else list(request.argv)), ()
+    from sightline.store.tools.substitution import substitute, substitute_words
+
     path = asking.store.path
     if request.command:
         substituted = substitute(request.command, asking.resolve, path)
@@ -126,6 +128,8 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
     captured = capture.run()
     ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out)
     if captured.unkept is not None or captured.buffer is None:
+        from sightline.store.tools.unkept_view import unkept_reply
+
         assert captured.unkept is not None
         return unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
     return command_reply(
@@ -136,6 +140,8 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
 def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> Reply:
     if not asking.store.settings.captures(cwd):
         raise UsageError("nothing is kept in this folder (capture = off)", "run it in the foreground")
+    from sightline.store.capture.background import start_in_background
+
     name = start_in_background(
         asking.store,
         argv,
@@ -153,6 +159,7 @@ def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> 
         verbosity=request.verbosity,
         verb=VERB,
         request=request.logged(),
+        always_ref=True,
     )
 
 

@@ -79,6 +79,8 @@ def _body(lines: Lines, hits: Hits, context: int, word: str) -> tuple[list[Segme
         for number, (ref, line) in enumerate(lines.numbered(first, last), first):
             text = clean_line(line.data)
             is_match = number in matching
+            if left < 0 and not is_match:  # context alone has filled the reply: the match it leads up to still comes
+                continue
             start = text.lower().find(word) if is_match and word else 0
             row = f"{number}{':' if is_match else '-'}{around(text, LINE_CHARACTERS, start)}\n"
             left -= len(row.encode())
@@ -93,7 +95,7 @@ def _body(lines: Lines, hits: Hits, context: int, word: str) -> tuple[list[Segme
 def _word_of(pattern: str, literal: bool) -> str:
     """The longest plain word of a pattern, in small letters: where a long line is clipped around.
 
-    No regular expression is run here: one that explodes would hold up everything, and the engine's dialect is not Python's.
+    No regular expression is run here: one that explodes would hold up everything, and the engine's dialect is another.
     """
     if literal:
         return pattern.lower()

@@ -1,6 +1,6 @@
 """Refs in a shell command become paths, where a shell would see a whole word: unquoted, or double-quoted.
 
-Reads the command as a shell does, as far as quoting goes; single quotes, ``\\@``, comments and here-documents are left alone.
+Reads the command as a shell does, as far as quoting goes; single quotes, ``\\@``, comments and here-documents are left.
 """
 
 import re
@@ -68,12 +68,14 @@ def substitute(command: str, resolve: Callable[[str], Target], path: Callable[[T
 def substitute_words(
     argv: list[str], resolve: Callable[[str], Target], path: Callable[[Target], str]
 ) -> tuple[list[str], tuple[Target, ...]]:
-    """The same for a command without a shell, where each argument is a word. Raises as `substitute`."""
+    """The same without a shell: each argument is a word, and ``\\@`` begins plain text. Raises as `substitute`."""
     replaced, targets = [], list[Target]()
     for word in argv:
         if _LIKE_A_REF.match(word):
             targets.append(_target(word, "", resolve))
             word = path(targets[-1])
+        elif word.startswith("\\") and _LIKE_A_REF.match(word, 1):
+            word = word[1:]
         replaced.append(word)
     return replaced, tuple(targets)
 
@@ -140,6 +142,8 @@ class _Scanner:
         if char == "\n":
             return self._after_heredocs(at + 1), ""
         if char == "(":
+            if end := self._arithmetic(at):
+                return end, ""
             at, inner = self.scan(at + 1, ")")
             found += inner
             return at, ""
@@ -165,12 +169,25 @@ class _Scanner:
         if char == "`":
             return self._inner(at + 1, "`", found)
         if self._text.startswith("$(", at):
+            if end := self._arithmetic(at + 1):
+                return end
             return self._inner(at + 2, ")", found)
         if self._text.startswith("${", at):
             return self._after(self._text.find("}", at))
         if self._text.startswith("$'", at):
             return self._ansi_quoted(at + 2)
         return at + 1
+
+    def _arithmetic(self, at: int) -> int:
+        """The position after ``((…))``, in which ``<<`` is a shift and nothing is a word; 0 where none begins here."""
+        if not self._text.startswith("((", at):
+            return 0
+        depth = 0
+        for position in range(at, len(self._text)):
+            depth += {"(": 1, ")": -1}.get(self._text[position], 0)
+            if depth == 1 and position > at and self._text[position] == ")":
+                return position + 2 if self._text.startswith(")", position + 1) else 0
+        return 0
 
     def _inner(self, at: int, closing: str, found: list[Word]) -> int:
         at, inner = self.scan(at, closing)

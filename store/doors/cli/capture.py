@@ -7,7 +7,7 @@ from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, tell_error, write_all
 from sightline.store.errors import StoreFailed, UsageError
 from sightline.store.records import Buffer
-from sightline.store.shape.cut import budget_for
+from sightline.store.shape.budgets import budget_for
 from sightline.store.tools.command_view import command_reply, ending_of
 from sightline.store.tools.reply import Reply
 

@@ -13,7 +13,8 @@ def main(name: str, words: list[str]) -> int:
     """Run the command line; 0 where they are equal, 1 where they differ, as diff(1) does."""
     made = parser(
         name,
-        "Compare two buffers line by line. On a terminal all differences are printed, to a pipe as many as an agent gets.",
+        "Compare two buffers line by line. "
+        "On a terminal all differences are printed, to a pipe as many as an agent gets.",
         example="sightline diff @last~1 @last",
     )
     made.add_argument("a", metavar="A")
@@ -26,7 +27,7 @@ def main(name: str, words: list[str]) -> int:
     def call() -> Reply:
         names = []
         for ref in (given.a, given.b):
-            target = door.asking.resolve(ref)
+            target = door.asking.resolve_whole(ref)
             names.append(format_ref(target.buffer.name, target.stream))
         labels = " ".join(f"--label '{name}'" for name in names)
         pipeline = f"diff -u {labels} {' '.join(names)}"

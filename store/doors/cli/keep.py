@@ -1,9 +1,9 @@
 """``sightline pin``, ``unpin``, ``rm`` and ``gc``: what stays and what goes."""
 
-import argparse
+from typing import Any
 
 from sightline.store.audit import retention
-from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.arguments import Parser, parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
 from sightline.store.shape.summary import human_bytes
 
@@ -22,7 +22,7 @@ def main(name: str, words: list[str]) -> int:
         door.close()
 
 
-def _parser(name: str) -> argparse.ArgumentParser:
+def _parser(name: str) -> Parser:
     if name == "gc":
         return parser(name, "Apply the limits of count, bytes and age now.", example="sightline gc")
     described = {
@@ -37,7 +37,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     return made
 
 
-def _gc(door: Door, given: argparse.Namespace) -> int:
+def _gc(door: Door, given: Any) -> int:
     collected = retention.collect(door.store)
     if given.json:
         print_json(collected._asdict())
@@ -50,19 +50,19 @@ def _gc(door: Door, given: argparse.Namespace) -> int:
     return 0
 
 
-def _rm(door: Door, given: argparse.Namespace) -> int:
+def _rm(door: Door, given: Any) -> int:
     buffers = [door.asking.resolve(ref).buffer for ref in given.refs]
     retention.remove(door.store, {buffer.name: buffer for buffer in buffers}.values(), purge=given.purge)
     return _told(given, [buffer.ref for buffer in buffers], "removed")
 
 
-def _pin(door: Door, given: argparse.Namespace, *, pinned: bool) -> int:
+def _pin(door: Door, given: Any, *, pinned: bool) -> int:
     names = [door.asking.resolve(ref).buffer.name for ref in given.refs]
     changed = [door.store.amend(name, pinned=pinned).ref for name in names]
     return _told(given, changed, "pinned" if pinned else "unpinned")
 
 
-def _told(given: argparse.Namespace, refs: list[str], what: str) -> int:
+def _told(given: Any, refs: list[str], what: str) -> int:
     if given.json:
         print_json({what: refs})
     else:

@@ -1,8 +1,7 @@
-"""How the command line writes replies and next calls: the body, under one head line of the fields where something is missing."""
+"""How the command line writes replies and next calls: the body, under one line of fields where something is missing."""
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ from sightline.store.errors import SightlineError
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
 from sightline.store.tools.asking import Asking
+from sightline.store.tools.printing import printable
 from sightline.store.tools.reply import Render, Reply, deliver, error_reply
 
 _DIM, _RED, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[0m"
@@ -81,6 +81,10 @@ def _files(store: Store, reply: Reply) -> dict[str, Any]:
     return {"full_output": paths.get("out", next(iter(paths.values()))), "output_files": list(paths.values())}
 
 
+class OutputFailed(SightlineError):
+    """Standard output takes nothing more, as on a full disk."""
+
+
 class Door:
     """The command line as a door: one store, one caller, one way of writing."""
 
@@ -103,7 +107,8 @@ class Door:
             reply = call()
         except SightlineError as error:
             reply = error_reply(error, verb, request)
-            render = self._render if self._as_json else lambda _: (Segment(error_text(error)),)
+            told = (Segment(error_text(error)),)
+            render = self._render if self._as_json else lambda _: told
             deliver(self.asking, reply, render, write_out if self._as_json else write_err)
             return reply.exit_code
         (finish or self.deliver)(reply)
@@ -113,14 +118,23 @@ class Door:
         """Log a reply and print it."""
         deliver(self.asking, reply, self._render, write_out)
 
+    def deliver_fields(self, reply: Reply) -> None:
+        """Log a reply whose body a person has watched go by, and tell them the rest of it where errors go."""
+        deliver(self.asking, reply._replace(body=()), self._render, write_err)
+
     def close(self) -> None:
         """Close the store."""
         self.store.close()
 
 
 def write_out(text: str) -> None:
-    """Print exactly this."""
-    write_all(1, text.encode(errors="surrogateescape"))
+    """Print exactly this. Raises BrokenPipeError where the reader has left, OutputFailed where it cannot be written."""
+    try:
+        write_all(1, text.encode(errors="surrogateescape"))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputFailed(f"standard output cannot be written: {error.strerror}") from error
 
 
 def write_err(text: str) -> None:
@@ -136,9 +150,9 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def error_text(error: SightlineError) -> str:
-    """What went wrong, and on the next line what to do."""
-    hint = f"\n  {error.hint}" if error.hint else ""
-    return f"sightline: {error.message}{hint}\n"
+    """What went wrong, and on the next line what to do; what is quoted in it can do nothing to a terminal."""
+    hint = f"\n  {printable(error.hint)}" if error.hint else ""
+    return f"sightline: {printable(error.message)}{hint}\n"
 
 
 def tell_error(error: SightlineError) -> None:
@@ -162,5 +176,5 @@ def _styled(fd: int) -> bool:
 
 def print_json(value: Any) -> None:
     """Print data as JSON, indented where a person reads it."""
-    indent = 2 if sys.stdout.isatty() else None
+    indent = 2 if os.isatty(1) else None
     write_out(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")

@@ -16,7 +16,7 @@ def main(name: str, words: list[str]) -> int:
     given = made.parse_args(words)
     door = Door()
     try:
-        target = door.asking.resolve(given.ref)
+        target = door.asking.resolve_whole(given.ref)
         door.store.touch(target.buffer.name)
         path = door.store.path(target)
         if given.json:

@@ -10,7 +10,6 @@ from sightline.store.doors.cli.arguments import parser, seconds
 from sightline.store.doors.cli.output import Door, dim, write_all, write_err
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer, Shown
-from sightline.store.shape.summary import summary
 from sightline.store.store import Target
 from sightline.store.tools.command_view import ending_of
 from sightline.store.tools.reply import Reply
@@ -69,7 +68,7 @@ def _streams(request: Request, options: dict[str, Any]) -> bool:
 
 
 def _doorway(request: Request, **more: Any) -> Doorway:
-    """Standard input is passed through; on a terminal the command stays in our group, so that it may read the keyboard."""
+    """Standard input is passed through; on a terminal the command stays in our group, so that it can read the keys."""
     try:
         keyboard = os.isatty(0)
         os.fstat(0)
@@ -112,8 +111,8 @@ def _stream(door: Door, request: Request) -> int:
             gone.add(stream)
 
     def finish(reply: Reply) -> None:
-        if not reply.shows.refs:
-            door.deliver(reply)
+        if not reply.shows.refs:  # nothing was kept, or nothing was run
+            door.deliver_fields(reply)
             return
         buffer = door.store.resolve("@" + reply.shows.refs[0]).buffer
         _log_streamed(door, reply, buffer)
@@ -140,5 +139,7 @@ def _log_streamed(door: Door, reply: Reply, buffer: Buffer) -> None:
 
 
 def _summary(door: Door, buffer: Buffer) -> str:
+    from sightline.store.shape.summary import summary
+
     with door.store.open(Target(buffer, "out")) as out, door.store.open(Target(buffer, "err")) as err:
         return summary(out, err, **ending_of(buffer)._asdict())

@@ -1,15 +1,15 @@
 """``sightline views``: what was shown, to whom, when; and the exact text of it."""
 
-import argparse
 import json
 import time
+from typing import Any
 
 from sightline.store.audit.views import find_view, list_views, ref_of_shown, view_text
 from sightline.store.disk.index import IndexedView
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
 from sightline.store.records import View
-from sightline.store.tools.list_outputs import printable
+from sightline.store.tools.printing import printable
 
 _LIMIT = 50
 
@@ -37,7 +37,7 @@ def main(name: str, words: list[str]) -> int:
         door.close()
 
 
-def _list(found: list[IndexedView], given: argparse.Namespace) -> int:
+def _list(found: list[IndexedView], given: Any) -> int:
     if given.json:
         print_json([as_data(indexed.view) for indexed in found])
         return 0

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 from sightline.store.errors import UsageError
-from sightline.store.shape.cut import HARD_LIMIT_BYTES, Shaped, budget_for, shape
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.store.shape.cut import Shaped, shape
 from sightline.store.shape.markers import CLIPPED
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.segments import join_segments

@@ -3,6 +3,7 @@
 import pytest
 from sightline.store.shape import markers
 from sightline.store.shape.markers import CLIPPED, MARKER
+from sightline.store.shape.whole import STDERR
 
 REF = "@cmd_a1b2c3"
 
@@ -40,7 +41,7 @@ def test_the_cut_in_a_line_tells_its_bytes() -> None:
 
 
 def test_the_stream_separator_is_a_marker_and_prose_is_not() -> None:
-    assert MARKER.fullmatch(markers.STDERR)
+    assert MARKER.fullmatch(STDERR)
     assert not MARKER.fullmatch("[… some lines elided …]")
 
 

@@ -1,0 +1,70 @@
+"""Capturing: a command's output to the store, beside the same command piped into cat and a file."""
+
+import os
+import shlex
+import sys
+
+from benchmarks.measure import SIGHTLINE, Ran, Row, interleaved, median, mib, run
+
+LINE = b"2026-01-02T03:04:05.678 INFO  worker-3 request 0123456789 done in 12 ms, 4096 bytes sent to client 0123\n"
+_MEMORY_AIM_MIB = 40
+
+_SMALL_LINES = (
+    "import os, sys\n"
+    "line = b'2026-01-02T03:04:05.678 INFO  worker-3 request 0123456789 done in 12 ms, 4096 bytes sent, n=0123456\\n'\n"
+    "for _ in range(int(sys.argv[1])): os.write(1, line)\n"
+)
+_TWO_STREAMS = (
+    "import os, sys, threading\n"
+    "line = b'2026-01-02T03:04:05.678 INFO  worker-3 request 0123456789 done in 12 ms, 4096 bytes sent, n=01\\n'\n"
+    "block = line * 655\n"
+    "def write(fd):\n"
+    "    for _ in range(int(sys.argv[1])): os.write(fd, block)\n"
+    "threads = [threading.Thread(target=write, args=(fd,)) for fd in (1, 2)]\n"
+    "[thread.start() for thread in threads]\n"
+    "[thread.join() for thread in threads]\n"
+)
+
+
+def rows(folder: str, scale: float) -> list[Row]:
+    """One stream in large writes, one in single lines, and two busy streams."""
+    size = int((1 << 30) * scale)
+    data = os.path.join(folder, "data.log")
+    write_log(data, size)
+    store = os.path.join(folder, "store")
+    environment = {**os.environ, "SIGHTLINE_HOME": store, "SIGHTLINE_MAX_BYTES": "1 GiB"}
+    python = sys.executable
+    small = [python, "-c", _SMALL_LINES, str(int(2_000_000 * scale))]
+    two = [python, "-c", _TWO_STREAMS, str(int(8_000 * scale))]
+    out = os.path.join(folder, "out")
+    found = []
+    for what, command, floor in (
+        (f"{mib(size)} in large writes", ["cat", data], f"cat {shlex.quote(data)} | cat > {out}"),
+        ("2,000,000 single lines", small, f"{shlex.join(small)} | cat > {out}"),
+        ("two busy streams", two, f"{{ {shlex.join(two)} 2>&3 | cat > {out}; }} 3>&1 | cat > {out}.err"),
+    ):
+        found += _compared(what, command, floor, environment, rounds=3)
+    return found
+
+
+def _compared(what: str, command: list[str], floor: str, environment: dict[str, str], rounds: int) -> list[Row]:
+    def captured() -> Ran:
+        ran = run([*SIGHTLINE, "run", "--", *command], environment)
+        run([*SIGHTLINE, "gc"], {**environment, "SIGHTLINE_MAX_BUFFERS": "1"})
+        return ran
+
+    found = interleaved(rounds, floor=lambda: run(["sh", "-c", floor], environment), ours=captured)
+    wall, base = median(found["ours"]), median(found["floor"])
+    peak = max(ran.peak_bytes for ran in found["ours"]) / (1 << 20)
+    return [
+        Row(f"{what}: wall", f"{wall:.2f} s", f"| cat > file {base:.2f} s", wall / base, 1.3),
+        Row(f"{what}: peak memory, MiB", f"{peak:.1f} MiB", "", peak, _MEMORY_AIM_MIB),
+    ]
+
+
+def write_log(path: str, size: int) -> None:
+    """A log of about a size, in lines of 100 bytes."""
+    block = LINE * 10_000
+    with open(path, "wb") as file:
+        for _ in range(max(size // len(block), 1)):
+            file.write(block)

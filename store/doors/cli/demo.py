@@ -1,0 +1,155 @@
+"""``sightline demo``: real commands, captured and asked about as an agent would, in a store of their own; then the inspector.
+
+Everything goes through the command line itself: what the demo shows is what anyone gets.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from typing import NamedTuple
+
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import dim, write_out
+
+_SESSION = "demo-agent"
+_LOG_SECONDS = 60
+
+_PRICES = '''\
+"""Prices with discounts, in cents."""
+
+
+def discounted(cents: int, percent: int) -> int:
+    """A price after a discount."""
+    return cents - cents * percent // 100
+
+
+def total(basket: list[tuple[str, int]], percent: int = 0) -> int:
+    """What a basket costs; the discount is taken once for the whole."""
+    return sum(discounted(cents, percent) for _, cents in basket)
+'''
+
+_TESTS = """\
+import unittest
+
+from prices import discounted, total
+
+
+class Discounts(unittest.TestCase):
+    pass
+
+
+def _case(cents, percent, wanted):
+    def test(self):
+        self.assertEqual(discounted(cents, percent), wanted)
+
+    return test
+
+
+for _cents in range(100, 4100, 50):
+    setattr(Discounts, f"test_{_cents}_cents_less_ten_percent", _case(_cents, 10, _cents * 9 // 10))
+
+
+class Baskets(unittest.TestCase):
+    def test_empty_basket_costs_nothing(self):
+        self.assertEqual(total([]), 0)
+
+    def test_discount_is_rounded_once(self):
+        basket = [("pen", 105), ("cup", 105), ("mat", 105)]
+        self.assertEqual(total(basket, 10), 283)
+
+    def test_unknown_discount_is_refused(self):
+        with self.assertRaises(ValueError):
+            discounted(1000, 120)
+
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+
+_CATALOGUE = (
+    "import json; print(json.dumps([{'id': n, 'name': f'item {n}', 'cents': 100 + 7 * n, 'tags': ['new', 'eu']} "
+    "for n in range(400)], indent=1))"
+)
+_LOG = (
+    "import time\n"
+    "for n in range({rounds}):\n"
+    "    print(f'{{n:04d}} GET /basket/{{n % 7}} 200 {{3 + n % 11}} ms', flush=True)\n"
+    "    time.sleep(0.2)\n"
+)
+
+
+class _Step(NamedTuple):
+    why: str
+    words: tuple[str, ...]
+
+
+def _steps() -> list[_Step]:
+    python = sys.executable
+    log = _LOG.format(rounds=_LOG_SECONDS * 5)
+    return [
+        _Step(
+            "an agent runs the tests, and they fail", ("run", "--", python, "-m", "unittest", "-v", "test_prices.py")
+        ),
+        _Step("it asks for the failing ones only", ("query", "grep -E '(FAIL|ERROR)$' @last.err")),
+        _Step("it looks for the reason", ("show", "@last.err", "--search", "AssertionError", "--context", "2")),
+        _Step("it reads the code", ("read", "prices.py")),
+        _Step("it lists far too much", ("run", "--", "find", os.path.dirname(os.__file__), "-name", "*.py")),
+        _Step("it counts instead of reading all that", ("query", "grep -c test @last")),
+        _Step("a tool answers with JSON", ("run", "--label", "catalogue", "--", python, "-c", _CATALOGUE)),
+        _Step("it picks one entry from it", ("query", "grep -A 2 '\"id\": 3,' @last")),
+        _Step(
+            "a server starts in the background, and goes on",
+            ("run", "--background", "--label", "server log", "--", python, "-c", log),
+        ),
+    ]
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Make a demo store in a folder of its own, capture real commands in it, ask questions as an agent would, and open "
+        "the inspector on it.",
+        example="sightline demo",
+        json=False,
+    )
+    made.add_argument("--headless", action="store_true", help="print what was done, and open nothing")
+    given = made.parse_args(words)
+    folder = tempfile.mkdtemp(prefix="sightline-demo-")
+    root, project = os.path.join(folder, "store"), os.path.join(folder, "project")
+    _make_project(project)
+    environment = {**os.environ, "SIGHTLINE_HOME": root, "SIGHTLINE_SESSION": _SESSION, "COLUMNS": "100"}
+    for step in _steps():
+        _do(step, project, environment)
+    write_out(f"\nThe demo store lies in {root}\n  SIGHTLINE_HOME={root} sightline\n")
+    if given.headless or not (os.isatty(0) and os.isatty(1)):
+        return 0
+    from sightline.tui.app import run
+
+    return int(run(root, None))
+
+
+def _make_project(project: str) -> None:
+    os.makedirs(project)
+    for name, text in (("prices.py", _PRICES), ("test_prices.py", _TESTS)):
+        with open(os.path.join(project, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _do(step: _Step, project: str, environment: dict[str, str]) -> None:
+    """Run one step as an agent's shell would, and show the first lines of what it got."""
+    command = [sys.executable, "-P", "-m", "sightline.store.doors.cli.main", *step.words]
+    done = subprocess.run(
+        command, cwd=project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    shown = " ".join(" ".join(step.words).split())
+    write_out(f"\n# {step.why}\n$ sightline {shown[:110]}{'…' if len(shown) > 110 else ''}\n")
+    lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
+    for line in lines[:_SHOWN_LINES]:
+        write_out(dim(line[:160], fd=1) + "\n")
+    if len(lines) > _SHOWN_LINES:
+        write_out(dim(f"(and {len(lines) - _SHOWN_LINES} more lines, {len(done.stdout):,} bytes in all)", fd=1) + "\n")
+
+
+_SHOWN_LINES = 8

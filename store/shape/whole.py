@@ -1,0 +1,73 @@
+"""The body of a short output that needs no cutting and no folding: every line of it, cleaned.
+
+Most outputs are so; what this cannot do, ``cut`` does, which is loaded only then.
+"""
+
+from typing import NamedTuple
+
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.segments import Segment
+from sightline.store.shape.source import LINE_LIMIT, Source
+
+STDERR = "[stderr]"
+"""The line between the two streams of a body."""
+
+SEPARATOR = Segment(STDERR + "\n")
+
+
+class Shaped(NamedTuple):
+    """A body, and what it shows.
+
+    Attributes:
+        segments: the text in order; ``join_segments`` makes the body of it.
+        out_shown: raw lines of standard output that stand in it, wholly, folded or in part.
+        out_total: raw lines of standard output.
+        err_shown: the same of standard error.
+        err_total: the same of standard error.
+        truncated: whether anything was left out.
+        errors_elided: error lines that are counted in the body, not shown.
+    """
+
+    segments: tuple[Segment, ...]
+    out_shown: int
+    out_total: int
+    err_shown: int
+    err_total: int
+    truncated: bool
+    errors_elided: int = 0
+
+
+def whole(out: Source, err: Source, room: int) -> Shaped | None:
+    """The body, where all of it fits in a number of bytes and no line repeats the one before it; else None."""
+    if out.byte_count + err.byte_count + len(SEPARATOR.text) > room:
+        return None
+    segments: list[Segment] = []
+    for source in (out, err):
+        if not source.byte_count:
+            continue
+        segment = _plain(source)
+        if segment is None:
+            return None
+        if source is err:
+            if segments and not segments[-1].text.endswith("\n"):
+                segments.append(Segment("\n"))
+            segments.append(SEPARATOR)
+        segments.append(segment)
+    size = sum(len(segment.text.encode()) for segment in segments)
+    if size > room:
+        return None
+    return Shaped(tuple(segments), out.line_count, out.line_count, err.line_count, err.line_count, truncated=False)
+
+
+def _plain(source: Source) -> Segment | None:
+    data = source.read(0, source.byte_count)
+    ended = data.endswith(b"\n")
+    raw = data[:-1].split(b"\n") if ended else data.split(b"\n")
+    if max(map(len, raw)) > LINE_LIMIT:
+        return None
+    lines = [clean_line(line) for line in raw]
+    if any(one == other for one, other in zip(lines, lines[1:], strict=False)):
+        return None
+    ref = source.ref
+    text = "\n".join(lines) + ("\n" if ended else "")
+    return Segment(text, ref, 1, len(lines)) if ref else Segment(text)

@@ -1,0 +1,69 @@
+"""What tests of both rooms share: a store of their own, and other processes beside it."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sightline.store.config import Settings
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+
+PATIENCE_SECONDS = 20.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store."""
+    with Store(str(tmp_path / "root"), Settings()) as opened:
+        yield opened
+
+
+@pytest.fixture
+def keep(store: Store) -> Callable[..., Buffer]:
+    """Makes a sealed buffer."""
+
+    def kept(out: bytes = b"", err: bytes = b"", *, command: str = "true", session: str = "s") -> Buffer:
+        recording = store.begin("cmd", command, "/", session)
+        recording.register()
+        for stream, data in (("out", out), ("err", err)):
+            if data:
+                recording.append(stream, data)
+        return recording.seal(exit_code=0)
+
+    return kept
+
+
+@pytest.fixture
+def until() -> Callable[[Callable[[], object]], None]:
+    """Waits for what other processes do."""
+
+    def wait(condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            assert time.monotonic() < deadline, "it never came"
+            threading.Event().wait(0.005)
+
+    return wait
+
+
+@pytest.fixture
+def python() -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+    """Starts other processes that run a piece of Python; those still there at the end are killed."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(code: str, *arguments: str) -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

@@ -1,0 +1,158 @@
+"""Files captured as immutable versions, and what comes through a pipe."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from sightline.store.capture import file as file_module
+from sightline.store.capture.file import FileNotReadable, capture_file
+from sightline.store.capture.stdin import capture_stdin
+from sightline.store.errors import StoreFailed
+from sightline.store.records import Buffer
+from sightline.store.store import Store, Target
+
+
+def text_of(store: Store, buffer: Buffer) -> bytes:
+    return Path(store.path(Target(buffer, "out"))).read_bytes()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "notes.txt"
+    made.write_bytes(b"one\n")
+    os.utime(made, (1000, 1000))
+    return made
+
+
+def test_an_unchanged_file_keeps_its_ref(store: Store, file: Path) -> None:
+    first = capture_file(store, str(file), "s")
+    assert (first.kind, first.command, first.state, text_of(store, first)) == ("file", str(file), "sealed", b"one\n")
+    assert capture_file(store, str(file), "other") == first
+    (file.parent / "link").symlink_to(file)
+    assert capture_file(store, str(file.parent / "link"), "s") == first
+
+
+def test_a_changed_file_is_a_new_version_and_the_old_one_stays(store: Store, file: Path) -> None:
+    first = capture_file(store, str(file), "s")
+    file.write_bytes(b"two!\n")
+    second = capture_file(store, str(file), "s")
+    assert second.name != first.name
+    assert (text_of(store, first), text_of(store, second)) == (b"one\n", b"two!\n")
+    file.unlink()
+    with pytest.raises(FileNotReadable, match="no such file"):
+        capture_file(store, str(file), "s")
+    assert text_of(store, store.resolve(second.ref).buffer) == b"two!\n"
+
+
+def test_a_touched_file_with_the_same_bytes_keeps_its_ref(store: Store, file: Path) -> None:
+    first = capture_file(store, str(file), "s")
+    os.utime(file, (2000, 2000))
+    assert capture_file(store, str(file), "s").name == first.name
+    replacement = file.with_suffix(".new")
+    replacement.write_bytes(b"one\n")
+    replacement.rename(file)
+    assert capture_file(store, str(file), "s").name == first.name
+
+
+def test_a_second_write_within_the_clocks_step_is_seen(store: Store, file: Path) -> None:
+    file.write_bytes(b"aaa\n")
+    status = file.stat()
+    first = capture_file(store, str(file), "s")
+    file.write_bytes(b"bbb\n")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    second = capture_file(store, str(file), "s")
+    assert (text_of(store, first), text_of(store, second)) == (b"aaa\n", b"bbb\n")
+
+
+def test_an_empty_file_is_a_version_too(store: Store, file: Path) -> None:
+    file.write_bytes(b"")
+    empty = capture_file(store, str(file), "s")
+    assert (empty.bytes, empty.lines, text_of(store, empty)) == (0, 0, b"")
+    assert capture_file(store, str(file), "s").name == empty.name
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("folder", "is a folder"), ("fifo", "not a regular file"), ("missing", "no such file")]
+)
+def test_only_a_regular_file_is_captured(store: Store, tmp_path: Path, name: str, told: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(FileNotReadable, match=told) as raised:
+        capture_file(store, str(tmp_path / name), "s")
+    assert str(tmp_path / name) in raised.value.message
+    assert os.listdir(store.layout.buffers) == []
+
+
+@pytest.mark.parametrize(("writes", "note"), [(1, ""), (9, "changed while it was read")])
+def test_a_file_that_changes_while_it_is_read_is_read_again(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, writes: int, note: str
+) -> None:
+    pread, left = os.pread, [writes]
+
+    def changing(fd: int, length: int, offset: int) -> bytes:
+        data = pread(fd, length, offset)
+        if left[0] and not data and length == file_module._COPY_BYTES:
+            left[0] -= 1
+            with open(file, "ab") as more:
+                more.write(b"more\n")
+        return data
+
+    monkeypatch.setattr(os, "pread", changing)
+    buffer = capture_file(store, str(file), "s")
+    assert buffer.note == note
+    assert text_of(store, buffer) == b"one\n" + b"more\n" * (1 if writes == 1 else 2)
+    assert len(os.listdir(store.layout.buffers)) == 1
+
+
+def through_a_pipe(data: bytes) -> int:
+    read, write = os.pipe()
+    os.write(write, data)
+    os.close(write)
+    return read
+
+
+def test_standard_input_is_kept_and_passed_on(store: Store) -> None:
+    fd, passed = through_a_pipe(b"piped\nin"), bytearray()
+    buffer = capture_stdin(store, fd, command="make", cwd="/", session="s", exit_code=2, pass_on=passed.extend)
+    os.close(fd)
+    assert (buffer.exit_code, buffer.lines, text_of(store, buffer)) == (2, 2, b"piped\nin")
+    assert passed == b"piped\nin"
+
+
+def test_where_storing_fails_everything_is_still_passed_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fd, passed = through_a_pipe(b"piped\nin"), bytearray()
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreFailed):
+        capture_stdin(store, fd, command="make", cwd="/", session="s", pass_on=passed.extend)
+    os.close(fd)
+    assert passed == b"piped\nin"
+    assert os.listdir(store.layout.buffers) == []
+
+
+def test_a_reader_that_goes_leaves_what_came_so_far(store: Store) -> None:
+    fd = through_a_pipe(b"piped\n")
+
+    def gone(data: bytes) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        capture_stdin(store, fd, command="make", cwd="/", session="s", pass_on=gone)
+    os.close(fd)
+    assert [item.buffer.state for item in store.listed(9)] == ["interrupted"]
+
+
+def test_a_file_that_fails_while_it_is_read_leaves_nothing(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "pread", broken)
+    with pytest.raises(OSError, match="Input/output"):
+        capture_file(store, str(file), "s")
+    assert os.listdir(store.layout.buffers) == os.listdir(store.layout.live) == []

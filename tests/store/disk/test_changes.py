@@ -1,0 +1,96 @@
+"""The feed of changes: what other processes write is told of, soon and in few words."""
+
+import queue
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from sightline.store.disk.changes import Change, Changes
+from sightline.store.store import Store
+
+
+class Listener:
+    """Collects what a feed tells."""
+
+    def __init__(self, store: Store) -> None:
+        self.told = queue.Queue[Change]()
+        self.reasons = queue.Queue[str]()
+        self.feed = Changes(store.layout, store.index.data_version, self.told.put, polls=self.reasons.put)
+        self.feed.start()
+        first = self.told.get(timeout=10)
+        assert first.index
+
+    def until(self, name: str = "", *, index: bool = False) -> Change:
+        deadline = time.monotonic() + 10
+        while True:
+            change = self.told.get(timeout=max(deadline - time.monotonic(), 0.01))
+            if (not name or name in change.live) and (not index or change.index):
+                return change
+
+
+@pytest.fixture(params=["watched", "polled"])
+def listener(request: pytest.FixtureRequest, store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
+    if request.param == "polled":
+        monkeypatch.setitem(sys.modules, "watchfiles._rust_notify", None)
+    listener = Listener(store)
+    yield listener
+    listener.feed.close()
+
+
+@pytest.fixture
+def other(store: Store) -> Iterator[Store]:
+    """The same store with a connection of its own, as another process has it."""
+    with Store(store.root, store.settings) as opened:
+        opened.index.totals()
+        yield opened
+
+
+def test_a_capture_is_told_of_from_beginning_to_end(listener: Listener, other: Store) -> None:
+    recording = other.begin("cmd", "make", "/", "s")
+    listener.until(recording.name)
+    recording.register()
+    listener.until(index=True)
+    recording.append("out", b"hello\n")
+    listener.until(recording.name)
+    recording.seal(exit_code=0)
+    assert listener.until(recording.name).live == {recording.name}
+
+
+def test_a_use_is_told_of(listener: Listener, other: Store) -> None:
+    recording = other.begin("cmd", "make", "/", "s")
+    recording.register()
+    recording.seal(exit_code=0)
+    listener.until(index=True)
+    while not listener.told.empty():
+        listener.told.get()
+    other.touch(recording.name)
+    assert listener.until(index=True)
+
+
+def test_nothing_is_told_of_after_closing(listener: Listener, other: Store) -> None:
+    listener.feed.close()
+    while not listener.told.empty():
+        listener.told.get()
+    other.begin("cmd", "make", "/", "s").register()
+    assert listener.told.empty()
+
+
+def test_why_it_polls_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles._rust_notify", None)
+    listener = Listener(store)
+    assert listener.reasons.get(timeout=10) == listener.feed.polling == "watchfiles is not installed"
+    listener.feed.close()
+
+
+def test_reading_the_list_is_no_change(store: Store, other: Store) -> None:
+    recording = other.begin("cmd", "make", "/", "s")
+    recording.register()
+    listener = Listener(store)
+    for _ in range(5):
+        store.listed(10)
+    recording.append("out", b"x\n")
+    listener.until(recording.name)
+    assert listener.told.qsize() <= 1
+    listener.feed.close()
+    recording.seal(exit_code=0)
