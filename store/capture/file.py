@@ -4,10 +4,11 @@ import os
 import stat
 import time
 
+from sightline.store.disk.recording import storable
 from sightline.store.disk.recovery import hash_file
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
-from sightline.store.store import Store, storable
+from sightline.store.store import Store
 
 _COPY_BYTES = 1 << 20
 _TRIES = 3  # a file that is being written is read again, as often as this

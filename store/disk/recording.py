@@ -4,6 +4,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from typing import Any
 
 from sightline.store.disk.index import Index
 from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, remove_file, remove_folder
@@ -181,3 +182,40 @@ def reserve(layout: Layout, kind: str) -> str:
             os.chmod(layout.folder(name), FOLDER_MODE)
             return name
         digits += 1
+
+
+def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Buffer:
+    """The record of a capture that begins now; ``fields`` are further ones of it."""
+    now = time.time()
+    buffer = Buffer(
+        name=name,
+        kind=kind,
+        state="running",
+        command=storable(command),
+        cwd=storable(cwd),
+        session=session,
+        created=now,
+        ended=None,
+        accessed=now,
+        exit_code=None,
+        signal=0,
+        timed_out=False,
+        label="",
+        pinned=False,
+        artifact="",
+        note="",
+        origin="",
+        streams={},
+    )
+    storable_fields: dict[str, Any] = {
+        name: storable(value) if isinstance(value, str) else value for name, value in fields.items()
+    }
+    return buffer._replace(**storable_fields)
+
+
+def storable(text: str) -> str:
+    """Text that every file and table of the store can hold: bytes of an argument that are no UTF-8 become ``\\xNN``."""
+    try:
+        return os.fsencode(text).decode(errors="backslashreplace")
+    except UnicodeEncodeError:  # half a surrogate pair, as JSON can spell it
+        return text.encode(errors="backslashreplace").decode()

@@ -12,12 +12,13 @@ from sightline.store.audit.views import list_views, rebuild_views
 from sightline.store.disk.layout import DERIVED, FOLDER_MODE, SEALED_MODE, open_private, remove_file, remove_folder
 from sightline.store.disk.live import writer_alive
 from sightline.store.disk.meta import read_meta, write_meta
+from sightline.store.disk.recording import new_buffer
 from sightline.store.disk.recovery import adopt_dead, close_interrupted, hash_file, rebuild_buffers, stream_files
 from sightline.store.errors import SightlineError, UnsafeStore
 from sightline.store.query.sandbox import describe
 from sightline.store.records import Buffer
 from sightline.store.shape.summary import human_bytes
-from sightline.store.store import Store, new_buffer
+from sightline.store.store import Store
 from sightline.store.tools.printing import printable
 
 _YOUNG_SECONDS = 60.0  # a folder younger than this may be a capture that is just being made

@@ -11,6 +11,7 @@ from sightline.store.records import Shown
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.shape.whole import SEPARATOR
+from sightline.store.store import storable
 from sightline.store.tools.asking import Asking
 
 FIELD_ORDER = (
@@ -118,6 +119,15 @@ Render = Callable[[Reply], Sequence[Segment]]
 """A door's way of writing a reply, in pieces whose texts make up exactly what it sends."""
 
 
+def _loggable(value: Any) -> Any:
+    """A request whose texts the log can hold: an argument may be bytes that are no UTF-8."""
+    if isinstance(value, dict):
+        return {name: _loggable(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_loggable(one) for one in value]
+    return storable(value) if isinstance(value, str) else value
+
+
 def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None]) -> None:
     """Log a reply, send it, and count it as a use of what it showed.
 
@@ -126,7 +136,8 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
     text = render(reply)
     view = None
     try:
-        view = record_view(asking.store, asking.session, reply.shows, text)
+        shows = reply.shows._replace(request=_loggable(reply.shows.request))
+        view = record_view(asking.store, asking.session, shows, text)
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
         text = render(reply._replace(missing=True))

@@ -1,6 +1,6 @@
 """Command lines: what a command takes, declared once; read quickly where they are right, else by argparse.
 
-argparse writes the help and the errors. Reading a plain command line with it would cost 5 ms, half of a start of Python.
+argparse writes the help and the errors. Reading a plain command line with it costs 5 ms, half of a start of Python.
 """
 
 import os

@@ -1,0 +1,90 @@
+"""Finding a buffer by its ref."""
+
+import os
+
+from sightline.store import refs
+from sightline.store.disk.index import Index
+from sightline.store.disk.layout import Layout
+from sightline.store.disk.meta import read_meta
+from sightline.store.disk.opening import Target, with_progress
+from sightline.store.disk.tombstones import LIST_HINT, gone
+from sightline.store.errors import AmbiguousRef, BadRef, UnknownRef
+from sightline.store.records import Buffer
+from sightline.store.refs import Ref
+
+
+class Finder:
+    """Looks buffers up in the index, and where it does not know one, on disk."""
+
+    def __init__(self, layout: Layout, index: Index) -> None:
+        self._layout = layout
+        self._index = index
+
+    def find(self, ref: str | Ref, *, session: str | None, prefixes: bool) -> Target:
+        """What a ref names; see `Store.resolve`."""
+        parsed = refs.parse_ref(ref) if isinstance(ref, str) else ref
+        buffer, stream = self._find(parsed, session, prefixes)
+        stream = parsed.stream or stream
+        if stream.startswith("part.") and stream not in buffer.streams and buffer.state != "running":
+            raise BadRef(
+                f"{buffer.ref} has no block {stream[5:]}", f"it has: {', '.join(buffer.streams) or 'no bytes'}"
+            )
+        return Target(buffer, stream, parsed.first, parsed.last)
+
+    def _find(self, ref: Ref, session: str | None, prefixes: bool) -> tuple[Buffer, str]:
+        if ref.name:
+            return self._named(ref.name, prefixes), "out"
+        if ref.back is not None:
+            found = self._index.newest_command(ref.back, session)
+            if found is None:
+                whose = "in the store" if session is None else "of this session"
+                raise UnknownRef(f"there is no {'@last' if not ref.back else f'@last~{ref.back}'} {whose}", LIST_HINT)
+            return self.current(found), "out"
+        if ref.sha256:
+            return self._hashed(ref.sha256)
+        found = self._index.of_artifact(ref.artifact)
+        if found is None:
+            raise UnknownRef(f"no buffer was imported as {ref.artifact}", LIST_HINT)
+        return self.current(found), "out"
+
+    def _named(self, name: str, prefixes: bool) -> Buffer:
+        found = self._index.buffer(name) or self._on_disk(name)
+        if found is None and prefixes and not os.path.lexists(self._layout.tombstone(name)):
+            matches = self._index.with_prefix(name)
+            if len(matches) > 1:
+                names = ", ".join(match.ref for match in matches)
+                raise AmbiguousRef(f"@{name} could be any of {names}", "type one more digit")
+            found = matches[0] if matches else None
+        if found is None or found.state == "evicted":
+            raise gone(self._layout, found.name if found else name)
+        return self.current(found)
+
+    def _on_disk(self, name: str) -> Buffer | None:
+        """A buffer that the index does not know (yet): its folder tells, unless it is just being removed."""
+        try:
+            buffer = read_meta(self._layout, name)
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None
+        with self._index.transaction():
+            if os.path.lexists(self._layout.tombstone(name)):
+                return None
+            self._index.put_buffer(buffer)
+        return buffer
+
+    def _hashed(self, prefix: str) -> tuple[Buffer, str]:
+        matches = self._index.with_hash(prefix)
+        if not matches:
+            raise UnknownRef(f"no stream's hash begins with {prefix}", LIST_HINT)
+        if len({sha256 for sha256, _, _ in matches}) > 1:
+            raise AmbiguousRef(f"several hashes begin with {prefix}", "give more of its digits")
+        _, name, stream = matches[0]
+        return self._named(name, prefixes=False), stream
+
+    def current(self, buffer: Buffer) -> Buffer:
+        """A running buffer whose writer died is marked before anyone sees it."""
+        if buffer.state != "running":
+            return buffer
+        from sightline.store.disk.recovery import adopt
+
+        adopted = adopt(self._layout, self._index, buffer.name)
+        return adopted or with_progress(self._layout, self._index.buffer(buffer.name) or buffer)

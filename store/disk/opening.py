@@ -1,0 +1,120 @@
+"""Opening the streams of a buffer, and the files that they are."""
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.store import refs
+from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, refuse_link
+from sightline.store.disk.lines import Checkpoints, StreamIndex
+from sightline.store.disk.order import STREAM_CODES
+from sightline.store.disk.streams import StreamReader
+from sightline.store.disk.tombstones import lost_stream
+from sightline.store.records import Buffer, StreamInfo
+
+if TYPE_CHECKING:  # only a buffer with two streams needs it
+    from sightline.store.disk.merged import MergedReader
+
+_SCAN_BYTES = 1 << 16  # a stream this small needs no index to be read by lines
+
+
+class Target(NamedTuple):
+    """What a ref names.
+
+    Attributes:
+        buffer: its record.
+        stream: ``out``, ``err``, ``all`` or ``part.N``.
+        first: first line of the range, 0 where there is none.
+        last: last line; 0 for "to the end" or where there is no range.
+    """
+
+    buffer: Buffer
+    stream: str
+    first: int = 0
+    last: int = 0
+
+    @property
+    def ref(self) -> str:
+        """The ref of the buffer's stream, without the range."""
+        return refs.format_ref(self.buffer.name, self.stream)
+
+
+def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
+    """One stream of a buffer; an empty one has no file and reads as empty.
+
+    Raises:
+        ExpiredRef, StoreFailed: the record has bytes that the disk has not.
+    """
+    fd = _open_file(layout, buffer.name, stream)
+    if fd < 0 and buffer.state != "running" and buffer.stream(stream).bytes:
+        raise lost_stream(layout, buffer, stream)
+    index = None
+    if stream in STREAM_CODES and fd >= 0:
+        lines_fd = _open_file(layout, buffer.name, "lines")
+        if lines_fd >= 0 or buffer.state == "running" or buffer.stream(stream).bytes < _SCAN_BYTES:
+            index = StreamIndex(Checkpoints(lines_fd), stream)
+    return StreamReader(fd, refs.format_ref(buffer.name, stream), index)
+
+
+def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":
+    """Both streams of a buffer in order of arrival. Raises as `open_stream`."""
+    from sightline.store.disk.merged import MergedReader
+
+    return MergedReader(
+        refs.format_ref(buffer.name, "all"),
+        open_stream(layout, buffer, "out"),
+        open_stream(layout, buffer, "err"),
+        Checkpoints(_open_file(layout, buffer.name, "lines")),
+        _open_file(layout, buffer.name, "order"),
+    )
+
+
+def _open_file(layout: Layout, name: str, file: str) -> int:
+    refuse_link(layout.folder(name))
+    try:
+        return open_private(layout.stream(name, file), os.O_RDONLY)
+    except FileNotFoundError:
+        return -1
+
+
+def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
+    """A file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them when it is asked for.
+
+    Raises:
+        UnsafeStore: it is a symbolic link; ExpiredRef, StoreFailed: as `open_stream`.
+    """
+    path = layout.stream(buffer.name, stream)
+    refuse_link(layout.folder(buffer.name))
+    refuse_link(path)
+    if stream == "all":
+        return _merged_path(layout, buffer, path)
+    if os.path.exists(path):
+        return path
+    if buffer.state != "running" and buffer.stream(stream).bytes:
+        raise lost_stream(layout, buffer, stream)
+    return os.devnull
+
+
+def _merged_path(layout: Layout, buffer: Buffer, path: str) -> str:
+    merged = open_merged(layout, buffer)
+    try:
+        if single := merged.single:
+            return stream_path(layout, buffer, single)
+        if not os.path.exists(path) or os.stat(path).st_mode & 0o777 != SEALED_MODE:
+            merged.copy_to(path)
+            if buffer.state != "running":  # until then, what was copied is only a part
+                os.chmod(path, SEALED_MODE)
+        return path
+    finally:
+        merged.close()
+
+
+def with_progress(layout: Layout, buffer: Buffer) -> Buffer:
+    """The record with what its streams hold now, where it is still running."""
+    if buffer.state != "running":
+        return buffer
+    streams = dict(buffer.streams)
+    for stream in STREAM_CODES:
+        with open_stream(layout, buffer, stream) as reader:
+            if reader.byte_count:
+                streams[stream] = StreamInfo(reader.byte_count, reader.line_count)
+    return buffer._replace(streams=streams)

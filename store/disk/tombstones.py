@@ -1,0 +1,40 @@
+"""What is left of buffers that are gone, and what is said of them."""
+
+import json
+import time
+from typing import Any
+
+from sightline.store.disk.layout import Layout, read_file
+from sightline.store.errors import ExpiredRef, StoreFailed, UnknownRef
+from sightline.store.records import Buffer
+
+LIST_HINT = "`sightline list` (or list_outputs) shows what there is; if it is gone, run the command again"
+_AGAIN = {"file": "read the file again", "tool": "call the tool again"}
+
+
+def read_tombstone(layout: Layout, name: str) -> dict[str, Any] | None:
+    """What is left of a buffer that is gone, None where it never was."""
+    try:
+        tombstone = json.loads(read_file(layout.tombstone(name)))
+    except (FileNotFoundError, ValueError):
+        return None
+    return tombstone if isinstance(tombstone, dict) else None
+
+
+def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef:
+    """The error for a name without a buffer: expired, and how to get it again, or never known."""
+    tombstone = read_tombstone(layout, name)
+    if tombstone is None:
+        return UnknownRef(f"no buffer is, or was, called @{name}", LIST_HINT)
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(tombstone["gone"]))
+    what = " ".join(str(tombstone["command"]).split())[:200]
+    how = _AGAIN.get(tombstone["kind"], "run the command again")
+    return ExpiredRef(f"@{name} expired ({tombstone['reason']} {when}): {what}", how)
+
+
+def lost_stream(layout: Layout, buffer: Buffer, stream: str) -> ExpiredRef | StoreFailed:
+    """The error for a stream that the record has and the disk has not: gone a moment ago, or taken from outside."""
+    error = gone(layout, buffer.name)
+    if isinstance(error, ExpiredRef):
+        return error
+    return StoreFailed(f"the bytes of {buffer.ref} ({stream}) are missing", "`sightline doctor` tells more")
