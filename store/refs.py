@@ -13,17 +13,17 @@ HEX_DIGITS = 6  # 24 bits: collisions start near 4,800 buffers, and then a name 
 PREFIX_DIGITS = 4  # the shortest prefix that a person may type
 SHA_PREFIX_DIGITS = 6
 
-_REF = re.compile(
+# Compiled when they are first needed, by re itself: most commands start without a ref.
+_REF = (
     r"@(?:(?P<kind>cmd|file|tool)_(?P<hex>[0-9a-f]{4,64})"
     r"|(?P<recent>last)(?:~(?P<back>[0-9]{1,6}))?"
     r"|sha256:(?P<sha>[0-9a-f]{6,64}))"
     r"(?:\.(?P<stream>out|err|all|[0-9]{1,6}))?"
     r"(?::(?P<first>[0-9]{1,15})(?P<dash>-(?P<last>[0-9]{1,15})?)?)?"
 )
-_ARTIFACT = re.compile(r"cmd-[0-9]{1,20}\.txt")
-_ACK = re.compile(r"@ack_[0-9a-f]{8}")
-LOOKS_LIKE_A_REF = re.compile(r"@(?:cmd|file|tool|ack)_|@last(?![0-9A-Za-z_])|@sha256:")
-"""Anything that begins so is meant as a ref: where it does not parse, that is an error and never plain text."""
+_ARTIFACT = r"cmd-[0-9]{1,20}\.txt"
+_ACK = r"@ack_[0-9a-f]{8}"
+_LOOKS_LIKE_A_REF = r"@(?:cmd|file|tool|ack)_|@last(?![0-9A-Za-z_])|@sha256:"
 
 
 class Ref(NamedTuple):
@@ -53,9 +53,9 @@ class Ref(NamedTuple):
 def parse_ref(text: str) -> Ref:
     """Read one ref. Raises BadRef, or BadRange for a range that is written backwards or starts at 0."""
     text = text.strip()
-    if _ARTIFACT.fullmatch(text):
+    if re.fullmatch(_ARTIFACT, text):
         return Ref(artifact=text)
-    match = _REF.fullmatch(text)
+    match = re.fullmatch(_REF, text)
     if not match:
         raise BadRef(
             f"not a ref: {text[:80]!r}",
@@ -94,9 +94,14 @@ def parse_lines(text: str) -> tuple[int, int]:
     return first, last
 
 
+def looks_like_a_ref(text: str) -> bool:
+    """Whether a text begins as only a ref does: where it is none, that is an error and never plain text."""
+    return bool(re.match(_LOOKS_LIKE_A_REF, text))
+
+
 def is_ack(text: str) -> bool:
     """Whether the text is, whole, a token that confirms a command."""
-    return bool(_ACK.fullmatch(text.strip()))
+    return bool(text.lstrip().startswith("@ack_") and re.fullmatch(_ACK, text.strip()))
 
 
 def format_ref(name: str, stream: str = "", first: int = 0, last: int = 0) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.store.config import Settings, default_root, load_settings
 from sightline.store.disk.database import Database, is_broken, set_aside
-from sightline.store.disk.finding import Finder
 from sightline.store.disk.index import Index, Listed
 from sightline.store.disk.layout import Layout, remove_file, remove_folder, write_atomically
 from sightline.store.disk.meta import encode_buffer, write_meta
@@ -20,13 +19,14 @@ from sightline.store.disk.opening import Target as Target  # part of the store's
 from sightline.store.disk.opening import open_merged, open_stream, stream_path, with_progress
 from sightline.store.disk.recording import Recording, new_buffer, reserve
 from sightline.store.disk.streams import StreamReader
-from sightline.store.disk.tombstones import gone, read_tombstone
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.refs import Ref
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.store.disk.merged import MergedReader
+
+_DAY_SECONDS = 86_400
 
 
 class Store:
@@ -131,10 +131,14 @@ class Store:
             ExpiredRef: the buffer was evicted or removed.
             AmbiguousRef: several buffers share the prefix.
         """
+        from sightline.store.disk.finding import Finder
+
         return Finder(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
         """What is left of a buffer that is gone, None where it never was."""
+        from sightline.store.disk.tombstones import read_tombstone
+
         return read_tombstone(self.layout, name)
 
     def with_progress(self, buffer: Buffer) -> Buffer:
@@ -169,7 +173,7 @@ class Store:
         """A file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them when asked for."""
         return stream_path(self.layout, target.buffer, target.stream)
 
-    # writing
+    # writing and keeping
 
     def begin(self, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Recording:
         """Begin a capture under a new name.
@@ -202,12 +206,31 @@ class Store:
         with self.index.transaction():
             buffer = self.index.buffer(name)
             if buffer is None or buffer.state == "evicted":
+                from sightline.store.disk.tombstones import gone
+
                 raise gone(self.layout, name)
             buffer = buffer._replace(**fields)
             if buffer.state != "running":
                 write_meta(self.layout, buffer, durable=self.settings.durable)
             self.index.put_buffer(buffer)
         return buffer
+
+    def over_limits(self, batch: int = 64) -> list[Buffer]:
+        """Buffers that must go, by the limits of count, bytes and age: a batch of them, least recently used first.
+
+        Cheap where nothing is over: two look-ups.
+        """
+        totals = self.index.totals()
+        oldest = time.time() - self.settings.max_age_days * _DAY_SECONDS
+        count, size = totals.buffers - self.settings.max_buffers, totals.bytes - self.settings.max_bytes
+        over = []
+        for buffer in self.index.least_used(batch if count > 0 or size > 0 else 1):
+            if count <= 0 and size <= 0 and buffer.accessed >= oldest:
+                break
+            over.append(buffer)
+            count -= 1
+            size -= buffer.bytes
+        return over
 
     def remove(self, buffer: Buffer, reason: str, left: Callable[[], dict[str, Any]] = dict) -> bool:
         """Take a buffer's bytes away and leave a tombstone.

@@ -17,7 +17,7 @@ from sightline.store.errors import SightlineError
 
 FORMAT = 1
 NO_HASH = "0" * 64
-_TAIL = re.compile(rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z')
+_TAIL = rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z'
 _TAIL_BYTES = 160
 _READ_BYTES = 1 << 16
 _PIECES = "pieces_sha256"
@@ -100,7 +100,7 @@ def _last(fd: int, size: int) -> tuple[int, str]:
     """Number and hash of the last line; -1 for an empty file."""
     if not size:
         return -1, NO_HASH
-    match = _TAIL.search(os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)))
+    match = re.search(_TAIL, os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)))
     if not match:
         raise OSError("the audit file does not end in an entry of ours")
     return int(match[1]), match[2].decode()

@@ -1,7 +1,6 @@
 """What happens to old buffers and views: limits, eviction, removal; a tombstone keeps what the log quotes of them."""
 
 import os
-import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -11,9 +10,6 @@ from sightline.store.disk.live import writer_alive
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-
-_BATCH = 64
-_DAY_SECONDS = 86_400
 
 
 class StillRunning(SightlineError):
@@ -35,32 +31,15 @@ class Collected(NamedTuple):
 
 
 def enforce_limits(store: Store) -> Collected:
-    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned ones stay.
-
-    Cheap where nothing is over: two look-ups.
-    """
+    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned ones stay."""
     evicted: list[str] = []
     freed = 0
-    while batch := _over(store):
+    while batch := store.over_limits():
         for buffer in batch:
             if evict(store, buffer):
                 evicted.append(buffer.name)
                 freed += buffer.bytes
     return Collected(evicted, freed, 0)
-
-
-def _over(store: Store) -> list[Buffer]:
-    settings, totals = store.settings, store.index.totals()
-    oldest = time.time() - settings.max_age_days * _DAY_SECONDS
-    buffers, size = totals.buffers - settings.max_buffers, totals.bytes - settings.max_bytes
-    over = []
-    for buffer in store.index.least_used(_BATCH if buffers > 0 or size > 0 else 1):
-        if buffers <= 0 and size <= 0 and buffer.accessed >= oldest:
-            break
-        over.append(buffer)
-        buffers -= 1
-        size -= buffer.bytes
-    return over
 
 
 def evict(store: Store, buffer: Buffer) -> bool:

@@ -12,7 +12,6 @@ from sightline.store.disk.index import IndexedView
 from sightline.store.errors import ExpiredRef, SightlineError, StoreFailed, UnknownRef
 from sightline.store.records import Session, Shown, View
 from sightline.store.refs import format_ref, parse_ref
-from sightline.store.shape.clean import CLEAN_VERSION
 from sightline.store.shape.segments import Segment, render_lines, shown_ranges
 from sightline.store.store import Store, Target
 
@@ -141,6 +140,8 @@ def _pieces(store: Store, text: Sequence[Segment]) -> Iterable[str | list[Any]]:
             if literal:
                 yield literal
             literal = ""
+            from sightline.store.shape.clean import CLEAN_VERSION
+
             yield [segment.ref, segment.first, segment.last, CLEAN_VERSION]
         else:
             literal += segment.text

@@ -8,7 +8,6 @@ from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, refus
 from sightline.store.disk.lines import Checkpoints, StreamIndex
 from sightline.store.disk.order import STREAM_CODES
 from sightline.store.disk.streams import StreamReader
-from sightline.store.disk.tombstones import lost_stream
 from sightline.store.records import Buffer, StreamInfo
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
@@ -46,6 +45,8 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
     """
     fd = _open_file(layout, buffer.name, stream)
     if fd < 0 and buffer.state != "running" and buffer.stream(stream).bytes:
+        from sightline.store.disk.tombstones import lost_stream
+
         raise lost_stream(layout, buffer, stream)
     index = None
     if stream in STREAM_CODES and fd >= 0:
@@ -90,6 +91,8 @@ def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
     if os.path.exists(path):
         return path
     if buffer.state != "running" and buffer.stream(stream).bytes:
+        from sightline.store.disk.tombstones import lost_stream
+
         raise lost_stream(layout, buffer, stream)
     return os.devnull
 

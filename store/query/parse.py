@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sightline.store.errors import QueryRefused
 from sightline.store.query.programs import PIPE, Argument, check
 from sightline.store.query.words import Word, split
-from sightline.store.refs import LOOKS_LIKE_A_REF, format_ref, parse_ref
+from sightline.store.refs import format_ref, looks_like_a_ref, parse_ref
 
 MAX_STAGES = 16  # each is a process with a memory limit of its own; real questions have fewer than six
 
@@ -76,7 +76,7 @@ def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
 
 def _is_ref(word: Word) -> bool:
     """Whether the word is a ref. Raises BadRef, and QueryRefused for a ref with a range of lines."""
-    if word.literal or not LOOKS_LIKE_A_REF.match(word.text):
+    if word.literal or not looks_like_a_ref(word.text):
         return False
     ref = parse_ref(word.text)
     if ref.first:

@@ -4,10 +4,10 @@ The one place that knows of both streams; what is shown of one stream is for ``v
 """
 
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.segments import Segment
+from sightline.store.shape.segments import Segment, Shaped
 from sightline.store.shape.source import Source
 from sightline.store.shape.view import StreamViewer, View
-from sightline.store.shape.whole import SEPARATOR, Shaped
+from sightline.store.shape.whole import SEPARATOR
 
 ERR_PERCENT = 25
 """What standard error gets where both streams are too large: warnings, most often."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.store.shape.clean import clean_line
 from sightline.store.shape.source import LINE_LIMIT, Source
 
 
@@ -29,8 +28,32 @@ class Segment(NamedTuple):
     partial: bool = False
 
 
+class Shaped(NamedTuple):
+    """A body, and what it shows.
+
+    Attributes:
+        segments: the text in order; ``join_segments`` makes the body of it.
+        out_shown: raw lines of standard output that stand in it, wholly, folded or in part.
+        out_total: raw lines of standard output.
+        err_shown: the same of standard error.
+        err_total: the same of standard error.
+        truncated: whether anything was left out.
+        errors_elided: error lines that are counted in the body, not shown.
+    """
+
+    segments: tuple[Segment, ...]
+    out_shown: int
+    out_total: int
+    err_shown: int
+    err_total: int
+    truncated: bool
+    errors_elided: int = 0
+
+
 def render_lines(source: Source, first: int, last: int) -> str:
     """The plain rendering of raw lines: each cleaned and ended by a newline, but for an unterminated last one."""
+    from sightline.store.shape.clean import clean_line
+
     limit = max(LINE_LIMIT, source.byte_count)
     text = "".join([clean_line(line.data) + "\n" for line in source.lines(first, last, limit)])
     return text[:-1] if last >= source.line_count and text and not terminated(source) else text

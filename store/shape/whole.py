@@ -3,38 +3,14 @@
 Most outputs are so; what this cannot do, ``cut`` does, which is loaded only then.
 """
 
-from typing import NamedTuple
-
 from sightline.store.shape.clean import clean_line
-from sightline.store.shape.segments import Segment
+from sightline.store.shape.segments import Segment, Shaped
 from sightline.store.shape.source import LINE_LIMIT, Source
 
 STDERR = "[stderr]"
 """The line between the two streams of a body."""
 
 SEPARATOR = Segment(STDERR + "\n")
-
-
-class Shaped(NamedTuple):
-    """A body, and what it shows.
-
-    Attributes:
-        segments: the text in order; ``join_segments`` makes the body of it.
-        out_shown: raw lines of standard output that stand in it, wholly, folded or in part.
-        out_total: raw lines of standard output.
-        err_shown: the same of standard error.
-        err_total: the same of standard error.
-        truncated: whether anything was left out.
-        errors_elided: error lines that are counted in the body, not shown.
-    """
-
-    segments: tuple[Segment, ...]
-    out_shown: int
-    out_total: int
-    err_shown: int
-    err_total: int
-    truncated: bool
-    errors_elided: int = 0
 
 
 def whole(out: Source, err: Source, room: int) -> Shaped | None:

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 from sightline.store.audit.views import Shows, shown_of
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import SHORT_OUTPUT_BYTES, budget_for
-from sightline.store.shape.segments import join_segments, shown_ranges
+from sightline.store.shape.segments import Shaped, join_segments, shown_ranges
 from sightline.store.shape.source import Source
-from sightline.store.shape.whole import Shaped, whole
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, in_order, room_beside, serialised_bytes
@@ -112,6 +111,10 @@ def _short(fields: dict[str, Any], out: Source, err: Source, verbosity: str) -> 
     """The whole output, where the whole reply is short as MCP serialises it, and an explicit mode lets it through."""
     if out.byte_count + err.byte_count > _MAY_BE_SHORT_BYTES:
         return None
+    if not (out.byte_count or err.byte_count):
+        return Shaped((), 0, 0, 0, 0, truncated=False)
+    from sightline.store.shape.whole import whole
+
     shaped = whole(out, err, SHORT_OUTPUT_BYTES)
     if shaped is None:
         from sightline.store.shape.cut import shape

@@ -4,14 +4,12 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sightline.store.audit.retention import enforce_limits
 from sightline.store.audit.views import Shows, record_shown, record_view
+from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.records import Shown
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment, join_segments
-from sightline.store.shape.whole import SEPARATOR
-from sightline.store.store import storable
 from sightline.store.tools.asking import Asking
 
 FIELD_ORDER = (
@@ -78,6 +76,8 @@ class Reply(NamedTuple):
     @property
     def streams(self) -> tuple[str, str]:
         """The body's two parts: before and after the line that begins stderr."""
+        from sightline.store.shape.whole import SEPARATOR
+
         for at, segment in enumerate(self.body):
             if segment == SEPARATOR:
                 return join_segments(self.body[:at]), join_segments(self.body[at + 1 :])
@@ -147,6 +147,9 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
             asking.store.touch(name)
         if reply.find_shown and view:
             record_shown(asking.store, view, reply.find_shown())
-        enforce_limits(asking.store)
+        if asking.store.over_limits():
+            from sightline.store.audit.retention import enforce_limits
+
+            enforce_limits(asking.store)
     except Exception:  # the reply is out; what is wrong with the store, the next call or `doctor` tells
         return

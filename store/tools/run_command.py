@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from sightline.store.tools.reply import Reply, in_order
 from sightline.store.tools.safety import reason_to_confirm
 
 VERB = "run_command"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
 TIMEOUT_SECONDS = 600.0
 ACK_KEPT_SECONDS = 900.0  # a confirmation later than this is about a forgotten situation
 
@@ -50,7 +50,11 @@ class Request(NamedTuple):
     @property
     def line(self) -> str:
         """The command as one line."""
-        return self.command or shlex.join(self.argv)
+        if self.command or not any(set(word) - _PLAIN or not word for word in self.argv):
+            return self.command or " ".join(self.argv)
+        import shlex  # only what needs quotes pays for it
+
+        return shlex.join(self.argv)
 
     def logged(self) -> dict[str, Any]:
         """The arguments that were given, for the audit log."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from sightline.store.errors import UsageError
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.cut import Shaped, shape
+from sightline.store.shape.cut import shape
 from sightline.store.shape.markers import CLIPPED
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import join_segments
+from sightline.store.shape.segments import Shaped, join_segments
 from sightline.store.shape.source import LINE_LIMIT, Line
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sightline.store.shape.clean import clean_text
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.cut import Shaped, shape
+from sightline.store.shape.cut import shape
 from sightline.store.shape.markers import CLIPPED, MARKER
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.regions import judge
-from sightline.store.shape.segments import Segment, join_segments, render_lines, shown_ranges
+from sightline.store.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
 

@@ -1,0 +1,98 @@
+"""The command line as a process of its own, in an environment that nothing has been left in."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+_SECONDS = 60
+
+
+class Ran(NamedTuple):
+    """How a command line ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """What it printed, as JSON."""
+        return json.loads(self.out)
+
+
+class Cli:
+    """Calls ``sightline`` in a folder, with a store of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "a store"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "LANG": "C.UTF-8",
+            "SIGHTLINE_HOME": str(self.home),
+            "SIGHTLINE_SESSION": "a-test",
+        }
+
+    def argv(self, *words: str) -> list[str]:
+        return [*PROGRAM, *words]
+
+    def start(self, *words: str, **more: Any) -> "subprocess.Popen[bytes]":
+        environment = {**self.environment, **more.pop("environment", {})}
+        return subprocess.Popen(self.argv(*words), env=environment, cwd=self.folder, **more)
+
+    def __call__(self, *words: str, stdin: bytes = b"", **environment: str) -> Ran:
+        done = subprocess.run(
+            self.argv(*words),
+            input=stdin,
+            capture_output=True,
+            env={**self.environment, **environment},
+            cwd=self.folder,
+            timeout=_SECONDS,
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def shell(self, line: str) -> Ran:
+        """A line for bash, in which ``sightline`` is the command."""
+        function = 'sightline() { "$PYTHON" -m sightline.store.doors.cli.main "$@"; }\n'
+        done = subprocess.run(
+            ["bash", "-c", function + line],
+            capture_output=True,
+            env={**self.environment, "PYTHON": sys.executable},
+            cwd=self.folder,
+            timeout=_SECONDS,
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def last(self) -> str:
+        """The ref of the newest buffer."""
+        return str(self("list", "--json", "--limit", "1").data[0]["ref"])
+
+    def seen(self) -> str:
+        """The exact text of the newest view, as the log has it."""
+        newest = self("views", "--json").data[-1]["id"]
+        return self("views", "show", newest).out
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path)
+
+
+@pytest.fixture
+def numbers(cli: Cli) -> str:
+    """The ref of a command that printed 1 to 3000, and one line of stderr."""
+    cli("run", "-c", "seq 1 3000; echo oh >&2")
+    return cli.last()
+
+
+@pytest.fixture
+def make_cli() -> Callable[[Path], Cli]:
+    return Cli

@@ -1,0 +1,362 @@
+"""Every command: help with an example, data as JSON, errors that say what to do, the exact text of what it showed."""
+
+import json
+import re
+import shlex
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sightline.store.doors.cli.main import COMMANDS
+
+HELPED = sorted(name for name in COMMANDS if name != "demo")
+
+
+@pytest.mark.parametrize("name", [*HELPED, "views show"])
+def test_help_of_every_command_has_an_example_of_it(cli: Any, name: str) -> None:
+    ran = cli(*name.split(), "--help")
+    assert ran.code == 0
+    assert ran.err == ""
+    example = ran.out.partition("example:\n")[2]
+    assert f"sightline {name}" in example
+    shlex.split(example)
+
+
+def test_overview_names_every_command(cli: Any) -> None:
+    for words in (["--help"], ["-h"], ["help"], []):
+        ran = cli(*words)
+        assert ran.code == 0
+        assert all(re.search(rf"^  {name} ", ran.out, re.MULTILINE) for name in COMMANDS)
+
+
+def test_version_is_told(cli: Any) -> None:
+    try:
+        version("sightline")
+    except PackageNotFoundError:
+        pytest.skip("not installed, so there is no version")
+    assert re.fullmatch(r"sightline \d+\.\d+\S*\n", cli("--version").out)
+    assert cli("-V").code == 0
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("lst", "list"), ("quary", "query"), ("docter", "doctor")])
+def test_unknown_command_is_answered_with_the_one_that_was_meant(cli: Any, typed: str, meant: str) -> None:
+    ran = cli(typed)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"did you mean `sightline {meant}`?" in ran.err
+
+
+def test_command_that_is_like_no_other_is_answered_with_the_overview(cli: Any) -> None:
+    assert "`sightline --help`" in cli("xyzzy").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "--json", "--", "true"],
+        ["capture", "--json"],
+        ["read", "--json", "file.txt"],
+        ["show", "--json", "@last"],
+        ["query", "--json", "wc -l @last"],
+        ["list", "--json"],
+        ["list", "--json", "--match", "seq"],
+        ["diff", "--json", "@last", "@last.err"],
+        ["path", "--json", "@last"],
+        ["views", "--json"],
+        ["views", "--json", "@last"],
+        ["pin", "--json", "@last"],
+        ["unpin", "--json", "@last"],
+        ["gc", "--json"],
+        ["doctor", "--json"],
+        ["rm", "--json", "@last"],
+        ["show", "--json", "@cmd_deadbeef"],
+        ["query", "--json", "rm x"],
+        ["run", "--json", "--", "no-such-program"],
+    ],
+)
+def test_json_is_one_value_on_one_line(cli: Any, numbers: str, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "file.txt").write_text("text\n")
+    out = cli(*words).out
+    assert isinstance(json.loads(out), dict | list)
+    assert out.count("\n") == 1
+
+
+VERBS = [
+    ["run", "--", "seq", "1", "3"],
+    ["run", "--", "seq", "1", "9000"],
+    ["run", "--verbosity", "full", "-c", "seq 1 20000; seq 1 9000 >&2; exit 1"],
+    ["run", "-c", "printf '\\033[1mbold\\033[0m\\r\\n\\377\\n'; yes same | head -9000"],
+    ["run", "--json", "--", "seq", "1", "9000"],
+    ["run", "--timeout", "0.1", "-c", "echo hi; sleep 60"],
+    ["run", "-c", "rm -rf nothing"],
+    ["run", "-c", "cat @cmd_deadbeef"],
+    ["run", "--json", "-c", "cat @cmd_deadbeef"],
+    ["capture"],
+    ["capture", "--json", "--exit-code", "3"],
+    ["read", "file.txt"],
+    ["read", "file.txt:100-2000"],
+    ["read", "small.txt"],
+    ["read", "missing.txt"],
+    ["show", "@cmd"],
+    ["show", "@last"],
+    ["show", "@last", "--lines", "1-"],
+    ["show", "@last:500-2900"],
+    ["show", "@last.all", "--lines", "1-"],
+    ["show", "@last", "--offset", "7", "--limit", "9000"],
+    ["show", "@last", "--search", "9", "--context", "2"],
+    ["show", "@last", "--wait", "0"],
+    ["show", "@last.err"],
+    ["query", "cat @last"],
+    ["query", "grep -c 1 @last"],
+    ["query", "wc -l @last @last.err"],
+    ["query", "rm @last"],
+    ["list"],
+    ["list", "--match", "seq"],
+    ["diff", "@last", "@last.err"],
+]
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_log_has_the_very_text_that_was_printed(cli: Any, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "file.txt").write_text("".join(f"line {number}\n" for number in range(3000)))
+    (tmp_path / "small.txt").write_text("no newline")
+    cli("run", "-c", "seq 1 3000; printf 'no newline'; seq 1 1000 >&2")
+    ran = cli(*words, stdin=b"piped in\n" * 900 + b"end")
+    assert ran.out + ran.err
+    assert cli.seen() == ran.out + ran.err
+
+
+def test_views_are_listed_newest_last_and_by_buffer(cli: Any, numbers: str) -> None:
+    cli("run", "--", "echo", "other")
+    cli("show", numbers, "--lines", "5-9")
+    rows = cli("views").out.splitlines()
+    assert [row.split("  ")[2] for row in rows] == ["run_command", "run_command", "read_output"]
+    assert "5 of 3,000 lines" in rows[-1]
+    assert len(cli("views", numbers).out.splitlines()) == 2
+    view = cli("views", numbers, "--json").data[-1]
+    assert view["shown"] == [f"{numbers}:5-9"]
+    assert view["refs"] == [numbers]
+    assert view["request"] == {"ref": numbers, "lines": "5-9"}
+    assert cli("views", "show", "--json", view["id"]).data["text"] == "5\n6\n7\n8\n9\n"
+
+
+def test_unknown_view_is_an_error(cli: Any) -> None:
+    assert cli("views").out == "nothing has been shown yet\n"
+    assert cli("views", "show", "nobody:3").code == 1
+    assert cli("views", "show", "nonsense").code == 1
+
+
+def test_list_as_data_is_what_scripts_count_on(cli: Any, numbers: str) -> None:
+    cli("run", "-c", "exit 3")
+    data = cli("list", "--json").data
+    assert [one["exit_code"] for one in data] == [3, 0]
+    for key in (
+        "ref",
+        "kind",
+        "state",
+        "command",
+        "exit_code",
+        "created",
+        "accessed",
+        "out",
+        "err",
+        "pinned",
+        "session",
+    ):
+        assert key in data[1]
+    assert data[1]["out"]["lines"] == 3000
+    assert data[1]["out"]["bytes"] == 13_893
+    assert data[1]["session"] == "a-test"
+    assert len(cli("list", "--json", "--limit", "1").data) == 1
+    assert cli("list", "--json", "--session", "another").data == []
+    assert cli("list", "--limit", "0").code == 2
+    assert cli("list", "--json", "--limit", "0").code == 2
+
+
+def test_path_is_the_plain_file_of_a_stream(cli: Any, numbers: str) -> None:
+    assert Path(cli("path", numbers).out.rstrip("\n")).read_text().endswith("\n3000\n")
+    assert cli.shell(f'tail -1 "$(sightline path {numbers}.err)"').out == "oh\n"
+    assert Path(cli("path", numbers + ".all").out.rstrip("\n")).stat().st_size == 13_896
+    assert set(cli("path", "--json", numbers).data["streams"]) == {"out", "err"}
+    assert cli("path", "@cmd_deadbeef").code == 1
+
+
+@pytest.mark.parametrize("words", [["path", "{}:1-3"], ["diff", "{}:1-3", "{}"]])
+def test_range_is_refused_where_a_whole_stream_is_taken(cli: Any, numbers: str, words: list[str]) -> None:
+    ran = cli(*[word.format(numbers) for word in words])
+    assert ran.code == 2
+    assert "whole stream" in ran.err
+
+
+def test_diff_says_what_differs_with_refs_for_names(cli: Any) -> None:
+    cli("run", "--", "seq", "1", "5")
+    cli("run", "--", "seq", "2", "6")
+    cli("run", "--", "seq", "2", "6")
+    ran = cli("diff", "@last~2", "@last")
+    assert ran.code == 1
+    assert re.match(r"--- @cmd_\w+\n\+\+\+ @cmd_\w+\n@@", ran.out)
+    assert "\n-1\n" in ran.out
+    ran = cli("diff", "@last", "@last~1")
+    assert (ran.code, ran.out) == (0, "")
+
+
+def test_query_in_full_prints_everything(cli: Any, numbers: str) -> None:
+    out = cli("query", "--full", f"cat {numbers}").out
+    assert out == "".join(f"{number}\n" for number in range(1, 3001))
+    [shown] = cli("views", "--json").data[-1]["shown"]
+    assert shown == f"{numbers}:1-3000"
+    assert len(cli("query", f"cat {numbers}").out.splitlines()) == 101
+
+
+def test_read_takes_lines_after_a_colon_but_a_file_s_own_name_first(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1\n2\n3\n")
+    (tmp_path / "b:2-3").write_text("the file\n")
+    assert cli("read", "a.txt:2-3").out == "2\n3\n"
+    assert cli("read", "a.txt:3").out == "3\n"
+    assert cli("read", "b:2-3").out == "the file\n"
+    assert cli("read", "a.txt:3-2").code == 2
+    assert cli("read", "a.txt:9").code == 2
+    assert cli("read", "missing:1-2").code == 1
+
+
+def test_pinned_buffers_stay_and_removed_ones_go(cli: Any) -> None:
+    for number in range(4):
+        cli("run", "--", "echo", str(number))
+    kept = cli("list", "--json").data[-1]["ref"]
+    assert cli("pin", kept).out == f"{kept} pinned\n"
+    assert cli("gc", SIGHTLINE_MAX_BUFFERS="2").code == 0
+    left = [one["ref"] for one in cli("list", "--json").data if one["state"] != "evicted"]
+    assert kept in left
+    assert len(left) == 2
+    assert cli("unpin", kept).out == f"{kept} unpinned\n"
+    assert cli("rm", kept).out == f"{kept} removed\n"
+    ran = cli("show", kept)
+    assert ran.code == 1
+    assert "expired (removed" in ran.err
+    assert "echo 0" in ran.err
+    assert cli("rm", "@cmd_deadbeef").code == 1
+
+
+def test_removed_buffer_s_views_stay_unless_they_are_purged(cli: Any) -> None:
+    for purge in ([], ["--purge"]):
+        printed = cli("run", "--verbosity", "full", "--", "seq", "1", "3000").out
+        view = cli("views", "--json").data[-1]["id"]
+        assert cli("rm", *purge, "@last").code == 0
+        ran = cli("views", "show", view)
+        assert ran.out == ("" if purge else printed)
+        assert ran.code == (1 if purge else 0)
+    assert "blanked" in ran.err
+    assert cli("doctor").code == 0, "the chain still verifies"
+
+
+def test_running_buffer_is_not_removed(cli: Any, tmp_path: Path) -> None:
+    cli("run", "--background", "-c", "echo $$ > pid; while [ ! -e stop ]; do sleep 0.02; done")
+    ran = cli("rm", "@last")
+    (tmp_path / "stop").touch()
+    assert ran.code == 1
+    assert "still running" in ran.err
+    cli("show", "@last", "--wait", "20")
+
+
+def test_person_may_type_a_prefix_and_an_agent_may_not(cli: Any, numbers: str) -> None:
+    assert cli("show", numbers[:9], "--lines", "1-2").out == "1\n2\n"
+    ran = cli("show", numbers[:9], "--lines", "1-2", CLAUDE_CODE_SESSION_ID="abc")
+    assert ran.code == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "name"),
+    [
+        ("CLAUDE_CODE_SESSION_ID", "claude-code-s1"),
+        ("CODEX_SESSION_ID", "codex-s1"),
+        ("GEMINI_SESSION_ID", "gemini-s1"),
+        ("SIGHTLINE_SESSION", "s1"),
+    ],
+)
+def test_session_is_the_harness_s(cli: Any, variable: str, name: str) -> None:
+    del cli.environment["SIGHTLINE_SESSION"]
+    cli("run", "--", "true", **{variable: "s1"})
+    assert cli("list", "--json").data[0]["session"] == name
+    assert (cli.home / "audit" / f"{name}.jsonl").exists()
+
+
+def test_without_a_harness_each_parent_process_is_a_session(cli: Any) -> None:
+    del cli.environment["SIGHTLINE_SESSION"]
+    for _ in range(2):
+        cli.shell("sightline run -- true; sightline run -- true; true")
+    sessions = [one["session"] for one in cli("list", "--json").data]
+    assert sessions[0] == sessions[1] != sessions[2] == sessions[3]
+    assert all(session.startswith("shell-") for session in sessions)
+
+
+def test_last_is_an_agent_s_own_and_for_a_person_the_store_s(cli: Any) -> None:
+    del cli.environment["SIGHTLINE_SESSION"]
+    cli("run", "--", "echo", "agent", CLAUDE_CODE_SESSION_ID="one")
+    cli("run", "--", "echo", "person")
+    assert cli("show", "@last", CLAUDE_CODE_SESSION_ID="one").out == "agent\n"
+    assert cli("show", "@last").out == "person\n"
+    assert cli("show", "@last~1").out == "agent\n"
+    assert cli("show", "@last", CLAUDE_CODE_SESSION_ID="two").code == 1
+
+
+def test_wrong_setting_names_the_file_the_key_and_what_is_allowed(cli: Any) -> None:
+    cli.home.mkdir()
+    (cli.home / "config.toml").write_text("max_buffers = 'many'\n")
+    ran = cli("list")
+    assert ran.code == 2
+    assert "config.toml: max_buffers" in ran.err
+    assert "whole number" in ran.err
+
+
+def test_store_that_cannot_be_made_is_told(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ran = cli("list", SIGHTLINE_HOME=str(tmp_path / "file" / "store"))
+    assert ran.code == 1
+    assert "set SIGHTLINE_HOME" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_what_an_error_quotes_cannot_disturb_the_terminal(cli: Any) -> None:
+    cli("run", "-c", "true '\x1b]0;owned\x07'")
+    cli("rm", "@last")
+    tombstone = next((cli.home / "tombstones").iterdir()).stem
+    ran = cli("show", f"@{tombstone}")
+    assert "owned" in ran.err
+    assert "\x1b" not in ran.err
+
+
+def test_capture_prints_the_view_of_what_comes_through_the_pipe(cli: Any) -> None:
+    ran = cli("capture", "--command", "make", "--label", "nightly", "--exit-code", "2", stdin=b"text\n")
+    assert (ran.code, ran.out) == (0, "text\n")
+    [buffer] = cli("list", "--json").data
+    assert (buffer["command"], buffer["label"], buffer["exit_code"]) == ("make", "nightly", 2)
+    assert buffer["out"]["bytes"] == 5
+
+
+def test_capture_without_an_exit_code_judges_by_what_the_output_says(cli: Any) -> None:
+    lines = [f"line {number}" for number in range(5000)]
+    lines[2500] = "error: it broke here"
+    assert "error: it broke here" in cli("capture", stdin="\n".join(lines).encode()).out
+    assert "error: it broke here" not in cli("capture", "--exit-code", "0", stdin="\n".join(lines).encode()).out
+
+
+def test_capture_passes_the_input_through_even_when_its_reader_leaves(cli: Any) -> None:
+    data = b"".join(b"%d\n" % number for number in range(100_000))
+    ran = cli("capture", "-p", stdin=data)
+    assert ran.out.encode() == data
+    ran = cli.shell("seq 1 300000 | sightline capture -p | head -1")
+    assert (ran.out, ran.err) == ("1\n", "")
+    while cli("list", "--json").data[0]["state"] == "running":
+        time.sleep(0)
+    assert cli("list", "--json").data[0]["out"]["lines"] == 300_000
+
+
+def test_capture_of_nothing_is_an_empty_buffer(cli: Any) -> None:
+    assert cli("capture").out == ""
+    assert cli("list", "--json").data[0]["out"]["bytes"] == 0
+
+
+def test_unknown_mode_is_told_before_the_input_is_read(cli: Any) -> None:
+    assert cli("capture", "--verbosity", "loud", stdin=b"x").code == 2
+    assert cli("list", "--json").data == []

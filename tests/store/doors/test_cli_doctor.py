@@ -1,0 +1,165 @@
+"""``sightline doctor`` finds what is wrong, mends what can be mended, and says which."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def _levels(cli: Any, level: str) -> list[str]:
+    return [finding["text"] for finding in cli("doctor", "--json").data if finding["level"] == level]
+
+
+def _record(cli: Any) -> dict[str, Any]:
+    """The newest buffer, without when it was used."""
+    return {name: value for name, value in cli("list", "--json").data[0].items() if name != "accessed"}
+
+
+@pytest.fixture
+def folder(cli: Any, numbers: str) -> Path:
+    """The folder of a sound buffer."""
+    return Path(cli.home) / "buffers" / numbers.lstrip("@")
+
+
+def _age(path: Path) -> None:
+    os.utime(path, (0, 0))
+
+
+def test_sound_store_is_sound(cli: Any, numbers: str) -> None:
+    ran = cli("doctor")
+    assert ran.code == 0
+    assert "✓" in ran.out
+    assert "queries:" in ran.out, "what holds queries on this machine"
+    assert not _levels(cli, "problem")
+    assert not _levels(cli, "mended")
+
+
+def test_changed_byte_is_found(cli: Any, folder: Path) -> None:
+    (folder / "out").chmod(0o600)
+    data = bytearray((folder / "out").read_bytes())
+    data[5000] ^= 1
+    (folder / "out").write_bytes(data)
+    assert cli("doctor").code == 1
+    assert any("changed from outside" in text for text in _levels(cli, "problem"))
+
+
+@pytest.mark.parametrize("change", ["shorter", "gone", "link"])
+def test_stream_that_is_not_what_it_was_is_found(cli: Any, folder: Path, change: str) -> None:
+    (folder / "out").chmod(0o600)
+    if change == "shorter":
+        (folder / "out").write_bytes(b"1\n")
+    else:
+        (folder / "out").unlink()
+        if change == "link":
+            (folder / "out").symlink_to("/etc/passwd")
+    assert cli("doctor").code == 1
+    assert _levels(cli, "problem")
+
+
+def test_folder_that_is_gone_is_told_once_and_no_longer_listed(cli: Any, folder: Path) -> None:
+    shutil.rmtree(folder)
+    ran = cli("doctor")
+    assert ran.code == 1
+    assert "folder is gone" in ran.out
+    assert cli("list", "--json").data == []
+    assert cli("doctor").code == 0
+
+
+def test_lost_record_is_written_again_from_the_index(cli: Any, numbers: str, folder: Path) -> None:
+    before = _record(cli)
+    (folder / "meta.json").unlink()
+    _age(folder)
+    ran = cli("doctor")
+    assert ran.code == 0
+    assert "written again" in ran.out
+    assert _record(cli) == before
+    assert cli("show", numbers, "--lines", "3").out == "3\n"
+    assert not _levels(cli, "mended")
+
+
+def test_bytes_without_any_record_get_one(cli: Any, numbers: str, folder: Path) -> None:
+    (folder / "meta.json").unlink()
+    _age(folder)
+    for index in Path(cli.home).glob("index.sqlite*"):
+        index.unlink()
+    ran = cli("doctor")
+    assert ran.code == 0
+    assert cli("show", numbers, "--lines", "2999-").out.endswith("2999\n3000\n")
+    assert cli("list", "--json").data[0]["state"] == "interrupted"
+    assert not _levels(cli, "problem")
+
+
+@pytest.mark.parametrize("damage", ["gone", "garbage"])
+def test_index_is_made_anew_from_the_folders(cli: Any, numbers: str, damage: str) -> None:
+    cli("show", numbers, "--lines", "1-3")
+    before, views = cli("list", "--json").data, cli("views", "--json").data
+    index = Path(cli.home) / "index.sqlite"
+    for other in Path(cli.home).glob("index.sqlite?*"):
+        other.unlink()
+    if damage == "gone":
+        index.unlink()
+    else:
+        index.write_bytes(b"garbage" * 1000)
+    assert cli("doctor").code == 0
+    after = cli("list", "--json").data
+    assert [one["ref"] for one in after] == [one["ref"] for one in before]
+    assert cli("views", "--json").data == views
+
+
+def test_rebuilding_is_done_when_asked(cli: Any, numbers: str) -> None:
+    ran = cli("doctor", "--rebuild")
+    assert ran.code == 0
+    assert "made anew, as asked: 1 buffers, 1 views" in ran.out
+    assert cli("show", numbers, "--lines", "1").out == "1\n"
+
+
+def test_changed_log_is_found(cli: Any, numbers: str) -> None:
+    log = Path(cli.home) / "audit" / "a-test.jsonl"
+    log.write_text(log.read_text().replace('"verb":"run_command"', '"verb":"Run_command"', 1))
+    ran = cli("doctor")
+    assert ran.code == 1
+    assert "is not what was written" in ran.out
+
+
+def test_removed_view_is_found(cli: Any, numbers: str) -> None:
+    cli("list")
+    log = Path(cli.home) / "audit" / "a-test.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join([lines[0], *lines[2:]]))
+    assert cli("doctor").code == 1
+
+
+def test_dead_writer_s_buffer_is_marked(cli: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    process = cli.start("run", "-c", "echo kept; echo $$ > fifo; exec sleep 60")
+    pid = int((tmp_path / "fifo").read_text())
+    process.kill()
+    process.wait()
+    os.kill(pid, 9)
+    ran = cli("doctor")
+    assert ran.code == 0
+    assert "its writer is dead: marked interrupted" in ran.out
+    assert cli("doctor").out.count("mended") == 0
+
+
+def test_open_root_is_closed(cli: Any, numbers: str) -> None:
+    Path(cli.home).chmod(0o755)
+    assert cli("doctor").code == 0
+    assert Path(cli.home).stat().st_mode & 0o777 == 0o700
+
+
+def test_link_in_the_store_is_a_problem(cli: Any, folder: Path) -> None:
+    (folder / "part.0").symlink_to("/etc/passwd")
+    assert cli("doctor").code == 1
+
+
+def test_leftovers_of_dead_writers_go(cli: Any, folder: Path) -> None:
+    (folder / "meta.json.1.tmp").write_text("")
+    _age(folder / "meta.json.1.tmp")
+    (Path(cli.home) / "buffers" / "cmd_0dd000").mkdir(mode=0o700)
+    _age(Path(cli.home) / "buffers" / "cmd_0dd000")
+    assert cli("doctor").code == 0
+    assert not (folder / "meta.json.1.tmp").exists()
+    assert not (Path(cli.home) / "buffers" / "cmd_0dd000").exists()

@@ -1,0 +1,126 @@
+"""The walls of the house: which floor may import which, and what a command really loads."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sightline.store.doors.cli.main as cli_main
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PYPROJECT = REPOSITORY / "pyproject.toml"
+NEVER_LOADED = ("textual", "mcp", "asyncio", "rapidfuzz", "watchfiles", "pygments", "rich", "platformdirs")
+
+in_a_checkout = pytest.mark.skipif(not PYPROJECT.is_file(), reason="the tests lie outside a checkout")
+
+
+def _loaded(code: str, home: Path) -> set[str]:
+    """Top-level names of all modules that a fresh interpreter has after running something."""
+    program = f"{code}\nimport json, sys\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "SIGHTLINE_HOME": str(home / "store")},
+        cwd=home,
+        timeout=60,
+    )
+    return {name.partition(".")[0] for name in json.loads(done.stderr)} | set(json.loads(done.stderr))
+
+
+def _call(*words: str) -> str:
+    return f"from sightline.store.doors.cli.main import main\nmain({list(words)!r})"
+
+
+def test_importing_the_command_line_loads_next_to_nothing(tmp_path: Path) -> None:
+    loaded = _loaded("import sightline.store.doors.cli.main", tmp_path)
+    assert not loaded & {*NEVER_LOADED, "sqlite3", "sightline.store.store", "argparse", "sightline.tui"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--", "true"),
+        ("run", "-c", "seq 1 5000; false"),
+        ("list",),
+        ("query", "wc -l @last"),
+        ("show", "@last"),
+        ("views",),
+    ],
+    ids=" ".join,
+)
+def test_commands_load_nothing_of_the_screen(tmp_path: Path, words: tuple[str, ...]) -> None:
+    loaded = _loaded(f"{_call('run', '--', 'echo', 'hi')}\n{_call(*words)}", tmp_path)
+    assert not loaded & {*NEVER_LOADED, "sightline.tui"}
+
+
+def test_running_a_short_command_loads_only_what_it_needs(tmp_path: Path) -> None:
+    loaded = _loaded(_call("run", "--", "true"), tmp_path)
+    for module in ("sightline.store.query", "sightline.store.tools.substitution", "subprocess", "difflib"):
+        assert module not in loaded
+
+
+def _imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports name the whole path"
+            found.add(node.module or "")
+    return found
+
+
+def _sources(room: str) -> list[Path]:
+    store = Path(cli_main.__file__).parents[2]
+    folder = store if room == "store" else store.parent / ("tui" if store.name == "store" else room)
+    return sorted(folder.rglob("*.py"))
+
+
+def test_store_never_imports_the_screen() -> None:
+    sources = _sources("store")
+    assert len(sources) > 50
+    for path in sources:
+        assert not {name.partition(".")[0] for name in _imports(path)} & {"textual", "rich"}, path
+
+
+def test_inspector_is_opened_by_the_command_line_only_from_inside_a_function() -> None:
+    opening = [path for path in _sources("store") if any(name.startswith("sightline.tui") for name in _imports(path))]
+    assert {path.name for path in opening} <= {"main.py", "demo.py"}
+    for path in opening:
+        top = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
+        assert not any("sightline.tui" in ast.unparse(node) for node in top), path
+
+
+@in_a_checkout
+def test_import_contracts_hold(tmp_path: Path) -> None:
+    pytest.importorskip("importlinter")
+    program = "from importlinter.cli import lint_imports_command; lint_imports_command(['--no-cache'])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=REPOSITORY, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def _project() -> Any:
+    return tomllib.loads(PYPROJECT.read_text())
+
+
+@in_a_checkout
+def test_every_folder_of_code_is_a_package_that_is_installed() -> None:
+    listed = set(_project()["tool"]["setuptools"]["packages"])
+    found = {
+        "sightline." + ".".join(path.parent.relative_to(REPOSITORY).parts)
+        for room in ("store", "tui")
+        for path in (REPOSITORY / room).rglob("*.py")
+    }
+    assert found == listed
+
+
+@in_a_checkout
+def test_each_room_says_that_it_is_typed() -> None:
+    assert all((REPOSITORY / room / "py.typed").is_file() for room in ("store", "tui"))
