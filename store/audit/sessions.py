@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from sightline.store.disk.recording import storable
 from sightline.store.records import Session
 
 SHELL = "shell"
@@ -45,9 +46,17 @@ def current_session(environment: Mapping[str, str] = os.environ, *, name: str = 
         harness=harness,
         harness_id=harness_id,
         client=client,
-        cwd=os.getcwd(),
+        cwd=storable(working_directory()),
         started=time.time(),
     )
+
+
+def working_directory() -> str:
+    """The current folder; where it was removed under us, what it was called."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.environ.get("PWD", "")
 
 
 def is_person(session: Session) -> bool:

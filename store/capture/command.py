@@ -102,6 +102,7 @@ class CommandCapture:
         self._echo = echo
         self._started = started
         self._child: Child | None = None
+        self._early: list[int] = []  # signals that came before there was anyone to have them
         self._deadline: float | None = None
         self._kill_at: float | None = None
         self._timed_out = False
@@ -129,6 +130,8 @@ class CommandCapture:
             if self._recording:
                 self._recording.discard()
             raise
+        for number in self._early:
+            self._child.kill(number)
         if self._timeout is not None:
             self._deadline = began + self._timeout
         pump = Pump(self._child, self._take)
@@ -169,10 +172,12 @@ class CommandCapture:
 
     def stop(self, number: int = signal.SIGTERM, *, insist: bool = True) -> None:
         """Pass a signal on to the command's group; where it insists, one that has not ended soon is killed."""
-        if self._child is not None:
+        if insist and self._kill_at is None:
+            self._kill_at = time.monotonic() + TERM_GRACE_SECONDS
+        if self._child is None:
+            self._early.append(number)
+        else:
             self._child.kill(number)
-            if insist and self._kill_at is None:
-                self._kill_at = time.monotonic() + TERM_GRACE_SECONDS
 
     def _register(self) -> None:
         if self._recording is None:

@@ -53,7 +53,7 @@ class Child(NamedTuple):
             os.killpg(self.pid, 0)
         except (ProcessLookupError, PermissionError):
             return False
-        return True
+        return not _only_zombies(self.pid)
 
     def wait(self) -> int:
         """The status, as `os.waitpid` gives it; waits where ``ended`` is not readable yet."""
@@ -177,3 +177,20 @@ def _watch(pid: int) -> tuple[int, list[int] | None]:
 
     threading.Thread(target=wait, name="sightline-wait", daemon=True).start()
     return read, waited
+
+
+def _only_zombies(group: int) -> bool:
+    """Whether all that is left of a group has ended, and only its parent has not asked yet; False where that is not told."""
+    try:
+        pids = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return False
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                state, _, pgrp = file.read().rpartition(b")")[2].split()[:3]
+        except (OSError, ValueError):
+            continue
+        if int(pgrp) == group and state not in (b"Z", b"X"):
+            return False
+    return bool(pids)

@@ -22,15 +22,15 @@ class Change(NamedTuple):
     """What may have changed.
 
     Attributes:
-        index: whether records were written.
+        records: whether records were written.
         live: names of captures that began, went on or ended.
     """
 
-    index: bool
+    records: bool
     live: frozenset[str]
 
     def __bool__(self) -> bool:
-        return self.index or bool(self.live)
+        return self.records or bool(self.live)
 
 
 class Changes:
@@ -101,7 +101,7 @@ class Changes:
         roots = [self._layout.root, self._layout.live]
         with RustNotify(roots, False, False, 0, False, False) as watcher:
             # What was written between the caller's first look and the watch would be missed.
-            yield Change(index=True, live=frozenset(self._markers()))
+            yield Change(records=True, live=frozenset(self._markers()))
             while not self._stop.is_set():
                 changes = watcher.watch(DEBOUNCE_MS, STEP_MS, _WAIT_MS, self._stop)
                 if isinstance(changes, set):

@@ -5,11 +5,12 @@ A line stands where its newline arrived, so no line is torn; last lines without 
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from sightline.store.disk.layout import open_private, remove_file, write_all
 from sightline.store.disk.lines import Checkpoint, Checkpoints
-from sightline.store.disk.order import read_arrivals
+from sightline.store.disk.order import last_stream, read_arrivals
 from sightline.store.disk.streams import StreamReader
 from sightline.store.shape.source import LINE_LIMIT, Line
 
@@ -73,8 +74,12 @@ class MergedReader:
 
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[tuple[str, Line]]:
         """(stream, line) for lines first to last of both, inclusive; each line keeps its number in its stream."""
+        following: dict[str, Iterator[Line]] = {}
         for run in self.runs(first, last):
-            for line in self._readers[run.stream].lines(run.first, run.first + run.length - 1, limit):
+            if run.stream not in following:  # a stream's runs follow each other, so each is read straight on
+                end = run.first + last - first
+                following[run.stream] = self._readers[run.stream].lines(run.first, end, limit)
+            for line in islice(following[run.stream], run.length):
                 yield run.stream, line
 
     def runs(self, first: int, last: int) -> Iterator[Run]:
@@ -99,16 +104,8 @@ class MergedReader:
         temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
         fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
-            torn = False
-            for run in self.runs(1, self.line_count):
-                if torn:
-                    write_all(fd, b"\n")
-                reader = self._readers[run.stream]
-                start, end = reader.offset_of_line(run.first), reader.offset_of_line(run.first + run.length)
-                while start < end and (data := reader.read(start, min(_COPY_BYTES, end - start))):
-                    write_all(fd, data)
-                    start += len(data)
-                torn = end == reader.byte_count and not reader.ends_with_newline
+            for piece in self._pieces():
+                write_all(fd, piece)
             os.replace(temporary, path)
         except BaseException:
             remove_file(temporary)
@@ -116,15 +113,44 @@ class MergedReader:
         finally:
             os.close(fd)
 
+    def _pieces(self) -> Iterator[bytes]:
+        """All lines as they stand in a file, in pieces of bounded size."""
+        held: list[bytes] = []
+        size = 0
+        unended = False
+        open_ends = {
+            stream: reader.line_count for stream, reader in self._readers.items() if not reader.ends_with_newline
+        }
+        for stream, line in self.lines(1, self.line_count, _COPY_BYTES):
+            if unended:
+                held.append(b"\n")
+            unended = line.number == open_ends.get(stream)
+            if line.whole:
+                held.append(line.data if unended else line.data + b"\n")
+                size += line.length + 1
+            else:
+                yield b"".join(held)
+                held, size = [], 0
+                yield from self._long_line(self._readers[stream], line, b"" if unended else b"\n")
+            if size >= _COPY_BYTES:
+                yield b"".join(held)
+                held, size = [], 0
+        yield b"".join(held)
+
+    def _long_line(self, reader: StreamReader, line: Line, ending: bytes) -> Iterator[bytes]:
+        start = reader.offset_of_line(line.number)
+        for offset in range(start, start + line.length, _COPY_BYTES):
+            yield reader.read(offset, min(_COPY_BYTES, start + line.length - offset))
+        yield ending
+
     def _runs_from(self, start: Checkpoint, number: int) -> Iterator[Run]:
         windows = {
             "out": _Window(self._readers["out"], start.out_bytes),
             "err": _Window(self._readers["err"], start.err_bytes),
         }
         following = {"out": start.out_newlines + 1, "err": start.err_newlines + 1}
-        latest = "out"
-        arrivals = read_arrivals(self._order_fd, start.records) if self._order_fd >= 0 else iter(())
-        for arrival in arrivals:
+        latest = last_stream(self._order_fd) if self._order_fd >= 0 else "out"
+        for arrival in read_arrivals(self._order_fd, start.records) if self._order_fd >= 0 else ():
             latest = arrival.stream
             newlines = windows[latest].count(arrival.length)
             if newlines:

@@ -41,3 +41,9 @@ def read_arrivals(fd: int, start: int = 0) -> Iterator[Arrival]:
         if whole < _BATCH_RECORDS:
             return
         start += whole
+
+
+def last_stream(fd: int) -> str:
+    """The stream of the last arrival; ``out`` where nothing has arrived."""
+    records = os.fstat(fd).st_size // RECORD_BYTES
+    return next((arrival.stream for arrival in read_arrivals(fd, records - 1)), "out") if records else "out"

@@ -165,7 +165,7 @@ def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
         found += _evicted(layout)
         for buffer in sorted(found, key=lambda buffer: buffer.created):
             index.put_buffer(buffer)
-        index.set_views_stale(True)
+        index.set_views_stale(bool(os.listdir(layout.audit)))
     return Rebuilt(len(found), unreadable)
 
 

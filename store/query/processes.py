@@ -97,6 +97,8 @@ class Group:
         self._deadline = time.monotonic() + seconds
         self._seconds = seconds
         self._memory_bytes = memory_bytes
+        # Limits set from here come a moment after the start: too late where nothing else keeps a program from writing.
+        self._limits_itself = not backing.landlock or not hasattr(resource, "prlimit")
         self._cancel = cancel or Cancel()
         self._pids: list[int] = []
         self._fds: set[int] = set()
@@ -162,9 +164,9 @@ class Group:
         for number, program in enumerate(programs):
             read, write = self._pipe()
             try:
-                pid = _spawn(
-                    _limited(program, self._seconds, self._memory_bytes), self._watcher, (stdin, write, err_write)
-                )
+                if self._limits_itself:
+                    program = _limited(program, self._seconds, self._memory_bytes)
+                pid = _spawn(program, self._watcher, (stdin, write, err_write))
             except OSError as error:
                 raise ProgramMissing(f"{program.argv[0]} could not be started: {error.strerror}") from error
             self._pids.append(pid)
@@ -221,9 +223,7 @@ def _spawn(program: Executable, group: int, fds: tuple[int, int, int]) -> int:
 
 
 def _limited(program: Executable, seconds: float, memory_bytes: int) -> Executable:
-    """The program behind a shell that limits itself first, where limits cannot be set from here."""
-    if hasattr(resource, "prlimit"):
-        return program
+    """The program behind a shell that limits itself first."""
     script = _LIMITED.format(seconds=_cpu_seconds(seconds), kib=memory_bytes >> 10)
     return Executable(_SHELL, ("sh", "-c", script, "sh", program.path, *program.argv[1:]))
 

@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit.views import Shows, shown_of
 from sightline.store.records import Buffer
-from sightline.store.shape.budgets import SHORT_OUTPUT_BYTES, budget_for
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES, SHORT_OUTPUT_BYTES, budget_for
 from sightline.store.shape.segments import Shaped, join_segments, shown_ranges
 from sightline.store.shape.source import Source
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply, in_order, room_beside, serialised_bytes
+from sightline.store.tools.reply import Reply, fitting, in_order, serialised_bytes
 
 _NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
 
@@ -88,7 +88,13 @@ def command_reply(
             **_hints(asking, buffer, ending),
             **more,
         }
-        shaped = shape(out, err, budget=budget_for(verbosity, not failed), failed=failed, limit=room_beside(fields))
+        budget = budget_for(verbosity, not failed)
+        shaped = fitting(
+            fields,
+            HARD_LIMIT_BYTES,
+            lambda limit: shape(out, err, budget=budget, failed=failed, limit=limit),
+            lambda shaped: join_segments(shaped.segments),
+        )
         fields |= counts_of(shaped)
         if shaped.truncated and "next" not in fields:
             fields["next"] = _next_call(asking, buffer, shaped, out, err)

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from sightline.store.shape import markers
 from sightline.store.shape.clean import clean_line
-from sightline.store.shape.segments import Segment
+from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.shape.source import Line
 from sightline.store.store import Store, Target
 
@@ -84,6 +84,11 @@ class Page(NamedTuple):
     segments: tuple[Segment, ...]
     last: int
     clipped: Segment | None = None
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return join_segments(self.segments)
 
 
 def page_of(lines: Lines, first: int, last: int, room: int) -> Page:

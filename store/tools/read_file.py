@@ -16,7 +16,7 @@ from sightline.store.tools.asking import Asking
 from sightline.store.tools.lines import open_lines, page_of
 from sightline.store.tools.read_output import PAGE_BYTES, clipping_fields
 from sightline.store.tools.read_output import VERB as READ_OUTPUT
-from sightline.store.tools.reply import Reply, in_order, room_beside, serialised_bytes
+from sightline.store.tools.reply import Reply, fitting, in_order, serialised_bytes
 
 VERB = "read_file"
 _NEXT_LINES = 200
@@ -85,7 +85,9 @@ def _part(asking: Asking, target: Target, request: Request) -> Reply:
             )
         last = min(target.last or total, total)
         fields = _fields(target.buffer)
-        page = page_of(lines, target.first, last, min(PAGE_BYTES, room_beside(fields)))
+        page = fitting(
+            fields, PAGE_BYTES, lambda limit: page_of(lines, target.first, last, limit), lambda page: page.text
+        )
     fields["lines"] = f"{target.first}-{page.last}"
     cut = page.last < last
     if cut:

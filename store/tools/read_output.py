@@ -7,12 +7,13 @@ from sightline.store.audit.views import Shows, seen_lines, shown_of
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import BadRange, BadRef, UsageError
 from sightline.store.refs import parse_lines
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.clean import clean_text
-from sightline.store.shape.segments import Segment
+from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.lines import open_lines, page_of
-from sightline.store.tools.reply import Reply, in_order, room_beside
+from sightline.store.tools.reply import Reply, fitting, in_order
 from sightline.store.tools.search_output import search_reply
 
 VERB = "read_output"
@@ -111,7 +112,12 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
             **_state(target),
             **(more or {}),
         }
-        page = page_of(lines, target.first, last, min(request.limit or PAGE_BYTES, room_beside(fields)))
+        page = fitting(
+            fields,
+            min(request.limit or PAGE_BYTES, HARD_LIMIT_BYTES),
+            lambda limit: page_of(lines, target.first, last, limit),
+            lambda page: page.text,
+        )
     fields["lines"] = f"{target.first}-{page.last}"
     cut = page.last < last
     if cut:
@@ -152,9 +158,12 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
             )
         fields: dict[str, Any] = {"output_id": target.ref, "total_lines": total, "total_bytes": size, **_state(target)}
         start = _character_start(source, offset)
-        limit = min(request.limit or PAGE_BYTES, room_beside(fields))
-        end = _page_end(source, start, min(start + limit, size))
-        body = _bytes_between(source, start, end)
+        end, body = fitting(
+            fields,
+            min(request.limit or PAGE_BYTES, HARD_LIMIT_BYTES),
+            lambda limit: _bytes_from(source, start, limit),
+            lambda page: join_segments(page[1]),
+        )
     fields["bytes"] = [start, end]
     if end < size:
         fields |= {"truncated": True, "next_offset": end, "next": asking.calls(VERB, ref=target.ref, offset=end)}
@@ -165,13 +174,15 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     return _reply(fields, body, target, request, total, missing=missing)
 
 
-def _bytes_between(source: StreamReader, start: int, end: int) -> tuple[Segment, ...]:
+def _bytes_from(source: StreamReader, start: int, limit: int) -> tuple[int, tuple[Segment, ...]]:
+    """Where a page ends, and its body."""
+    end = _page_end(source, start, min(start + limit, source.byte_count))
     if start >= end:
-        return ()
+        return end, ()
     text = clean_text(source.read(start, end - start))
     first, last = source.line_at(start), source.line_at(end - 1)
     whole = start == source.offset_of_line(first) and end == source.offset_of_line(last + 1)
-    return (Segment(text, source.ref, first, last, partial=not whole),)
+    return end, (Segment(text, source.ref, first, last, partial=not whole),)
 
 
 def _character_start(source: StreamReader, offset: int) -> int:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sightline.store.audit.views import Shows, record_shown, record_view
 from sightline.store.disk.recording import storable
@@ -41,6 +41,8 @@ FIELD_ORDER = (
     "warning",
 )
 """Agents cut late fields, so what they need most comes first (contract §2)."""
+
+_Made = TypeVar("_Made")
 
 
 class Reply(NamedTuple):
@@ -101,12 +103,25 @@ def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def room_beside(fields: dict[str, Any]) -> int:
-    """Bytes of body that the hard limit leaves beside the fields, for a door that sends the body as it is."""
-    return HARD_LIMIT_BYTES - len(_dumps(fields).encode(errors="surrogateescape")) - _HEAD_SLACK_BYTES
+def fitting(fields: dict[str, Any], limit: int, make: Callable[[int], _Made], text: Callable[[_Made], str]) -> _Made:
+    """The body for a limit, made anew with a smaller one where the whole reply, serialised, would pass the hard limit.
+
+    Args:
+        fields: the fields, as far as they are known; what is still to come has some room.
+        limit: bytes of the body to begin with.
+        make: makes the body for a limit.
+        text: the text of what was made.
+    """
+    made = make(limit)
+    while (size := serialised_bytes(fields, text(made)) + _FIELDS_TO_COME_BYTES) > HARD_LIMIT_BYTES:
+        limit = min(limit * HARD_LIMIT_BYTES // size, limit - 1) - _FIELDS_TO_COME_BYTES
+        if limit < _FIELDS_TO_COME_BYTES:
+            break
+        made = make(limit)
+    return made
 
 
-_HEAD_SLACK_BYTES = 512  # a door's own punctuation
+_FIELDS_TO_COME_BYTES = 1024
 
 
 def error_reply(error: SightlineError, verb: str, request: dict[str, Any]) -> Reply:

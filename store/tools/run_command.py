@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Shows
 from sightline.store.capture.command import CommandCapture, Echo
 from sightline.store.capture.spawn import shell_argv
@@ -88,7 +89,7 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
     if is_ack(request.line):
         request = _confirmed(asking, request)
     budget_for(request.verbosity, exit_ok=True)  # a wrong word is told before anything runs
-    cwd = os.path.abspath(os.path.expanduser(request.cwd)) if request.cwd else os.getcwd()
+    cwd = os.path.abspath(os.path.expanduser(request.cwd)) if request.cwd else working_directory()
     if not os.path.isdir(cwd):
         raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")
     argv, targets = _argv(asking, request)

@@ -7,9 +7,9 @@ from sightline.store.capture.command import Unkept
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.cut import shape
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment
+from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.tools.command_view import Ending, counts_of
-from sightline.store.tools.reply import Reply, in_order, room_beside
+from sightline.store.tools.reply import Reply, fitting, in_order
 
 
 def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str, Any]) -> Reply:
@@ -23,7 +23,12 @@ def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str
     fields = in_order(
         {"exit_code": ending.exit_code, "timed_out": ending.timed_out or None, "warning": why, "note": notes}
     )
-    shaped = shape(out, err, budget=None, failed=False, limit=room_beside(fields))
+    shaped = fitting(
+        fields,
+        HARD_LIMIT_BYTES,
+        lambda limit: shape(out, err, budget=None, failed=False, limit=limit),
+        lambda shaped: join_segments(shaped.segments),
+    )
     counts = counts_of(shaped) if shaped.truncated else {}
     for name in full:  # a total would be that of what memory held
         counts.pop(f"{name}_total", None)

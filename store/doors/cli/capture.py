@@ -2,6 +2,7 @@
 
 import os
 
+from sightline.store.audit.sessions import working_directory
 from sightline.store.capture.stdin import capture_stdin
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, tell_error, write_all
@@ -42,7 +43,7 @@ def main(name: str, words: list[str]) -> int:
             door.store,
             0,
             command=given.command,
-            cwd=os.getcwd(),
+            cwd=working_directory(),
             session=door.asking.session.name,
             label=given.label,
             exit_code=given.exit_code,

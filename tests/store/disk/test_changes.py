@@ -25,7 +25,7 @@ class Listener:
         deadline = time.monotonic() + 10
         while True:
             change = self.told.get(timeout=max(deadline - time.monotonic(), 0.01))
-            if (not name or name in change.live) and (not index or change.index):
+            if (not name or name in change.live) and (not index or change.records):
                 return change
 
 

@@ -1,0 +1,180 @@
+"""Makes the pictures of the inspector: really captures a few commands, opens the store, and exports what the screen shows.
+
+Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg`` and, where a
+converter (rsvg-convert) is installed, the same as PNG.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator
+from unittest.mock import patch
+
+from sightline.store.capture.command import CommandCapture
+from sightline.store.config import Settings
+from sightline.store.store import Store
+from sightline.tui.app import InspectorApp
+from textual.pilot import Pilot
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SIZE = (144, 38)
+CELL_WIDTH = 12.2  # of Textual's SVG export
+AGENT, PERSON = "claude-code-7f3a", "shell-2210"
+
+TESTS = """
+    import unittest
+
+    from parser import parse
+
+    class ParserTest(unittest.TestCase):
+        def setUp(self):
+            print("checking", self.id().rpartition(".")[2], flush=True)
+
+        def test_empty(self):
+            self.assertEqual(parse(""), [])
+
+        def test_words(self):
+            self.assertEqual(parse("a b"), ["a", "b"])
+
+        def test_quotes(self):
+            self.assertEqual(parse('say "hello world"'), ["say", "hello world"])
+
+        def test_trailing_space(self):
+            self.assertEqual(parse("a "), ["a"])
+
+        def test_unicode(self):
+            self.assertEqual(parse("naïve 日本"), ["naïve", "日本"])
+"""
+PARSER = """
+    def parse(text):
+        return text.split()
+"""
+LOG = """
+    import sys, time
+    for number in range(1, 2000):
+        stream = sys.stderr if number % 9 == 0 else sys.stdout
+        level = "WARN  slow upstream, retrying" if number % 9 == 0 else "INFO  GET /api/items/%d 200" % (number * 37 % 911)
+        print(f"10:42:{number % 60:02d} {level}", file=stream, flush=True)
+        time.sleep(0.05)
+"""
+
+
+def capture(store: Store, command: str, session: str = AGENT, label: str = "", name: str = "") -> None:
+    """Run a command in the project and keep what it writes, under a name that looks well."""
+    made = os.path.join(store.layout.buffers, name)
+
+    def reserved(*_: object) -> str:
+        os.mkdir(made, 0o700)
+        return name
+
+    with patch("sightline.store.store.reserve", reserved):
+        recorded = CommandCapture(store, ["sh", "-c", command], command=command, session=session, label=label)
+    captured = recorded.run()
+    if captured.buffer is not None:
+        store.index.put_buffer(captured.buffer._replace(cwd="~/project"))
+
+
+@contextlib.contextmanager
+def project() -> Iterator[Store]:
+    """A small project, and a store with what an agent and a person ran in it."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, Store(os.path.join(folder, "store"), Settings()) as store:
+        os.mkdir(os.path.join(folder, "project"))
+        os.chdir(os.path.join(folder, "project"))
+        for file, text in (("test_parser.py", TESTS), ("parser.py", PARSER), ("serve.py", LOG)):
+            with open(file, "w", encoding="utf-8") as opened:
+                opened.write(textwrap.dedent(text).lstrip())
+        try:
+            yield store
+        finally:
+            os.chdir(before)
+
+
+def fill(store: Store) -> None:
+    """What was run, the oldest first."""
+    python = 'import json; print(json.dumps([{"id": n, "name": f"item {n}", "price": n * 7 % 90} for n in range(400)], indent=1))'
+    capture(store, "ls -la", PERSON, name="cmd_0d41aa")
+    capture(store, "find /usr/share -type f | head -20000", name="cmd_77c0de")
+    capture(store, f"python3 -c '{python}'", label="items.json", name="cmd_51a9e3")
+    capture(store, "grep -rn 'def parse' .", name="cmd_b3d2f8")
+    capture(store, "wc -l *.py", PERSON, name="cmd_e4470b")
+    capture(store, "python3 -m compileall -q . && echo compiled", name="cmd_29f6c1")
+    capture(store, "cat missing.toml", PERSON, name="cmd_8c15d0")
+    capture(store, "python3 -m unittest -v test_parser", name="cmd_a1b2c3")
+    store.amend("cmd_51a9e3", pinned=True)
+    for item, minutes in zip(reversed(store.index.listed(100)), (190, 64, 47, 31, 18, 12, 6, 1), strict=True):
+        store.index.touch(item.buffer.name, time.time() - 60 * minutes - 5)
+
+
+async def picture(store: Store, name: str, *keys: str) -> None:
+    """Open the inspector, press some keys, and export the screen."""
+    app = InspectorApp(store, live=False)
+    async with app.run_test(size=SIZE) as pilot:
+        await rest(pilot)
+        await pilot.press(*keys)
+        await rest(pilot)
+        svg = aligned(app.export_screenshot(title="sightline").replace(os.getcwd(), "~/project"))
+    path = os.path.join(HERE, f"{name}.svg")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(svg)
+    if shutil.which("rsvg-convert"):
+        subprocess.run(["rsvg-convert", path, "-o", path.replace(".svg", ".png")], check=True)
+
+
+async def rest(pilot: Pilot[None]) -> None:
+    """Until nothing is being read any more."""
+    for _ in range(3):
+        await pilot.pause()
+        await pilot.app.workers.wait_for_complete()
+
+
+def aligned(svg: str) -> str:
+    """The same picture with every word at its own place: fonts of another width than the export assumes stay in columns."""
+    svg = re.sub(r"terminal-\d+", "terminal", svg)
+
+    def words(match: re.Match[str]) -> str:
+        start, x, rest_of_tag, text = match[1], float(match[2]), match[3], match[4].replace("&#160;", " ")
+        tag = re.sub(r' textLength="[^"]*"', "", rest_of_tag)
+        placed = []
+        for word in re.finditer(r"\S+(?: \S+)*?(?=\s{1,}|$)", text):
+            column = len(re.sub(r"&[^;]+;", "_", text[: word.start()]))
+            placed.append(f'{start}{x + column * CELL_WIDTH:.1f}"{tag}>{word[0]}</text>')
+        return "".join(placed)
+
+    return re.sub(r'(<text class="terminal-r\d+" x=")([\d.]+)"([^>]*)>([^<]*)</text>', words, svg)
+
+
+def main() -> int:
+    """Make the pictures."""
+    with project() as store:
+        fill(store)
+        log = subprocess.Popen([sys.executable, __file__, "--log", store.root], stdout=subprocess.DEVNULL)
+        try:
+            while not (store.index.running() and store.listed(1)[0].buffer.lines > 60):
+                time.sleep(0.1)
+            for buffer in store.index.running():
+                store.index.put_buffer(buffer._replace(cwd="~/project"))
+            asyncio.run(picture(store, "inspector", "j"))
+            asyncio.run(picture(store, "inspector-light", "t"))
+        finally:
+            log.terminate()
+            log.wait()
+    return 0
+
+
+def keep_a_log(root: str) -> int:
+    """In a process of its own: capture a log that goes on."""
+    with Store(root, Settings()) as store:
+        capture(store, "python3 serve.py --port 8000", name="cmd_f00d5e")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(keep_a_log(sys.argv[2]) if sys.argv[1:2] == ["--log"] else main())

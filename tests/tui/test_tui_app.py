@@ -1,0 +1,87 @@
+"""The application around the panes: help, themes, what it loads."""
+
+import subprocess
+import sys
+
+import pytest
+from sightline.store.store import Store
+from sightline.tui.screens.help import Help
+from sightline.tui.screens.inspector import Inspector
+from tui_kit import add, numbered, opened, press, run, text
+
+HEAVY = ("watchfiles", "anyio", "rapidfuzz", "pygments", "markdown_it", "numpy")
+
+
+def test_the_first_screen_loads_nothing_that_can_wait() -> None:
+    code = "import sys, sightline.tui.app; print(*(name for name in sys.argv[1:] if name in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code, *HEAVY], capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == []
+
+
+def test_help_lists_every_key_that_is_bound(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, (100, 60)) as pilot:
+            await press(pilot, "question_mark")
+            assert isinstance(pilot.app.screen, Help)
+            shown = "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+            for what in (
+                "Filter",
+                "Go to",
+                "Quit",
+                "Switch pane",
+                "Copy ref",
+                "Page down",
+                "Follow",
+                "Scroll right",
+            ):
+                assert what in shown
+            await press(pilot, "escape")
+            assert isinstance(pilot.app.screen, Inspector)
+
+    run(body)
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+q", "ctrl+c"])
+def test_keys_that_quit(store: Store, key: str) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await pilot.press(key)
+            assert not pilot.app.is_running or pilot.app._exit
+
+    run(body)
+
+
+def test_the_footer_tells_what_the_keys_do_here(store: Store) -> None:
+    add(store, "cmd_00000a", "seq", numbered(3))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            (keys,) = text(pilot.app.query_one("#keys"))
+            assert "enter Read" in keys
+            assert keys.count("Switch pane") == 1
+            await press(pilot, "tab")
+            (keys,) = text(pilot.app.query_one("#keys"))
+            assert "Follow" in keys
+            await press(pilot, "slash")
+            (keys,) = text(pilot.app.query_one("#keys"))
+            assert "Done" in keys
+
+    run(body)
+
+
+def test_light_and_dark(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert pilot.app.theme == "sightline-dark"
+            await press(pilot, "t")
+            assert pilot.app.theme == "sightline-light"
+
+    run(body)
+
+
+def test_an_empty_store_says_what_to_do(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert "sightline run -- COMMAND" in "\n".join(text(pilot.app.query_one("#notice")))
+
+    run(body)

@@ -1,0 +1,95 @@
+"""Filtering the list."""
+
+from pathlib import Path
+
+import pytest
+from sightline.store.store import Store
+from sightline.tui.widgets.prompt import Prompt
+from textual.pilot import Pilot
+from tui_kit import add, buffers, burst, opened, press, rest, run, text
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(str(tmp_path))
+    add(store, "cmd_00000a", "cargo test --all", b"a\n")
+    add(store, "cmd_00000b", "pytest -q", b"b\n", label="nightly")
+    add(store, "cmd_00000c", "git status", b"c\n")
+    return store
+
+
+def names(pilot: Pilot[None]) -> list[str]:
+    rows = buffers(pilot).rows
+    return [rows.name(at) for at in range(len(rows))]
+
+
+def test_it_narrows_as_one_types(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "slash", "t")
+            assert len(names(pilot)) == 3
+            await press(pilot, "e", "s", "t")
+            assert names(pilot) == ["cmd_00000a", "cmd_00000b"]
+            assert "2 matches" in text(pilot.app.query_one("#list-title"))[0]
+
+    run(body)
+
+
+@pytest.mark.parametrize(("typed", "found"), [("crgtst", "a"), ("nightly", "b"), ("00000c", "c"), ("pytset -q", "b")])
+def test_it_looks_at_command_label_and_ref(store: Store, typed: str, found: str) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "slash", *("space" if key == " " else "minus" if key == "-" else key for key in typed))
+            assert names(pilot)[:1] == [f"cmd_00000{found}"]
+            assert buffers(pilot).rows.selected == f"cmd_00000{found}"
+
+    run(body)
+
+
+def test_enter_keeps_it_and_escape_clears_it(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, *"/git", "enter")
+            assert names(pilot) == ["cmd_00000c"]
+            assert buffers(pilot).has_focus
+            await press(pilot, "slash")
+            assert pilot.app.query_one("#filter", Prompt).value == "git"
+            await press(pilot, "escape")
+            assert len(names(pilot)) == 3
+            assert buffers(pilot).rows.selected == "cmd_00000c"
+
+    run(body)
+
+
+def test_keys_typed_ahead_arrive_in_the_prompt(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await burst(pilot, "/q:/?")
+            assert pilot.app.query_one("#filter", Prompt).value == "q:/?"
+
+    run(body)
+
+
+def test_nothing_found_is_said(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, *"/zzzzqqqq", "enter")
+            assert names(pilot) == []
+            assert "No buffer matches" in text(pilot.app.query_one("#notice"))[0]
+            await press(pilot, "escape")
+            assert len(names(pilot)) == 3
+
+    run(body)
+
+
+def test_a_new_buffer_joins_what_was_found(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, *"/git", "enter")
+            add(store, "cmd_00000d", "git log", b"d\n")
+            buffers(pilot).store_changed(index=True, live=frozenset())
+            await rest(pilot)
+            assert names(pilot) == ["cmd_00000d", "cmd_00000c"]
+            assert buffers(pilot).rows.selected == "cmd_00000c"
+
+    run(body)

@@ -1,0 +1,139 @@
+"""The list of buffers on the screen: keys, mouse, order, many of them."""
+
+from sightline.store.store import Store
+from sightline.tui.widgets.buffer_list import BufferList
+from tui_kit import NOW, add, buffers, opened, press, rest, run, text, viewer
+
+
+def fill(store: Store, count: int = 5) -> None:
+    for number in range(count):
+        add(store, f"cmd_{number:06x}", f"command {number}", b"out of %d\n" % number, ago=60.0 * (count - number))
+
+
+def test_the_most_recently_used_is_first_and_shown(store: Store) -> None:
+    fill(store)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            rows = text(buffers(pilot))
+            assert [row.split()[2:4] for row in rows] == [["command", str(number)] for number in (4, 3, 2, 1, 0)]
+            assert text(viewer(pilot)) == ["  1   out of 4"]
+
+    run(body)
+
+
+def test_every_state_has_its_mark(store: Store) -> None:
+    add(store, "cmd_00000a", "fails", b"x\n", exit_code=2)
+    add(store, "cmd_00000b", "hangs", b"x\n", exit_code=None, timed_out=True)
+    add(store, "cmd_00000c", "works", b"x" * 70_000, pinned=True, label="nightly")
+    killed = add(store, "cmd_00000d", "dies", b"x\n", exit_code=None)
+    store.index.put_buffer(killed._replace(state="interrupted"))
+    store.remove(add(store, "cmd_00000e", "gone", b"x\n"), "evicted")
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            rows = [row.split() for row in text(buffers(pilot))]
+            assert [row[0] for row in rows] == ["·", "◌", "✓◆", "✗", "✗"]
+            assert rows[2][2:] == ["nightly", "works", "0", "68K", "1m"]
+            assert "2" in rows[4]
+            assert "time" in rows[3]
+
+    run(body)
+
+
+def test_keys_move_the_cursor_and_the_viewer_follows(store: Store) -> None:
+    fill(store)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "j", "down")
+            assert text(viewer(pilot)) == ["  1   out of 2"]
+            await press(pilot, "G")
+            assert buffers(pilot).rows.selected == "cmd_000000"
+            await press(pilot, "k", "g")
+            assert buffers(pilot).rows.selected == "cmd_000004"
+            await press(pilot, "enter")
+            assert viewer(pilot).has_focus
+            await press(pilot, "tab")
+            assert buffers(pilot).has_focus
+
+    run(body)
+
+
+def test_a_click_selects(store: Store) -> None:
+    fill(store)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await pilot.click(BufferList, offset=(5, 3))
+            await rest(pilot)
+            assert buffers(pilot).rows.selected == "cmd_000001"
+
+    run(body)
+
+
+def test_browsing_is_no_use(store: Store) -> None:
+    fill(store)
+    before = [(item.used, item.buffer.accessed) for item in store.index.listed(10)]
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "j", "j", "enter", "G", "tab", "G")
+
+    run(body)
+    assert [(item.used, item.buffer.accessed) for item in store.index.listed(10)] == before
+
+
+def test_a_change_of_order_neither_moves_the_selection_nor_the_row_under_the_cursor(store: Store) -> None:
+    fill(store, 100)
+
+    async def body() -> None:
+        async with opened(store, (80, 24)) as pilot:
+            shown = buffers(pilot)
+            await press(pilot, *["pagedown"] * 4)
+            selected, row = shown.rows.selected, shown.rows.cursor - shown.scroll_offset.y
+            for number in (1, 2, 3):
+                store.index.touch(f"cmd_{number:06x}", NOW)
+            shown.store_changed(index=True, live=frozenset())
+            await rest(pilot)
+            assert shown.rows.selected == selected
+            assert shown.rows.cursor - shown.scroll_offset.y == row
+            assert shown.rows.name(0) == "cmd_000003"
+
+    run(body)
+
+
+def test_the_end_of_a_long_list_is_read_for_it(store: Store) -> None:
+    fill(store, 450)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert len(buffers(pilot).rows.catalog) < 450
+            await press(pilot, "end")
+            assert buffers(pilot).rows.selected == "cmd_000000"
+            assert text(buffers(pilot))[-1].split()[2:4] == ["command", "0"]
+
+    run(body)
+
+
+def test_the_header_counts(store: Store) -> None:
+    fill(store, 3)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            (header,) = text(pilot.app.query_one("#header"))
+            assert "3 buffers" in header
+            assert "27 B of 2.0 GiB" in header
+
+    run(body)
+
+
+def test_the_ref_is_copied(store: Store) -> None:
+    fill(store, 1)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "y")
+            assert pilot.app.clipboard == "@cmd_000000"
+
+    run(body)

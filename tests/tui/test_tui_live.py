@@ -1,0 +1,70 @@
+"""What other processes capture shows up by itself."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from sightline.store.store import Store
+from tui_kit import begin, buffers, numbered, opened, run, text, until, viewer
+
+
+def test_a_new_capture_appears_tails_and_ends(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, live=True) as pilot, _other(store) as other:
+            await until(pilot, lambda: pilot.app._feed._changes._thread is not None)
+            recording = begin(other, "cmd_00000a", "make")
+            recording.register()
+            await until(pilot, lambda: "@cmd_00000a" in "".join(text(buffers(pilot))))
+            assert "●" in text(buffers(pilot))[0]
+            recording.append("out", b"first\n")
+            await until(pilot, lambda: text(viewer(pilot)) == ["  1   first"])
+            recording.append("out", b"second\n")  # within the 20 ms in which the marker is not touched again
+            await until(pilot, lambda: len(text(viewer(pilot))) == 2)
+            recording.append("out", numbered(100))
+            await until(pilot, lambda: text(viewer(pilot))[-1:] == ["102   line 100"])
+            recording.seal(exit_code=3)
+            await until(pilot, lambda: "✗" in text(buffers(pilot))[0])
+
+    run(body)
+
+
+def test_without_watches_it_polls_and_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles._rust_notify", None)
+
+    async def body() -> None:
+        async with opened(store, live=True) as pilot, _other(store) as other:
+            recording = begin(other, "cmd_00000a", "make")
+            recording.register()
+            await until(pilot, lambda: "@cmd_00000a" in "".join(text(buffers(pilot))))
+            await until(pilot, lambda: "polling" in text(pilot.app.query_one("#header"))[0])
+            assert "watchfiles is not installed" in next(iter(pilot.app._notifications)).message
+            recording.append("out", b"first\n")
+            await until(pilot, lambda: text(viewer(pilot)) == ["  1   first"])
+            recording.seal(exit_code=0)
+
+    run(body)
+
+
+def test_a_store_that_disappears_is_said(store: Store, tmp_path: Path) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            store.index.close()
+            buffers(pilot).store_changed(index=True, live=frozenset())
+            await until(pilot, lambda: bool(pilot.app._notifications))
+            assert "the store cannot be read" in next(iter(pilot.app._notifications)).title
+            assert pilot.app.is_running
+
+    run(body)
+
+
+class _other:  # noqa: N801
+    """The same store as another process has it: with a connection of its own."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = Store(store.root, store.settings)
+
+    async def __aenter__(self) -> Store:
+        return self.store
+
+    async def __aexit__(self, *_: object) -> None:
+        self.store.close()

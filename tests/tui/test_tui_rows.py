@@ -1,0 +1,124 @@
+"""The order of the list, as buffers are used, appear and go, whatever part of it has been read."""
+
+from pathlib import Path
+
+import pytest
+from sightline.store.store import Store
+from sightline.tui import loading
+from sightline.tui.loading import load
+from sightline.tui.rows import BufferRows
+from tui_kit import add, open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setattr(loading, "PAGE", 4)
+    monkeypatch.setattr(loading, "BULK_PAGE", 4)
+    monkeypatch.setattr("sightline.tui.rows.PAGE", 4)
+    monkeypatch.setattr("sightline.tui.rows._AHEAD", 0)
+    store = open_store(tmp_path)
+    for number in range(30):
+        add(store, f"cmd_{number:06x}", f"command {number}")
+    return store
+
+
+def names(*numbers: int) -> list[str]:
+    return [f"cmd_{number:06x}" for number in numbers]
+
+
+def read(store: Store, rows: BufferRows, first: int = 0, last: int = 2, *, everything: bool = False) -> int:
+    shift = 0
+    while request := rows.request(first, last, everything=everything):
+        shift += rows.take(load(store, request))
+    return shift
+
+
+def known(rows: BufferRows) -> list[str]:
+    return [entry.name for entry in rows.catalog.entries]
+
+
+def test_only_what_is_looked_at_is_read(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows)
+    assert known(rows) == names(29, 28, 27, 26)
+    assert len(rows) == 30
+    assert rows.selected == names(29)[0]
+
+
+def test_scrolling_reads_on(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows)
+    read(store, rows, 8, 10)
+    assert known(rows) == names(*range(29, 17, -1))
+    assert rows.record(rows.name(10)).command == "command 19"
+
+
+def test_everything_can_be_read(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows, everything=True)
+    assert known(rows) == names(*range(29, -1, -1))
+    assert rows.catalog.complete
+
+
+def test_a_used_buffer_moves_to_the_top_and_the_selected_one_stays_selected(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows, 0, 10)
+    rows.move_to(2)
+    store.touch("cmd_00000f")
+    rows.index_changed()
+    assert read(store, rows, 0, 10) == 1
+    assert known(rows)[:3] == names(15, 29, 28)
+    assert known(rows).count("cmd_00000f") == 1
+    assert (rows.selected, rows.cursor) == ("cmd_00001b", 3)
+
+
+def test_the_selected_one_is_followed_to_the_top(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows, 0, 10)
+    rows.move_to(5)
+    store.touch(rows.selected)
+    rows.index_changed()
+    read(store, rows, 0, 10)
+    assert rows.cursor == 0
+
+
+def test_more_new_buffers_than_a_page_are_all_found(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows)
+    for number in range(100, 111):
+        add(store, f"cmd_{number:06x}", "new")
+    rows.index_changed()
+    read(store, rows)
+    assert known(rows)[:12] == names(*range(110, 99, -1), 29)
+
+
+def test_a_removed_buffer_leaves_the_list_and_the_cursor_its_row(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows)
+    rows.move_to(1)
+    store.remove(store.index.buffer(rows.selected), "removed")
+    rows.index_changed()
+    read(store, rows)
+    assert (rows.selected, rows.cursor) == (names(27)[0], 1)
+
+
+def test_an_empty_store_and_its_first_buffer(tmp_path: Path) -> None:
+    store, rows = open_store(tmp_path / "empty"), BufferRows()
+    read(store, rows)
+    assert (len(rows), rows.selected) == (0, "")
+    add(store, "cmd_aaaaaa", "true")
+    rows.index_changed()
+    read(store, rows)
+    assert (len(rows), rows.selected) == (1, "cmd_aaaaaa")
+
+
+def test_matches_take_the_place_of_the_order(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows)
+    rows.show_matches(names(3, 7), best=True)
+    read(store, rows)
+    assert (len(rows), rows.selected) == (2, names(3)[0])
+    assert rows.record(names(7)[0]) is not None
+    rows.show_matches(None)
+    read(store, rows, everything=True)
+    assert rows.name(rows.cursor) == rows.selected

@@ -1,0 +1,65 @@
+"""How the screens look, in three sizes."""
+
+from collections.abc import Callable
+
+import pytest
+from sightline.store.store import Store
+from sightline.tui.app import InspectorApp
+from textual.pilot import Pilot
+from tui_kit import NOW, add, begin, rest
+
+Compare = Callable[..., bool]
+
+
+@pytest.fixture
+def project(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    add(store, "file_0badf0", "src/parser.py", b"def parse(text):\n\treturn text\n", ago=86_400 * 3, exit_code=None)
+    add(store, "cmd_5e1f00", "cat data/日本語.json", '{"名前": "試験"}\n'.encode(), ago=7_300, label="fixture")
+    add(store, "cmd_c0ffee", "cargo build --release", b"Compiling\n" * 900, ago=3_700, pinned=True)
+    killed = add(store, "cmd_dead01", "sleep 1000", b"x\n", ago=1_900, exit_code=None)
+    store.index.put_buffer(killed._replace(state="interrupted"))
+    store.remove(add(store, "cmd_90ne00", "curl https://example.org", b"x\n", ago=900), "evicted")
+    out = b"".join(b"tests/test_parser.py::test_case_%d PASSED\n" % number for number in range(1, 120))
+    add(store, "cmd_a1b2c3", "pytest -q tests", out, b"warning: slow \xe2\x80\xae marker\n", ago=95, exit_code=1)
+    recording = begin(store, "cmd_f00d00", "tail -F app.log")
+    recording.append("out", b"listening\n")
+    store.index.put_buffer(recording.buffer._replace(created=NOW - 5, accessed=NOW - 5))
+    request = store  # the writer lives as long as the test
+    monkeypatch.setattr(request, "_held", recording, raising=False)
+    return store
+
+
+def shown(compare: Compare, store: Store, size: tuple[int, int], *keys: str) -> bool:
+    async def before(pilot: Pilot[None]) -> None:
+        await rest(pilot)
+        await pilot.press(*keys)
+        await rest(pilot)
+
+    return compare(InspectorApp(store, clock=lambda: NOW, live=False), terminal_size=size, run_before=before)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)], ids=["small", "medium", "large"])
+def test_inspector(snap_compare: Compare, project: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, project, size, "j")
+
+
+def test_light(snap_compare: Compare, project: Store) -> None:
+    assert shown(snap_compare, project, (120, 36), "t", "j", "enter")
+
+
+def test_filter(snap_compare: Compare, project: Store) -> None:
+    assert shown(snap_compare, project, (120, 36), "slash", "c", "a", "r")
+
+
+def test_evicted(snap_compare: Compare, project: Store) -> None:
+    assert shown(snap_compare, project, (120, 36), "j", "j")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["small", "medium"])
+def test_empty(snap_compare: Compare, store: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, store, size)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["small", "medium"])
+def test_help(snap_compare: Compare, project: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, project, size, "question_mark")

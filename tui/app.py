@@ -1,0 +1,142 @@
+"""The inspector: a terminal UI on a store. Its screens are in `screens/`, their parts in `widgets/`."""
+
+import os
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from sightline.store.store import Store, Target
+from sightline.tui import messages
+from sightline.tui.feed import Feed
+from sightline.tui.safe import visible
+from sightline.tui.screens.inspector import Inspector
+from sightline.tui.theme import DARK, LIGHT
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
+
+
+class InspectorApp(App[None]):
+    """Shows a store, live."""
+
+    TITLE = "Sightline"
+    CSS_PATH = "screens/inspector.tcss"  # a default screen's own is not loaded
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # With priority, so that they act before the next key is looked at: keys typed ahead reach the prompt.
+        Binding("slash", "filter", "Filter", key_display="/", priority=True),
+        Binding("colon", "goto", "Go to", key_display=":", priority=True),
+        Binding("question_mark", "help", "Keys", key_display="?"),
+        Binding("q", "quit", "Quit"),
+        Binding("t", "switch_theme", "Light or dark", show=False),
+        Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
+    ]
+
+    def __init__(
+        self, store: Store, *, target: Target | None = None, clock: Callable[[], float] = time.time, live: bool = True
+    ) -> None:
+        """Make the application.
+
+        Args:
+            store: what it shows; it stays open when the application ends.
+            target: what it opens on; the most recently used buffer by default.
+            clock: what ages are counted from.
+            live: whether it listens for changes.
+        """
+        super().__init__()
+        self.animation_level = "none"  # a page key is on the screen in 8 ms, with smooth scrolling in 40
+        for theme in (DARK, LIGHT):
+            self.register_theme(theme)
+        if "TEXTUAL_THEME" not in os.environ:
+            self.theme = DARK.name
+        self._inspector = Inspector(store, target=target, clock=clock)
+        self._feed = Feed(store, self) if live else None
+
+    def get_default_screen(self) -> Inspector:
+        """The only screen that is always there."""
+        return self._inspector
+
+    def on_ready(self) -> None:
+        """Listen for changes, once there is something on the screen."""
+        if self._feed is not None:
+            self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
+
+    def on_unmount(self) -> None:
+        """Stop listening."""
+        if self._feed is not None:
+            self._feed.close()
+
+    # what happens
+
+    def on_store_changed(self, message: messages.StoreChanged) -> None:
+        """The store's changes enter here."""
+        self._inspector.store_changed(message)
+
+    def on_polling_begun(self, message: messages.PollingBegun) -> None:
+        """Say it once, and keep a word of it in the header."""
+        self._inspector.polling_begun()
+        self.notify(visible(f"Looking for changes instead of watching: {message.reason}"), markup=False)
+
+    def on_read_failed(self, message: messages.ReadFailed) -> None:
+        """Say what happened and what to do."""
+        self.notify(
+            visible(message.hint) or "Try again", title=visible(message.message), severity="error", markup=False
+        )
+
+    # keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that opens a prompt is a letter like any other while one is open."""
+        if action in ("filter", "goto"):
+            return self.screen is self._inspector and not isinstance(self.focused, Input)
+        return super().check_action(action, parameters)
+
+    def action_filter(self) -> None:
+        """Filter the list."""
+        self._inspector.open_filter()
+
+    def action_goto(self) -> None:
+        """Go to a line."""
+        self._inspector.open_goto()
+
+    def action_switch_theme(self) -> None:
+        """Light instead of dark, or the other way round."""
+        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        from sightline.tui.screens.help import Help, section
+        from sightline.tui.widgets.buffer_list import BufferList
+        from sightline.tui.widgets.viewer import Viewer
+
+        self.push_screen(
+            Help(
+                [
+                    section("Anywhere", [*self.BINDINGS, *Inspector.BINDINGS]),
+                    section("Buffers", BufferList.BINDINGS),
+                    section("Viewer", Viewer.BINDINGS),
+                ]
+            )
+        )
+
+
+def run(store_root: str | None = None, ref: str | None = None) -> int:
+    """Open the inspector and stay in it until it is left.
+
+    Args:
+        store_root: the store's folder; the usual one by default.
+        ref: what to open it on, a unique prefix will do; with a range, at its first line.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SightlineError: the store cannot be opened, or there is no such buffer.
+    """
+    with Store(store_root) as store:
+        target = store.resolve(ref, prefixes=True) if ref else None
+        app = InspectorApp(store, target=target)
+        app.run()
+        return app.return_code or 0

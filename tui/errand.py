@@ -1,0 +1,76 @@
+"""Reads of the store off the UI's thread: one at a time, and once more where they were asked for meanwhile."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from sightline.store.errors import SightlineError
+from sightline.tui.messages import ReadFailed
+from textual.widget import Widget
+
+T = TypeVar("T")
+
+
+class Errand(Generic[T]):
+    """One kind of read that a widget needs again and again.
+
+    However often it is asked for while it runs, it runs once more: a burst of changes neither piles up nor starves it.
+    """
+
+    def __init__(self, widget: Widget, plan: Callable[[], Callable[[], T] | None], done: Callable[[T], None]) -> None:
+        """Prepare.
+
+        Args:
+            widget: whose errand it is.
+            plan: called in the UI's thread; gives what to run in another, or None for nothing.
+            done: called in the UI's thread with the result.
+        """
+        self._widget = widget
+        self._plan = plan
+        self._done = done
+        self._asked = False
+        self._running = False
+
+    @property
+    def asked_again(self) -> bool:
+        """Whether a newer answer is wanted already; long reads look at it and give up."""
+        return self._asked
+
+    def ask(self) -> None:
+        """Have it read, now or after the read that is under way."""
+        self._asked = True
+        if not self._running:
+            self._running = True
+            self._widget.run_worker(self._run())
+
+    def carry_out_now(self, read: Callable[[], T]) -> None:
+        """Read in the UI's thread: for what is quick, and wanted on the very first screen."""
+        try:
+            self._done(read())
+        except (SightlineError, OSError, sqlite3.Error) as error:
+            self._failed(error)
+
+    async def _run(self) -> None:
+        try:
+            while self._asked:
+                self._asked = False
+                read = self._plan()
+                if read is not None:
+                    await self._carry_out(read)
+        finally:
+            self._running = False
+
+    async def _carry_out(self, read: Callable[[], T]) -> None:
+        try:
+            result = await asyncio.to_thread(read)
+        except (SightlineError, OSError, sqlite3.Error) as error:
+            self._failed(error)
+        else:
+            self._done(result)
+
+    def _failed(self, error: Exception) -> None:
+        if isinstance(error, SightlineError):
+            self._widget.post_message(ReadFailed(error.message, error.hint))
+        else:
+            self._widget.post_message(ReadFailed(f"the store cannot be read: {error}", "`sightline doctor` tells more"))

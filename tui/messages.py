@@ -1,0 +1,105 @@
+"""What the inspector's parts tell each other. Where a newer message says it all, it takes the older one's place."""
+
+from sightline.store.records import Buffer
+from textual.message import Message
+
+
+class StoreChanged(Message):
+    """The store may have changed; see `sightline.store.disk.changes.Change`."""
+
+    def __init__(self, index: bool, live: frozenset[str]) -> None:
+        super().__init__()
+        self.index = index
+        self.live = live
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether a newer one says all that this one says."""
+        return isinstance(message, StoreChanged) and message.index >= self.index and message.live >= self.live
+
+
+class PollingBegun(Message):
+    """Changes are looked for, because they cannot be watched."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+class StoreCounted(Message):
+    """How much the store holds: buffers with bytes, those bytes, captures that run."""
+
+    def __init__(self, buffers: int, held: int, running: int) -> None:
+        super().__init__()
+        self.buffers = buffers
+        self.held = held
+        self.running = running
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, StoreCounted)
+
+
+class BufferSelected(Message):
+    """The list's cursor stands on a buffer, or its record has changed; None where the list is empty."""
+
+    def __init__(self, buffer: Buffer | None) -> None:
+        super().__init__()
+        self.buffer = buffer
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, BufferSelected)
+
+
+class ListFiltered(Message):
+    """How many buffers the list shows of those it looked through; found is None where there is no filter."""
+
+    def __init__(self, found: int | None) -> None:
+        super().__init__()
+        self.found = found
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, ListFiltered)
+
+
+class PromptTyped(Message):
+    """The text in a prompt changed."""
+
+    def __init__(self, prompt: str, text: str) -> None:
+        super().__init__()
+        self.prompt = prompt
+        self.text = text
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, PromptTyped) and message.prompt == self.prompt
+
+
+class PromptAnswered(Message):
+    """Enter was pressed in a prompt."""
+
+    def __init__(self, prompt: str, text: str) -> None:
+        super().__init__()
+        self.prompt = prompt
+        self.text = text
+
+
+class PlaceChanged(Message):
+    """Which lines of how many the viewer shows, whether it follows, and the number being typed."""
+
+    def __init__(self, first: int, last: int, total: int, following: bool, count: str) -> None:
+        super().__init__()
+        self.first = first
+        self.last = last
+        self.total = total
+        self.following = following
+        self.count = count
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, PlaceChanged)
+
+
+class ReadFailed(Message):
+    """Something could not be read; what happened, and what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__()
+        self.message = message
+        self.hint = hint

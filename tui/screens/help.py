@@ -1,0 +1,73 @@
+"""The keys, by pane, as they are really bound."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+Section = tuple[str, list[tuple[str, str]]]
+
+_KEY_NAMES = {
+    "down": "↓",
+    "up": "↑",
+    "left": "←",
+    "right": "→",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "question_mark": "?",
+    "slash": "/",
+    "colon": ":",
+    "circumflex_accent": "^",
+    "dollar_sign": "$",
+    "home": "Home",
+    "end": "End",
+    "enter": "Enter",
+    "escape": "Esc",
+    "tab": "Tab",
+    "space": "Space",
+}
+
+
+def key_names(binding: Binding) -> list[str]:
+    """How the keys of a binding are written."""
+    return [_KEY_NAMES.get(key, key.replace("ctrl+", "^").replace("shift+", "⇧")) for key in binding.key.split(",")]
+
+
+def section(name: str, bindings: Iterable[BindingType]) -> Section:
+    """A section of the help from a class' own bindings."""
+    described = [binding for binding in bindings if isinstance(binding, Binding) and binding.description]
+    return name, [(" ".join(key_names(binding)), binding.description) for binding in described]
+
+
+class Help(ModalScreen[None]):
+    """A page of keys over the screen."""
+
+    CSS_PATH = "help.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark", "dismiss", "Close"),
+        Binding("down,j", "scroll(1)", "Down", show=False),
+        Binding("up,k", "scroll(-1)", "Up", show=False),
+    ]
+
+    def __init__(self, sections: list[Section]) -> None:
+        super().__init__()
+        self._sections = sections
+
+    def compose(self) -> ComposeResult:
+        """The sections under each other."""
+        with VerticalScroll(id="help") as panel:
+            panel.border_title = "Keys"
+            for name, rows in self._sections:
+                yield Static(Content(name), classes="section", markup=False)
+                width = max(len(keys) for keys, _ in rows)
+                lines = [Content.assemble((f"{keys:>{width}}", "bold $primary"), "  ", what) for keys, what in rows]
+                yield Static(Content("\n").join(lines), markup=False)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by a line."""
+        self.query_one("#help").scroll_relative(y=lines, animate=False)

@@ -1,0 +1,174 @@
+"""The main screen: buffers at the left, the selected one's output at the right. It passes on what its parts tell."""
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from sightline.store.records import Buffer
+from sightline.store.store import Store, Target
+from sightline.tui import messages
+from sightline.tui.strips import Part
+from sightline.tui.widgets.buffer_list import AGES_SECONDS, BufferList
+from sightline.tui.widgets.header import Header
+from sightline.tui.widgets.info import Info
+from sightline.tui.widgets.key_bar import KeyBar
+from sightline.tui.widgets.list_title import ListTitle
+from sightline.tui.widgets.notice import Notice, Said, welcome
+from sightline.tui.widgets.prompt import Prompt
+from sightline.tui.widgets.viewer import Viewer
+from sightline.tui.wording import tombstone_text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+
+
+class Inspector(Screen[None]):
+    """Two panes that know nothing of each other; beside each other or, where it is narrow, one above the other."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 (typed so in Screen)
+    AUTO_FOCUS = "#buffers"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="tab"),
+        Binding("y", "copy_ref", "Copy ref"),
+        Binding("escape", "clear_filter", "Clear the filter", show=False),
+    ]
+
+    def __init__(self, store: Store, *, target: Target | None = None, clock: Callable[[], float] = time.time) -> None:
+        """Make the screen.
+
+        Args:
+            store: what it shows.
+            target: what it opens on; the most recently used buffer by default.
+            clock: what ages are counted from.
+        """
+        super().__init__()
+        self._store = store
+        self._clock = clock
+        self._target = target
+        self._buffer: Buffer | None = None
+        self._query = ""
+
+    def compose(self) -> ComposeResult:
+        """Header, panes, keys."""
+        target = self._target
+        yield Header(self._store.settings)
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield ListTitle()
+                yield Prompt("filter: command, ref, label, session", id="filter", back="#buffers", keeps=True)
+                yield BufferList(self._store, clock=self._clock, selected=target.buffer.name if target else "")
+            with Vertical(id="right"):
+                yield Info(clock=self._clock)
+                yield Viewer(self._store, line=target.first if target else 0)
+                yield Notice()
+                yield Prompt("go to: 42, 50%, $", id="goto", back="#viewer")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """A running capture's duration goes on with the ages."""
+        self.set_interval(AGES_SECONDS, self.query_one(Info).tell)
+        if self._target is not None and self._target.first:
+            self.set_focus(self.query_one(Viewer))
+
+    # what the store tells
+
+    def store_changed(self, message: messages.StoreChanged) -> None:
+        """Pass a change on to the panes."""
+        self.query_one(BufferList).store_changed(message.index, message.live)
+        self.query_one(Viewer).went_on(message.live)
+
+    def polling_begun(self) -> None:
+        """Say that changes are looked for."""
+        self.query_one(Header).polling()
+
+    # what the panes tell
+
+    def on_store_counted(self, message: messages.StoreCounted) -> None:
+        """Counts go to the header."""
+        self.query_one(Header).count(message)
+
+    def on_buffer_selected(self, message: messages.BufferSelected) -> None:
+        """The selected buffer is the one shown."""
+        buffer = self._buffer = message.buffer
+        self.query_one(Info).about(buffer)
+        self.query_one(Viewer).show(buffer)
+        self._say_why_empty()
+
+    def on_place_changed(self, message: messages.PlaceChanged) -> None:
+        """The place goes to the facts."""
+        self.query_one(Info).at(message)
+        self._say_why_empty()
+
+    def on_list_filtered(self, message: messages.ListFiltered) -> None:
+        """What the filter found goes to the title."""
+        self.query_one(ListTitle).filtered(self._query, message.found)
+
+    def _say_why_empty(self) -> None:
+        """Where there is no output, say why in its place."""
+        notice, viewer = self.query_one(Notice), self.query_one(Viewer)
+        lines = self._why_empty()
+        viewer.display, notice.display = not lines, bool(lines)
+        if lines:
+            notice.say(*lines)
+
+    def _why_empty(self) -> list[Said]:
+        buffer = self._buffer
+        if buffer is None:
+            return [[Part("No buffer matches", "dim")]] if self._query else welcome()
+        if buffer.state == "evicted":
+            what, held, how = tombstone_text(self._store.tombstone(buffer.name), buffer)
+            return [
+                [Part(what, "strong")],
+                [Part(buffer.command, "command")],
+                [],
+                [Part(held, "dim")],
+                [Part(how, "dim")],
+            ]
+        if not buffer.bytes:
+            waiting = buffer.state == "running"
+            return [[Part("No output yet" if waiting else "No output", "dim")]]
+        return []
+
+    # prompts
+
+    def open_filter(self) -> None:
+        """Take the text of a filter."""
+        self.query_one("#filter", Prompt).open()
+
+    def open_goto(self) -> None:
+        """Take the number of a line."""
+        self.query_one("#goto", Prompt).open()
+
+    def on_prompt_typed(self, message: messages.PromptTyped) -> None:
+        """Narrow the list as one types."""
+        if message.prompt == "filter":
+            self._query = message.text
+            self.query_one(BufferList).filter(message.text)
+
+    def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
+        """A filter stays; a line is gone to."""
+        meant = message.prompt == "goto" and message.text.strip()
+        if meant and not self.query_one(Viewer).go_to(message.text):
+            self.notify("That is no line: type 42, 50% or $", severity="warning", markup=False)
+
+    # keys
+
+    def action_clear_filter(self) -> None:
+        """Show every buffer again."""
+        self.query_one("#filter", Prompt).clear()
+
+    def action_read(self) -> None:
+        """Go to the viewer, at once: the next key may be on its way."""
+        self.set_focus(self.query_one(Viewer))
+
+    def action_switch_pane(self) -> None:
+        """Go to the other pane."""
+        buffers = self.query_one(BufferList)
+        self.set_focus(self.query_one(Viewer) if buffers.has_focus else buffers)
+
+    def action_copy_ref(self) -> None:
+        """Put the selected buffer's ref on the clipboard."""
+        if self._buffer is not None:
+            self.app.copy_to_clipboard(self._buffer.ref)
+            self.notify(f"Copied {self._buffer.ref}", markup=False)

@@ -1,0 +1,43 @@
+"""A row or two of the screen that says something: what header, titles, facts and key bar have in common."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from rich.style import Style
+from sightline.tui.strips import Part, row
+from textual.strip import Strip
+from textual.widget import Widget
+
+
+def part_styles(widget: Widget, prefix: str, names: Iterable[str]) -> dict[str, Style]:
+    """A widget's component styles ``PREFIX--NAME`` by name, without a background unless they set one."""
+    styles = {}
+    for name in names:
+        component = f"{prefix}--{name}"
+        own = widget.get_component_rich_style(component, partial=True)
+        # The colour as it comes out on the widget's background, where it is given as a share of another.
+        styles[name] = own + Style(color=widget.get_component_rich_style(component).color)
+    return styles
+
+
+class Bar(Widget):
+    """Rows of parts at the left and at the right. What it says is cut to fit and can never disturb the terminal."""
+
+    PARTS: ClassVar = ("dim", "strong", "accent", "key", "running", "ok", "failed", "interrupted", "evicted")
+    COMPONENT_CLASSES: ClassVar = {f"bar--{part}" for part in PARTS}
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows = list[tuple[Sequence[Part], Sequence[Part]]]()
+
+    def say(self, *rows: tuple[Sequence[Part], Sequence[Part]]) -> None:
+        """Say something else; each row is (parts at the left, parts at the right)."""
+        if self._rows != list(rows):
+            self._rows = list(rows)
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One of its rows."""
+        width = self.size.width
+        left, right = self._rows[y] if y < len(self._rows) else ((), ())
+        return row(left, right, width, self.rich_style, part_styles(self, "bar", self.PARTS))

@@ -1,0 +1,225 @@
+"""The list of buffers, however many: draws the rows on the screen, moves the cursor, and has read what it needs."""
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from sightline.store.store import Store
+from sightline.tui.errand import Errand
+from sightline.tui.loading import Answer, load
+from sightline.tui.messages import BufferSelected, ListFiltered, StoreCounted
+from sightline.tui.ranking import rank, terms_of
+from sightline.tui.rows import BufferRows
+from sightline.tui.strips import Part, row
+from sightline.tui.widgets.bar import part_styles
+from sightline.tui.widgets.buffer_row import row_parts
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
+
+
+class BufferList(ScrollView, can_focus=True):
+    """Buffers, most recently used first. Looking at one is no use of it: browsing never changes the order."""
+
+    PARTS: ClassVar = ("dim", "ref", "label", "accent", "running", "ok", "failed", "interrupted", "evicted")
+    COMPONENT_CLASSES: ClassVar = {f"buffer-list--{part}" for part in (*PARTS, "cursor")}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+        Binding("home,g", "top", "Most recently used", show=False),
+        Binding("end,G", "bottom", "Least recently used", show=False),
+        Binding("enter", "screen.read", "Read"),
+    ]
+
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time, selected: str = "") -> None:
+        """Make the list.
+
+        Args:
+            store: whose buffers are listed.
+            clock: what ages are counted from.
+            selected: name of the buffer that the cursor stands on at first; the first one by default.
+        """
+        super().__init__(id="buffers")
+        self._store = store
+        self._clock = clock
+        self._query = ""
+        self._look_for_best = False
+        self._to_bottom = False
+        self._announced: object = self
+        self.rows = BufferRows()
+        self.rows.selected = selected
+        self._reads = Errand(self, self._plan_read, self._take)
+        self._filters = Errand(self, self._plan_filter, self._take_matches)
+
+    def on_mount(self) -> None:
+        """Begin to read: what the index has for the first screen, then, behind it, with all that takes longer."""
+        request = self.rows.request(0, 0)
+        if request is not None:
+            self._reads.carry_out_now(lambda: load(self._store, request._replace(quick=True)))
+        self.call_after_refresh(self.store_changed, index=True, live=frozenset())
+        self.set_interval(AGES_SECONDS, self.refresh)
+
+    # what changes
+
+    def store_changed(self, index: bool, live: frozenset[str]) -> None:
+        """Read again what may have changed."""
+        if index:
+            self.rows.index_changed()
+        self.rows.went_on(live)
+        self._reads.ask()
+
+    def filter(self, query: str) -> None:
+        """Show only what a text finds; an empty one shows everything."""
+        terms = " ".join(terms_of(query))
+        if terms == self._query:
+            return
+        self._query = terms
+        if terms:
+            self._look_for_best = True
+            self._filters.ask()
+            self._reads.ask()
+            return
+        self.rows.show_matches(None)
+        self.post_message(ListFiltered(None))
+        self._redraw()
+
+    def on_resize(self) -> None:
+        """Other rows may be on the screen."""
+        self._bring_cursor_into_sight()
+        self._reads.ask()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Rows that come into sight are read."""
+        super().watch_scroll_y(old_value, new_value)
+        self._reads.ask()
+
+    # reading
+
+    def _plan_read(self) -> Callable[[], Answer] | None:
+        first = self.scroll_offset.y
+        request = self.rows.request(first, first + self.size.height, everything=bool(self._query) or self._to_bottom)
+        if request is None:
+            return None
+        return lambda: load(self._store, request, lambda: self._reads.asked_again)
+
+    def _take(self, answer: Answer) -> None:
+        in_sight = self._cursor_in_sight()
+        shift = self.rows.take(answer)
+        if self._query and (answer.newer or answer.older):
+            self._filters.ask()
+        if self._to_bottom:
+            self.rows.move_to(len(self.rows) - 1)
+            self._to_bottom = not self.rows.catalog.complete
+        self.post_message(StoreCounted(*answer.totals))
+        self._redraw(shift, in_sight)
+        self._reads.ask()
+
+    def _plan_filter(self) -> Callable[[], tuple[str, list[str]]] | None:
+        query, entries = self._query, self.rows.titles()
+        if not query:
+            return None
+
+        def read() -> tuple[str, list[str]]:
+            found = rank([entry.title for entry in entries], query, lambda: self._filters.asked_again)
+            return query, [entries[at].name for at in found]
+
+        return read
+
+    def _take_matches(self, result: tuple[str, list[str]]) -> None:
+        query, names = result
+        if query != self._query or self._filters.asked_again:
+            return
+        self.rows.show_matches(names, best=self._look_for_best)
+        self._look_for_best = False
+        self.post_message(ListFiltered(len(names)))
+        self._redraw()
+        self._reads.ask()
+
+    # drawing
+
+    def _redraw(self, shift: int = 0, in_sight: bool = True) -> None:
+        size = Size(max(self.size.width, 1), len(self.rows))
+        if size != self.virtual_size:
+            self.virtual_size = size
+        if shift and self.scroll_offset.y > 0:
+            self.scroll_to(
+                y=self.scroll_offset.y + shift, animate=False, force=True
+            )  # the row under the cursor stays where it is
+        if in_sight:
+            self._bring_cursor_into_sight()
+        self.refresh()
+        self._announce()
+
+    def _announce(self) -> None:
+        """Tell which buffer is selected, as often as its record has changed."""
+        buffer = self.rows.record(self.rows.selected)
+        if buffer is None and len(self.rows) > 0:
+            return  # it is being read
+        if buffer != self._announced:
+            self._announced = buffer
+            self.post_message(BufferSelected(buffer))
+
+    def _cursor_in_sight(self) -> bool:
+        return 0 <= self.rows.cursor - self.scroll_offset.y < self.size.height
+
+    def _bring_cursor_into_sight(self) -> None:
+        top, height = self.scroll_offset.y, self.size.height
+        if self.rows.cursor < top:
+            self.scroll_to(y=self.rows.cursor, animate=False, force=True)
+        elif height and self.rows.cursor >= top + height:
+            self.scroll_to(y=self.rows.cursor - height + 1, animate=False, force=True)
+
+    def render_line(self, y: int) -> Strip:
+        """A row on the screen."""
+        at = self.scroll_offset.y + y
+        base, width = self.rich_style, self.size.width
+        if at >= len(self.rows):
+            return Strip.blank(width, base)
+        if at == self.rows.cursor:
+            base += self.get_component_rich_style("buffer-list--cursor", partial=True)
+        buffer = self.rows.record(self.rows.name(at))
+        parts = [Part("  …", "dim")] if buffer is None else row_parts(buffer, width, self._clock())
+        return row(parts, (), width, base, part_styles(self, "buffer-list", self.PARTS))
+
+    # keys and mouse
+
+    def _move_to(self, at: int) -> None:
+        self._to_bottom = False
+        self.rows.move_to(at)
+        self._bring_cursor_into_sight()
+        self.refresh()
+        self._announce()
+        self._reads.ask()
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by rows."""
+        self._move_to(self.rows.cursor + rows)
+
+    def action_page(self, pages: float) -> None:
+        """Move the cursor by pages."""
+        self._move_to(self.rows.cursor + int(pages * max(self.size.height - 1, 1)))
+
+    def action_top(self) -> None:
+        """Move to the most recently used."""
+        self._move_to(0)
+
+    def action_bottom(self) -> None:
+        """Move to the least recently used; what has not been read yet is read for it."""
+        self._move_to(len(self.rows) - 1)
+        self._to_bottom = self.rows.matches is None and not self.rows.catalog.complete
+
+    async def on_click(self, event: events.Click) -> None:
+        """Select the row clicked on; twice to read it."""
+        at = self.scroll_offset.y + event.y
+        if at < len(self.rows):
+            self._move_to(at)
+            if event.chain > 1:
+                await self.run_action("screen.read")

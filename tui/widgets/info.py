@@ -1,0 +1,61 @@
+"""The rows above the viewer: which output it shows, what is known of it, and which lines are on the screen."""
+
+import time
+from collections.abc import Callable
+
+from sightline.store.records import Buffer
+from sightline.tui.messages import PlaceChanged
+from sightline.tui.safe import title
+from sightline.tui.strips import Part
+from sightline.tui.widgets.bar import Bar
+from sightline.tui.wording import MARKS, PIN, facts, state_of
+
+
+class Info(Bar):
+    """Two rows: state, ref and command with the place in the output; then the facts."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(id="info")
+        self._clock = clock
+        self._buffer: Buffer | None = None
+        self._place = PlaceChanged(0, 0, 0, False, "")
+
+    def about(self, buffer: Buffer | None) -> None:
+        """Tell of another buffer, or of another record of the same one."""
+        self._buffer = buffer
+        self.tell()
+
+    def at(self, place: PlaceChanged) -> None:
+        """Tell of another place in the output."""
+        self._place = place
+        self.tell()
+
+    def tell(self) -> None:
+        """Say it anew: a running capture's duration goes on."""
+        buffer = self._buffer
+        if buffer is None:
+            self.say()
+            return
+        state = state_of(buffer)
+        named = [
+            Part(f" {MARKS[state]} ", state),
+            Part(buffer.ref, "strong"),
+            Part(f" {PIN}" if buffer.pinned else "", "accent"),
+            Part("  "),
+            Part(title(buffer.command)),
+        ]
+        ending, *rest = facts(buffer, self._clock())
+        told = [Part(f"   {ending}", state)]
+        for fact in rest:
+            told += [Part(" · ", "dim"), Part(title(fact), "dim")]
+        self.say((named, self._where()), (told, ()))
+
+    def _where(self) -> list[Part]:
+        place = self._place
+        parts = [Part(f" {place.count}", "key")] if place.count else []
+        if place.following:
+            parts.append(Part(" following", "running"))
+        if place.total:
+            parts.append(Part(f" {place.first:,}-{place.last:,}"))
+            parts.append(Part(f" of {place.total:,} ", "dim"))
+        return parts
