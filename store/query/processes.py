@@ -20,7 +20,7 @@ DEFAULT_MEMORY_BYTES = 1 << 30
 # The watcher leads the group and reads a pipe that only this process holds open for writing. When this process dies,
 # by whatever signal, the read ends and the whole group with it.
 _WATCHER = "read _; kill -9 0"
-_LIMITED = 'ulimit -t {seconds}; ulimit -v {kib} 2>/dev/null; ulimit -f 0; ulimit -c 0; exec "$@"'
+_LIMITED = 'unset PWD; ulimit -t {seconds}; ulimit -v {kib} 2>/dev/null; ulimit -f 0; ulimit -c 0; exec "$@"'
 _SHELL = "/bin/sh"
 _DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _ENVIRONMENT = {
