@@ -23,13 +23,15 @@ _ROWS, _COLUMNS = 48, 160
 _GIVE_UP_SECONDS = 30
 _STOCK = """
 from textual.app import App
+from textual.containers import Horizontal
 from textual.widgets import Footer, Header, Log, OptionList
 
 class Stock(App):
     def compose(self):
         yield Header()
-        yield OptionList(*[f"@cmd_{n:06x} command {n}" for n in range(50)])
-        yield Log()
+        with Horizontal():  # beside each other: under each other, the list leaves the log no row
+            yield OptionList(*[f"@cmd_{n:06x} command {n}" for n in range(50)])
+            yield Log()
         yield Footer()
 
     def on_mount(self):

@@ -50,7 +50,9 @@ class InspectorApp(App[None]):
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
         if "TEXTUAL_THEME" not in os.environ:
-            self.theme = DARK.name
+            # Assigned, it would have every style sheet parsed once more before the first screen.
+            self.set_reactive(InspectorApp.theme, DARK.name)
+            self.stylesheet.set_variables(self.get_css_variables())
         self._inspector = Inspector(store, target=target, clock=clock)
         self._feed = Feed(store, self) if live else None
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sightline.store.capture.spawn import PIPE_BYTES, Child
 from sightline.store.disk.lines import newlines_in
 
-READ_BYTES = 1 << 18  # above this no gain was measured
+READ_BYTES = 1 << 19  # above this no gain was measured
 COALESCE_SECONDS = 0.0005  # let small writes build up this long, while they come fast on one stream only
 LARGE_READ_BYTES = 1 << 16  # a read of this size was worth its wake-up
 FAST_SECONDS = 0.005  # reads closer together than this are "fast"

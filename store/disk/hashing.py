@@ -1,6 +1,7 @@
 """SHA-256 of a stream while it is written: small ones at once, large ones on a thread of their own.
 
-The thread gets copies of the bytes in a ring of slots, so memory is bounded; a writer that is faster than the hash waits for a slot.
+The thread gets copies of the bytes in a ring of slots, so memory is bounded; a writer that is faster than the hash
+waits for a slot.
 """
 
 import hashlib
@@ -10,8 +11,8 @@ if TYPE_CHECKING:
     pass
 
 INLINE_BYTES = 1 << 20  # 0.6 ms of hashing: up to here a thread would cost more
-SLOT_BYTES = 1 << 18
-SLOTS = 8
+SLOT_BYTES = 1 << 19
+SLOTS = 16
 
 
 class Hasher:

@@ -1,8 +1,8 @@
 """The sparse line index: from a line's number to its offset in a file of any size, without reading the file.
 
-A *checkpoint* is written about every CHECKPOINT_BYTES of capture. It holds, for both streams at once, the bytes and newlines so
-far, and the number of order records that they came in: so any line of either stream, or of both in order of arrival, lies
-between two neighbouring checkpoints, found by bisection on a column that only grows.
+A *checkpoint* is written about every CHECKPOINT_BYTES of capture. It holds, for both streams at once, the bytes and
+newlines so far, and the number of order records that they came in: so any line of either stream, or of both in order of
+arrival, lies between two neighbouring checkpoints, found by bisection on a column that only grows.
 """
 
 import os
@@ -81,7 +81,11 @@ class Checkpoints:
 
 
 def scan_checkpoints(read: Callable[[int, int], bytes]) -> list[tuple[int, int]]:
-    """(bytes, newlines) about every CHECKPOINT_BYTES of a stream that has no index; ``read(offset, length)`` gives its bytes."""
+    """(bytes, newlines) about every CHECKPOINT_BYTES of a stream that has no index.
+
+    Args:
+        read: takes an offset and a length, and gives the stream's bytes there.
+    """
     points = [(0, 0)]
     offset = newlines = 0
     while data := read(offset, CHECKPOINT_BYTES):
@@ -94,8 +98,8 @@ def scan_checkpoints(read: Callable[[int, int], bytes]) -> list[tuple[int, int]]
 def newlines_in(block: bytearray | memoryview) -> int:
     """Newlines in a block.
 
-    Where lines are long, leaving them out of a copy hops from one to the next by memchr and takes 0.13 s a GB; `bytes.count`
-    looks at each byte and takes 0.31 s whatever the lines. The copies are small: the allocator gives large ones back to the
+    Where lines are long, leaving them out of a copy hops from one to the next by memchr and takes 0.13 s a GB, while
+    `bytes.count` looks at each byte and takes 0.31 s. The copies are small: the allocator gives large ones back to the
     system each time, and getting them again costs more than counting.
     """
     view, newlines = memoryview(block), 0

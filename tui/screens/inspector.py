@@ -52,6 +52,8 @@ class Inspector(Screen[None]):
     def compose(self) -> ComposeResult:
         """Header, panes, keys."""
         target = self._target
+        # Textual sets these with the first resize: every style would be worked out, and all be painted, twice.
+        self.update_classes({self._width_class(self.app.size.width): True}, update=False)
         yield Header(self._store.settings)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
@@ -65,9 +67,13 @@ class Inspector(Screen[None]):
                 yield Prompt("go to: 42, 50%, $", id="goto", back="#viewer")
         yield KeyBar()
 
+    def _width_class(self, width: int) -> str:
+        return next(name for least, name in reversed(self.HORIZONTAL_BREAKPOINTS) if width >= least)
+
     def on_mount(self) -> None:
-        """A running capture's duration goes on with the ages."""
-        self.set_interval(AGES_SECONDS, self.query_one(Info).tell)
+        """Show what is there, before the first layout, so that the first screen is painted once and whole."""
+        self._show(self.query_one(BufferList).first_look())
+        self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # a running capture's duration goes on with the ages
         if self._target is not None and self._target.first:
             self.set_focus(self.query_one(Viewer))
 
@@ -90,7 +96,11 @@ class Inspector(Screen[None]):
 
     def on_buffer_selected(self, message: messages.BufferSelected) -> None:
         """The selected buffer is the one shown."""
-        buffer = self._buffer = message.buffer
+        if message.buffer != self._buffer:
+            self._show(message.buffer)
+
+    def _show(self, buffer: Buffer | None) -> None:
+        self._buffer = buffer
         self.query_one(Info).about(buffer)
         self.query_one(Viewer).show(buffer)
         self._say_why_empty()

@@ -1,29 +1,19 @@
 """A row or two of the screen that says something: what header, titles, facts and key bar have in common."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.style import Style
 from sightline.tui.strips import Part, row
+from sightline.tui.widgets.styled import Styled
 from textual.strip import Strip
 from textual.widget import Widget
 
 
-def part_styles(widget: Widget, prefix: str, names: Iterable[str]) -> dict[str, Style]:
-    """A widget's component styles ``PREFIX--NAME`` by name, without a background unless they set one."""
-    styles = {}
-    for name in names:
-        component = f"{prefix}--{name}"
-        own = widget.get_component_rich_style(component, partial=True)
-        # The colour as it comes out on the widget's background, where it is given as a share of another.
-        styles[name] = own + Style(color=widget.get_component_rich_style(component).color)
-    return styles
-
-
-class Bar(Widget):
+class Bar(Styled, Widget):
     """Rows of parts at the left and at the right. What it says is cut to fit and can never disturb the terminal."""
 
-    PARTS: ClassVar = ("dim", "strong", "accent", "key", "running", "ok", "failed", "interrupted", "evicted")
+    PREFIX = "bar"
+    PARTS = ("dim", "strong", "accent", "key", "running", "ok", "failed", "interrupted", "evicted")
     COMPONENT_CLASSES: ClassVar = {f"bar--{part}" for part in PARTS}
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -40,4 +30,4 @@ class Bar(Widget):
         """One of its rows."""
         width = self.size.width
         left, right = self._rows[y] if y < len(self._rows) else ((), ())
-        return row(left, right, width, self.rich_style, part_styles(self, "bar", self.PARTS))
+        return row(left, right, width, self.own_style, self.part_styles)

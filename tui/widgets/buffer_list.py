@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
 from sightline.tui.loading import Answer, load
@@ -11,8 +12,8 @@ from sightline.tui.messages import BufferSelected, ListFiltered, StoreCounted
 from sightline.tui.ranking import rank, terms_of
 from sightline.tui.rows import BufferRows
 from sightline.tui.strips import Part, row
-from sightline.tui.widgets.bar import part_styles
 from sightline.tui.widgets.buffer_row import row_parts
+from sightline.tui.widgets.styled import Styled
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -22,10 +23,11 @@ from textual.strip import Strip
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
 
 
-class BufferList(ScrollView, can_focus=True):
+class BufferList(Styled, ScrollView, can_focus=True):
     """Buffers, most recently used first. Looking at one is no use of it: browsing never changes the order."""
 
-    PARTS: ClassVar = ("dim", "ref", "label", "accent", "running", "ok", "failed", "interrupted", "evicted")
+    PREFIX = "buffer-list"
+    PARTS = ("dim", "ref", "label", "accent", "running", "ok", "failed", "interrupted", "evicted")
     COMPONENT_CLASSES: ClassVar = {f"buffer-list--{part}" for part in (*PARTS, "cursor")}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", "Down", show=False),
@@ -60,12 +62,16 @@ class BufferList(ScrollView, can_focus=True):
         self._filters = Errand(self, self._plan_filter, self._take_matches)
 
     def on_mount(self) -> None:
-        """Begin to read: what the index has for the first screen, then, behind it, with all that takes longer."""
+        """Ages go on; what `first_look` left out is read behind the first screen."""
+        self.call_after_refresh(self.store_changed, index=True, live=frozenset())
+        self.set_interval(AGES_SECONDS, self.refresh)
+
+    def first_look(self) -> Buffer | None:
+        """Read what the index has for the first screen; the selected buffer."""
         request = self.rows.request(0, 0)
         if request is not None:
             self._reads.carry_out_now(lambda: load(self._store, request._replace(quick=True)))
-        self.call_after_refresh(self.store_changed, index=True, live=frozenset())
-        self.set_interval(AGES_SECONDS, self.refresh)
+        return self.rows.record(self.rows.selected)
 
     # what changes
 
@@ -146,7 +152,7 @@ class BufferList(ScrollView, can_focus=True):
     # drawing
 
     def _redraw(self, shift: int = 0, in_sight: bool = True) -> None:
-        size = Size(max(self.size.width, 1), len(self.rows))
+        size = Size(1, len(self.rows))  # its width is no matter, and another one would mean another layout
         if size != self.virtual_size:
             self.virtual_size = size
         if shift and self.scroll_offset.y > 0:
@@ -180,14 +186,14 @@ class BufferList(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
         at = self.scroll_offset.y + y
-        base, width = self.rich_style, self.size.width
+        base, width = self.own_style, self.size.width
         if at >= len(self.rows):
             return Strip.blank(width, base)
         if at == self.rows.cursor:
             base += self.get_component_rich_style("buffer-list--cursor", partial=True)
         buffer = self.rows.record(self.rows.name(at))
         parts = [Part("  …", "dim")] if buffer is None else row_parts(buffer, width, self._clock())
-        return row(parts, (), width, base, part_styles(self, "buffer-list", self.PARTS))
+        return row(parts, (), width, base, self.part_styles)
 
     # keys and mouse
 

@@ -6,17 +6,18 @@ from typing import ClassVar
 from rich.segment import Segment
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, cut, width_of
-from sightline.tui.widgets.bar import part_styles
+from sightline.tui.widgets.styled import Styled
 from textual.strip import Strip
 from textual.widget import Widget
 
 Said = Sequence[Part]
 
 
-class Notice(Widget):
+class Notice(Styled, Widget):
     """Centred lines."""
 
-    PARTS: ClassVar = ("dim", "strong", "accent", "command")
+    PREFIX = "notice"
+    PARTS = ("dim", "strong", "accent", "command")
     COMPONENT_CLASSES: ClassVar = {f"notice--{part}" for part in PARTS}
 
     def __init__(self) -> None:
@@ -30,11 +31,11 @@ class Notice(Widget):
 
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
-        base, width = self.rich_style, self.size.width
+        base, width = self.own_style, self.size.width
         at = y - max((self.size.height - len(self._lines)) // 2, 0)
         if not 0 <= at < len(self._lines):
             return Strip.blank(width, base)
-        styles = part_styles(self, "notice", self.PARTS)
+        styles = self.part_styles
         parts = [
             Part(cut(title(part.text) if part.text.strip() else part.text, width), part.style)
             for part in self._lines[at]

@@ -11,8 +11,8 @@ from sightline.tui.errand import Errand
 from sightline.tui.goto import line_meant
 from sightline.tui.messages import PlaceChanged
 from sightline.tui.reading import Reading, open_reading
-from sightline.tui.widgets.bar import part_styles
 from sightline.tui.widgets.line_strips import STREAM_MARKS, LineStrips
+from sightline.tui.widgets.styled import Styled
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -27,10 +27,11 @@ _MAX_COUNT_DIGITS = 15
 Opened = tuple[Buffer, Reading, int]
 
 
-class Viewer(ScrollView, can_focus=True):
+class Viewer(Styled, ScrollView, can_focus=True):
     """Both streams in order of arrival, with line numbers; lines of stderr carry a bar."""
 
-    PARTS: ClassVar = ("gutter", "stderr", "control", "dim", "target")
+    PREFIX = "viewer"
+    PARTS = ("gutter", "stderr", "control", "dim", "target")
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "scroll_by(1)", "Line down", show=False),
@@ -135,10 +136,13 @@ class Viewer(ScrollView, can_focus=True):
         self._resize_to_lines()
         self._following = buffer.state == "running" and not self._first_line
         self.scroll_to(y=0, animate=False, force=True)
-        if self._first_line:
+        self._go_to_first_line()
+        self._stay_at_end()
+
+    def _go_to_first_line(self) -> None:
+        if self._first_line and self.size.height and self._shown is not None:  # before the first layout it has no rows
             self.go_to_line(self._first_line)
             self._first_line = 0
-        self._stay_at_end()
 
     def _let_go(self) -> None:
         if self._reading is not None:
@@ -168,7 +172,7 @@ class Viewer(ScrollView, can_focus=True):
         return self._following
 
     def _resize_to_lines(self) -> None:
-        size = Size(max(self.size.width, 1), self._line_count)
+        size = Size(1, self._line_count)  # its width is no matter, and another one would mean another layout
         if size != self.virtual_size:
             self.virtual_size = size
 
@@ -178,7 +182,7 @@ class Viewer(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Another number of lines is on the screen."""
-        self._resize_to_lines()
+        self._go_to_first_line()
         self._stay_at_end()
         self._tell_place()
 
@@ -200,10 +204,10 @@ class Viewer(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """A line on the screen."""
-        number, width, base = self.scroll_offset.y + y + 1, self.size.width, self.rich_style
+        number, width, base = self.scroll_offset.y + y + 1, self.size.width, self.own_style
         if self._strips is None or number > self._line_count:
             return Strip.blank(width, base)
-        styles = part_styles(self, "viewer", self.PARTS)
+        styles = self.part_styles
         stream, text = self._strips.line(number, self.size.height - y, base, styles)
         gutter = self._gutter(number, stream, base, styles)
         room = max(width - gutter.cell_length, 0)
@@ -303,10 +307,10 @@ class Viewer(ScrollView, can_focus=True):
         """Columns by which one may scroll so that the longest line on the screen is seen to its end."""
         if self._strips is None:
             return 0
-        styles, first = part_styles(self, "viewer", self.PARTS), self.scroll_offset.y + 1
+        styles, first = self.part_styles, self.scroll_offset.y + 1
         last = min(first + self.size.height - 1, self._line_count)
         widths = (
-            self._strips.line(at, last - at, self.rich_style, styles)[1].cell_length for at in range(first, last + 1)
+            self._strips.line(at, last - at, self.own_style, styles)[1].cell_length for at in range(first, last + 1)
         )
         room = self.size.width - max(len(str(self._line_count)), _MIN_DIGITS) - 3
         return max(max(widths, default=0) - room + 1, 0)
