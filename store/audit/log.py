@@ -5,13 +5,13 @@ still holds. What the chain alone cannot tell is that its newest lines were cut 
 """
 
 import fcntl
-import hashlib
 import json
 import os
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.layout import open_private, write_all, write_atomically
 from sightline.store.errors import SightlineError
 
@@ -118,15 +118,13 @@ def _line(number: int, previous: str, entry: dict[str, Any], digest: str) -> byt
 
 def _pieces_hash(text: Any) -> str:
     """What the chain covers of a view's text: its pieces as they are kept, so that a blanked text leaves their hash."""
-    return hashlib.sha256(_dumps(text).encode(errors="surrogatepass")).hexdigest()
+    return sha256_hex(_dumps(text).encode(errors="surrogatepass"))
 
 
 def entry_hash(number: int, previous: str, entry: dict[str, Any]) -> str:
     """The hash that ties an entry to the one before it; it does not cover ``text``."""
     covered = {key: value for key, value in entry.items() if key not in ("text", *_TIES)}
-    return hashlib.sha256(
-        f"{FORMAT}\n{number}\n{previous}\n{_dumps(covered)}".encode(errors="surrogatepass")
-    ).hexdigest()
+    return sha256_hex(f"{FORMAT}\n{number}\n{previous}\n{_dumps(covered)}".encode(errors="surrogatepass"))
 
 
 def _dumps(value: Any) -> str:

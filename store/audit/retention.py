@@ -1,11 +1,13 @@
 """What happens to old buffers and views: limits, eviction, removal; a tombstone keeps what the log quotes of them."""
 
+import json
 import os
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.views import list_views, quotes_of, rebuild_views
+from sightline.store.disk.layout import write_atomically
 from sightline.store.disk.live import writer_alive
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
@@ -31,7 +33,7 @@ class Collected(NamedTuple):
 
 
 def enforce_limits(store: Store) -> Collected:
-    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned ones stay."""
+    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned stay."""
     evicted: list[str] = []
     freed = 0
     while batch := store.over_limits():
@@ -68,6 +70,16 @@ def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> i
         if purge:
             _blank(store, {buffer.name}, set(views.values()))
     return len(names)
+
+
+def purge_gone(store: Store, name: str) -> None:
+    """Blank the views that showed a buffer which went before, and what its tombstone keeps of it for them."""
+    sessions = {indexed.view.session for indexed in list_views(store, buffer=name)}
+    tombstone = store.tombstone(name)
+    if tombstone and tombstone.pop("quotes", None):
+        data = json.dumps(tombstone, ensure_ascii=False).encode(errors="surrogatepass")
+        write_atomically(store.layout.tombstone(name), data, durable=store.settings.durable)
+    _blank(store, {name}, sessions)
 
 
 def _quotes_left(store: Store, name: str, *, purge: bool) -> Callable[[], dict[str, Any]]:

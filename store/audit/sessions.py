@@ -1,12 +1,12 @@
 """Who is asking: one session for each run of an agent, told by what its harness leaves in the environment."""
 
-import hashlib
 import os
 import re
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.recording import storable
 from sightline.store.records import Session
 
@@ -69,9 +69,7 @@ def safe_name(text: str) -> str:
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", text).lstrip(".-")[:_NAME_LENGTH]
     if safe == text and safe:
         return safe
-    return (
-        f"{safe[: _NAME_LENGTH - 9] or 'session'}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}"
-    )
+    return f"{safe[: _NAME_LENGTH - 9] or 'session'}-{sha256_hex(text.encode(errors='surrogatepass'))[:8]}"
 
 
 def _harness(environment: Mapping[str, str]) -> tuple[str, str]:
@@ -95,4 +93,4 @@ def _parent() -> str:
 
         answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, check=False)
         started = answer.stdout.decode(errors="replace")
-    return f"{pid}-{hashlib.sha256(started.encode()).hexdigest()[:6]}"
+    return f"{pid}-{sha256_hex(started.encode())[:6]}"

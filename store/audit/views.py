@@ -1,6 +1,5 @@
 """The log of views: what was shown, to whom, when and for what, with its exact text."""
 
-import hashlib
 import json
 import os
 import time
@@ -8,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
+from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.index import IndexedView
 from sightline.store.errors import ExpiredRef, SightlineError, StoreFailed, UnknownRef
 from sightline.store.records import Session, Shown, View
@@ -78,7 +78,7 @@ def record_view(store: Store, session: Session, shows: Shows, text: Sequence[Seg
         "bytes_total": shows.bytes_total,
         "exit_code": shows.exit_code,
         "truncated": shows.truncated,
-        "text_sha256": hashlib.sha256(data).hexdigest(),
+        "text_sha256": sha256_hex(data),
     }
     header = {"kind": "session", "session": session._asdict()}
     entry = {"kind": "view", **fields, "text": list(_pieces(store, text))}
@@ -189,7 +189,7 @@ def view_text(store: Store, indexed: IndexedView) -> str:
             f"the text of view {indexed.view.id} was blanked", "its hash is kept, so that the log still verifies"
         )
     text = "".join(piece if isinstance(piece, str) else _render(store, indexed.view, piece) for piece in pieces)
-    if hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest() != indexed.view.text_sha256:
+    if sha256_hex(text.encode(errors="surrogateescape")) != indexed.view.text_sha256:
         raise log.BrokenChain(
             f"view {indexed.view.id} no longer renders to what was sent", "`sightline doctor` tells more"
         )
