@@ -17,7 +17,8 @@ _WORKER = (
     "with Store(sys.argv[1]) as store:\n"
     "    for n in range(int(sys.argv[2])):\n"
     "        text = f'{sys.argv[3]}-{n}'\n"
-    "        captured = CommandCapture(store, ['echo', text], command='echo ' + text, session='w' + sys.argv[3]).run()\n"
+    "        words, session = ['echo', text], 'w' + sys.argv[3]\n"
+    "        captured = CommandCapture(store, words, command='echo ' + text, session=session).run()\n"
     "        assert captured.buffer, captured.unkept\n"
 )
 

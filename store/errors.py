@@ -1,4 +1,4 @@
-"""What can go wrong, one class a meaning: each says what happened and what to do next; the doors decide how it looks."""
+"""What can go wrong, one class a meaning: each says what happened and what to do next; doors decide how it looks."""
 
 
 class SightlineError(Exception):
@@ -33,7 +33,15 @@ class UnknownRef(SightlineError):
 
 
 class ExpiredRef(SightlineError):
-    """The buffer was evicted or removed; a tombstone tells what it was."""
+    """The buffer was evicted or removed; a tombstone tells what it was.
+
+    Attributes:
+        name: the buffer's name, empty for what is no buffer.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, name: str = "") -> None:
+        super().__init__(message, hint)
+        self.name = name
 
 
 class AmbiguousRef(SightlineError):

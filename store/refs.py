@@ -15,9 +15,9 @@ SHA_PREFIX_DIGITS = 6
 
 # Compiled when they are first needed, by re itself: most commands start without a ref.
 _REF = (
-    r"@(?:(?P<kind>cmd|file|tool)_(?P<hex>[0-9a-f]{4,64})"
+    rf"@(?:(?P<kind>cmd|file|tool)_(?P<hex>[0-9a-f]{{{PREFIX_DIGITS},64}})"
     r"|(?P<recent>last)(?:~(?P<back>[0-9]{1,6}))?"
-    r"|sha256:(?P<sha>[0-9a-f]{6,64}))"
+    rf"|sha256:(?P<sha>[0-9a-f]{{{SHA_PREFIX_DIGITS},64}}))"
     r"(?:\.(?P<stream>out|err|all|[0-9]{1,6}))?"
     r"(?::(?P<first>[0-9]{1,15})(?P<dash>-(?P<last>[0-9]{1,15})?)?)?"
 )

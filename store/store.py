@@ -105,7 +105,8 @@ class Store:
             if database is not None:
                 database.close()
             if not is_broken(error):
-                raise StoreFailed(f"the index cannot be opened: {error}", "`sightline doctor` tells more") from error
+                hint = f"{self.layout.root} must be writable; SIGHTLINE_HOME names another store"
+                raise StoreFailed(f"the index cannot be opened: {error}", hint) from error
             return None
 
     def start_index_anew(self) -> None:
@@ -162,7 +163,7 @@ class Store:
     # reading
 
     def open(self, target: Target) -> StreamReader:
-        """One stream of a buffer. For ``all`` see `open_merged`. Raises ExpiredRef or StoreFailed where its bytes are gone."""
+        """One stream of a buffer; for ``all`` see `open_merged`. Raises ExpiredRef or StoreFailed where it is gone."""
         return open_stream(self.layout, target.buffer, target.stream)
 
     def open_merged(self, buffer: Buffer) -> "MergedReader":
@@ -218,14 +219,17 @@ class Store:
     def over_limits(self, batch: int = 64) -> list[Buffer]:
         """Buffers that must go, by the limits of count, bytes and age: a batch of them, least recently used first.
 
-        Cheap where nothing is over: two look-ups.
+        Only age takes the one used last: a reply may just have told its ref. Cheap where nothing is over: two look-ups.
         """
         totals = self.index.totals()
         oldest = time.time() - self.settings.max_age_days * _DAY_SECONDS
         count, size = totals.buffers - self.settings.max_buffers, totals.bytes - self.settings.max_bytes
+        crowded = count > 0 or size > 0
+        newest = {item.buffer.name for item in self.index.listed(1)} if crowded else set()
         over = []
-        for buffer in self.index.least_used(batch if count > 0 or size > 0 else 1):
-            if count <= 0 and size <= 0 and buffer.accessed >= oldest:
+        for buffer in self.index.least_used(batch if crowded else 1):
+            in_the_way = (count > 0 or size > 0) and buffer.name not in newest
+            if not in_the_way and buffer.accessed >= oldest:
                 break
             over.append(buffer)
             count -= 1

@@ -138,6 +138,8 @@ def _spawn_in(argv: list[str], descriptors: tuple[int, int, int], own_group: boo
 
 
 def _not_started(program: str, cwd: str | None, error: OSError | ValueError) -> CommandNotStarted:
+    if not program:
+        return CommandNotStarted("the command's name is empty", "give a program, such as: sightline run -- ls -l")
     if isinstance(error, ValueError):
         return CommandNotStarted(f"the command cannot be started: {error}", "no argument can hold this character", 126)
     if cwd is not None and error.filename == cwd:
@@ -180,7 +182,7 @@ def _watch(pid: int) -> tuple[int, list[int] | None]:
 
 
 def _only_zombies(group: int) -> bool:
-    """Whether all that is left of a group has ended, and only its parent has not asked yet; False where that is not told."""
+    """Whether all that is left of a group has ended and waits for its parent to ask; False where that is not told."""
     try:
         pids = [name for name in os.listdir("/proc") if name.isdigit()]
     except OSError:

@@ -55,6 +55,8 @@ class Finder:
                 names = ", ".join(match.ref for match in matches)
                 raise AmbiguousRef(f"@{name} could be any of {names}", "type one more digit")
             found = matches[0] if matches else None
+        if found is None and not prefixes and self._index.with_prefix(name, limit=1):
+            raise UnknownRef(f"@{name} is only the beginning of a name", "give the whole ref, as the reply had it")
         if found is None or found.state == "evicted":
             raise gone(self._layout, found.name if found else name)
         return self.current(found)

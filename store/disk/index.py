@@ -164,10 +164,6 @@ class Index:
         )
         return [_buffer(row) for row in rows]
 
-    def created_before(self, time: float, limit: int) -> list[Buffer]:
-        """Buffers last used before a time that may be evicted, least recently used first."""
-        return [buffer for buffer in self.least_used(limit) if buffer.accessed < time]
-
     def running(self) -> list[Buffer]:
         """Buffers whose capture has not ended as far as the index knows."""
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE state = 'running'")  # noqa: S608

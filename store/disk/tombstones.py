@@ -29,7 +29,7 @@ def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(tombstone["gone"]))
     what = " ".join(str(tombstone["command"]).split())[:200]
     how = _AGAIN.get(tombstone["kind"], "run the command again")
-    return ExpiredRef(f"@{name} expired ({tombstone['reason']} {when}): {what}", how)
+    return ExpiredRef(f"@{name} expired ({tombstone['reason']} {when}): {what}", how, name=name)
 
 
 def lost_stream(layout: Layout, buffer: Buffer, stream: str) -> ExpiredRef | StoreFailed:

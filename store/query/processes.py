@@ -153,11 +153,10 @@ class Group:
         return True
 
     def _start_watcher(self) -> None:
-        read, write = self._pipe()
+        read, _ = self._pipe()
         null = self._keep(os.open(os.devnull, os.O_RDWR))
         self._watcher = _spawn(Executable(_SHELL, ("sh", "-c", _WATCHER)), 0, (read, null, null))
         self._close(read, null)
-        self._write_end = write
 
     def _start(self, programs: Sequence[Executable], stdin: int) -> None:
         self._err, err_write = self._pipe()

@@ -49,7 +49,6 @@ class QueryResult(NamedTuple):
         stdout_bytes: bytes of the whole answer.
         stderr_shown: likewise.
         stderr_total: likewise.
-        stderr_bytes: likewise.
         clipped_bytes: how many bytes of the one line that stdout shows were left out, 0 if none were.
         truncated: whether anything is not shown.
         next_pipeline: the query for the next page, None where there is none.
@@ -66,7 +65,6 @@ class QueryResult(NamedTuple):
     stdout_bytes: int
     stderr_shown: int
     stderr_total: int
-    stderr_bytes: int
     clipped_bytes: int
     truncated: bool
     next_pipeline: str | None
@@ -208,7 +206,6 @@ def _reply(pipeline: Pipeline, limits: Limits, out: Head, err: Head) -> QueryRes
         stdout_bytes=out.bytes,
         stderr_shown=stderr_shown,
         stderr_total=err.lines,
-        stderr_bytes=err.bytes,
         clipped_bytes=clipped,
         truncated=cut or stderr_shown < err.lines or stderr_clipped > 0,
         next_pipeline=_next_page(pipeline, stdout_shown, out.lines, limits.max_lines),

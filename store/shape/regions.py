@@ -79,6 +79,9 @@ class Hits(NamedTuple):
 
 _LOCATION = r"(?:\.\w{1,10}(?::\d+|\(\d+)|\b[Mm]akefile:\d+|\bline \d+)"
 
+SEARCH = "error|fail|exception|panic|traceback|fatal|assert"
+"""A search that lists most of what the general classes find, for whoever wants to see the rest."""
+
 GENERAL = Classes(
     stems=(
         b"error",

@@ -3,6 +3,8 @@
 Most outputs are so; what this cannot do, ``cut`` does, which is loaded only then.
 """
 
+import itertools
+
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.segments import Segment, Shaped
 from sightline.store.shape.source import LINE_LIMIT, Source
@@ -42,7 +44,7 @@ def _plain(source: Source) -> Segment | None:
     if max(map(len, raw)) > LINE_LIMIT:
         return None
     lines = [clean_line(line) for line in raw]
-    if any(one == other for one, other in zip(lines, lines[1:], strict=False)):
+    if any(one == other for one, other in itertools.pairwise(lines)):
         return None
     ref = source.ref
     text = "\n".join(lines) + ("\n" if ended else "")

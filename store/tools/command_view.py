@@ -161,7 +161,13 @@ def counts_of(shaped: Shaped) -> dict[str, Any]:
 
 
 def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, out: Source, err: Source) -> str:
-    """Reads the first lines that are missing."""
+    """Lists the failures that are missing, or else reads the first lines that are."""
+    if shaped.errors_elided:
+        from sightline.store.shape.regions import SEARCH
+
+        both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
+        ref = buffer.ref if shaped.out_total or not shaped.err_total else err.ref
+        return asking.calls("read_output", ref=ref, search=SEARCH, **both)
     for source in (out, err):
         following = 1
         for ref, first, last in shown_ranges(shaped.segments):

@@ -1,5 +1,6 @@
 """The verb list_outputs: buffers, most recently used first, or those that match best."""
 
+import sys
 import time
 from typing import Any, NamedTuple
 
@@ -60,7 +61,7 @@ def find_buffers(store: Store, request: Request) -> list[Buffer]:
         raise UsageError(f"limit is {request.limit}", "it is a number from 1 on")
     session = request.session or None
     if not request.match:
-        return [item.buffer for item in store.listed(request.limit, session=session)]
+        return [item.buffer for item in store.listed(min(request.limit, sys.maxsize), session=session)]
     return _matching(store, request.match, session)[: request.limit]
 
 
@@ -99,7 +100,7 @@ def rows(buffers: list[Buffer], now: float) -> list[str]:
 
 
 def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
-    command = " ".join(buffer.command.split())
+    command = " ".join(buffer.command.split()) or "(piped in)"
     if len(command) > _COMMAND_CHARACTERS:
         command = command[: _COMMAND_CHARACTERS - 1] + "…"
     lines = f"{buffer.lines:,} line{'' if buffer.lines == 1 else 's'}"

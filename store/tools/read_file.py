@@ -81,7 +81,8 @@ def _part(asking: Asking, target: Target, request: Request) -> Reply:
         total = lines.line_count
         if target.first > max(total, 1):
             raise BadRange(
-                f"{request.path} has {total:,} lines; there is no line {target.first:,}", f"lines 1-{total} are there"
+                f"{request.path} has {total:,} lines; there is no line {target.first:,}",
+                f"lines 1-{total} are there" if total else "it is empty",
             )
         last = min(target.last or total, total)
         fields = _fields(target.buffer)

@@ -101,7 +101,8 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
         total = lines.line_count
         if target.first > total:
             raise BadRange(
-                f"{target.ref} has {total:,} lines; there is no line {target.first:,}", f"lines 1-{total} are there"
+                f"{target.ref} has {total:,} lines; there is no line {target.first:,}",
+                f"lines 1-{total} are there" if total else "it is empty",
             )
         last = min(target.last or total, total)
         fields: dict[str, Any] = {

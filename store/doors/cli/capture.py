@@ -1,16 +1,19 @@
 """``sightline capture``: what comes through a pipe is kept; the view is printed, or the input passed through."""
 
 import os
+from typing import Any
 
 from sightline.store.audit.sessions import working_directory
+from sightline.store.capture.command import Unkept
 from sightline.store.capture.stdin import capture_stdin
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, tell_error, write_all
-from sightline.store.errors import StoreFailed, UsageError
+from sightline.store.doors.cli.output import Door, log_streamed, tell_error, write_all
+from sightline.store.errors import UsageError
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import budget_for
-from sightline.store.tools.command_view import command_reply, ending_of
+from sightline.store.tools.command_view import Ending, command_reply, ending_of
 from sightline.store.tools.reply import Reply
+from sightline.store.tools.unkept_view import unkept_reply
 
 VERB = "capture"
 
@@ -34,11 +37,15 @@ def main(name: str, words: list[str]) -> int:
             "nothing is piped into `sightline capture`",
             "to run a command and keep its output: sightline run -- COMMAND",
         )
+    return _capture(given)
+
+
+def _capture(given: Any) -> int:
     door = Door(as_json=given.json)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
     pass_on = _PassThrough() if given.pass_through else None
 
-    def keep() -> Buffer:
+    def keep() -> Buffer | Unkept:
         return capture_stdin(
             door.store,
             0,
@@ -51,18 +58,23 @@ def main(name: str, words: list[str]) -> int:
         )
 
     def call() -> Reply:
-        buffer = keep()
-        return command_reply(
-            door.asking, buffer, ending_of(buffer), verbosity=given.verbosity, verb=VERB, request=request
-        )._replace(exit_code=0)
+        kept = keep()
+        if isinstance(kept, Unkept):
+            reply = unkept_reply(kept, Ending(given.exit_code), verb=VERB, request=request)
+        else:
+            reply = command_reply(
+                door.asking, kept, ending_of(kept), verbosity=given.verbosity, verb=VERB, request=request
+            )
+        return reply._replace(exit_code=0)
 
     try:
         if not pass_on:
             return door.answer(VERB, request, call)
-        try:
-            keep()
-        except StoreFailed as error:  # what came was passed on all the same
-            tell_error(error)
+        kept = keep()
+        if isinstance(kept, Buffer):
+            log_streamed(door, VERB, request, kept, shown=os.isatty(1))
+        elif kept.error:  # what came was passed on all the same
+            tell_error(kept.error)
         return 0
     finally:
         door.close()

@@ -1,9 +1,12 @@
-"""``sightline demo``: real commands, captured and asked about as an agent would, in a store of their own; then the inspector.
+"""``sightline demo``: real commands, captured and asked about as an agent would, in a store of their own.
+
+Then it opens the inspector on them.
 
 Everything goes through the command line itself: what the demo shows is what anyone gets.
 """
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -109,8 +112,8 @@ def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
     made = parser(
         name,
-        "Make a demo store in a folder of its own, capture real commands in it, ask questions as an agent would, and open "
-        "the inspector on it.",
+        "Make a demo store in a folder of its own, capture real commands in it, ask questions as an agent would, and "
+        "open the inspector on it.",
         example="sightline demo",
         json=False,
     )
@@ -143,7 +146,7 @@ def _do(step: _Step, project: str, environment: dict[str, str]) -> None:
     done = subprocess.run(
         command, cwd=project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
-    shown = " ".join(" ".join(step.words).split())
+    shown = " ".join(shlex.join(step.words).split())
     write_out(f"\n# {step.why}\n$ sightline {shown[:110]}{'…' if len(shown) > 110 else ''}\n")
     lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
     for line in lines[:_SHOWN_LINES]:

@@ -3,7 +3,8 @@
 import os
 
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, write_all
+from sightline.store.doors.cli.full import FullAnswer
+from sightline.store.doors.cli.output import Door
 from sightline.store.refs import format_ref
 from sightline.store.tools.query import VERB, Request, query
 from sightline.store.tools.reply import Reply
@@ -22,7 +23,7 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--full", action="store_true", help="print all differences to a pipe, too")
     given = made.parse_args(words)
     door = Door(as_json=given.json)
-    full = given.full or (os.isatty(1) and not given.json)
+    full = FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
 
     def call() -> Reply:
         names = []
@@ -31,11 +32,9 @@ def main(name: str, words: list[str]) -> int:
             names.append(format_ref(target.buffer.name, target.stream))
         labels = " ".join(f"--label '{name}'" for name in names)
         pipeline = f"diff -u {labels} {' '.join(names)}"
-        return query(door.asking, Request(pipeline, sink=(lambda data: write_all(1, data)) if full else None))
+        return query(door.asking, Request(pipeline, sink=full))
 
-    def finish(reply: Reply) -> None:
-        door.deliver(reply._replace(missing=False) if full else reply)
-
+    finish = (lambda reply: full.finish(door, reply)) if full else None
     try:
         return door.answer(VERB, {"diff": [given.a, given.b]}, call, finish)
     finally:

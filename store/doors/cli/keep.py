@@ -5,6 +5,8 @@ from typing import Any
 from sightline.store.audit import retention
 from sightline.store.doors.cli.arguments import Parser, parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
+from sightline.store.errors import ExpiredRef
+from sightline.store.records import Buffer
 from sightline.store.shape.summary import human_bytes
 
 
@@ -51,9 +53,20 @@ def _gc(door: Door, given: Any) -> int:
 
 
 def _rm(door: Door, given: Any) -> int:
-    buffers = [door.asking.resolve(ref).buffer for ref in given.refs]
-    retention.remove(door.store, {buffer.name: buffer for buffer in buffers}.values(), purge=given.purge)
-    return _told(given, [buffer.ref for buffer in buffers], "removed")
+    buffers: dict[str, Buffer] = {}
+    gone: list[str] = []
+    for ref in given.refs:
+        try:
+            buffer = door.asking.resolve(ref).buffer
+            buffers[buffer.name] = buffer
+        except ExpiredRef as expired:
+            if not given.purge:
+                raise
+            gone.append(expired.name)  # what was shown of it is still there to be blanked
+    retention.remove(door.store, buffers.values(), purge=given.purge)
+    for name in gone:
+        retention.purge_gone(door.store, name)
+    return _told(given, [f"@{name}" for name in (*buffers, *gone)], "removed")
 
 
 def _pin(door: Door, given: Any, *, pinned: bool) -> int:

@@ -1,8 +1,11 @@
 """``sightline list``: buffers, most recently used first."""
 
+from sightline.store.audit.views import Shows
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, print_json
+from sightline.store.doors.cli.output import Door, json_text
+from sightline.store.shape.segments import Segment
 from sightline.store.tools.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
+from sightline.store.tools.reply import Reply
 
 
 def main(name: str, words: list[str]) -> int:
@@ -18,10 +21,13 @@ def main(name: str, words: list[str]) -> int:
     given = made.parse_args(words)
     request = Request(match=given.match, session=given.session, limit=given.limit)
     door = Door()
+
+    def as_json() -> Reply:
+        text = json_text([as_data(buffer) for buffer in find_buffers(door.store, request)])
+        return Reply({}, (Segment(text),), Shows(VERB, request.logged()))
+
     try:
-        if given.json:
-            print_json([as_data(buffer) for buffer in find_buffers(door.store, request)])
-            return 0
-        return door.answer(VERB, request.logged(), lambda: list_outputs(door.asking, request))
+        call = as_json if given.json else lambda: list_outputs(door.asking, request)
+        return door.answer(VERB, request.logged(), call)
     finally:
         door.close()

@@ -51,6 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except BrokenPipeError:
         return _stdout_gone()
+    except Exception as error:
+        if type(error).__module__ != "sqlite3":  # by name: most commands need not import it
+            raise
+        return _index_damaged(error)
     except KeyboardInterrupt:
         return 130
 
@@ -136,6 +140,13 @@ def _stdout_gone() -> int:
     """Whoever read our output has left, as `head` does: that is no error, and nothing more can be said."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
+
+
+def _index_damaged(error: Exception) -> int:
+    from sightline.store.doors.cli.output import tell_error
+
+    tell_error(SightlineError(f"the index cannot be read: {error}", "`sightline doctor` makes it anew"))
+    return 1
 
 
 if __name__ == "__main__":

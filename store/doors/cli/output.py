@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.store.audit.sessions import current_session
-from sightline.store.errors import SightlineError
+from sightline.store.audit.views import Shows, record_view
+from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.records import Buffer, Shown
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
 from sightline.store.tools.asking import Asking
@@ -21,13 +23,17 @@ def cli_call(verb: str, **arguments: Any) -> str:
     match verb:
         case "read_output":
             words = ["sightline show", arguments.pop("ref")]
-            words += [f"--{name} {value}" for name, value in arguments.items()]
+            words += [f"--{name} {_word(str(value))}" for name, value in arguments.items()]
             return " ".join(words)
         case "query":
             return f"sightline query {_quote(arguments['pipeline'])}"
         case "run_command":
             return f"sightline run -c {_quote(arguments['command'])}"
     return " ".join(["sightline", verb, *map(str, arguments.values())])
+
+
+def _word(text: str) -> str:
+    return text if all(char.isalnum() or char in "-_.,:/" for char in text) and text else _quote(text)
 
 
 def _quote(text: str) -> str:
@@ -127,6 +133,24 @@ class Door:
         self.store.close()
 
 
+def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer, *, shown: bool = True) -> None:
+    """Log that all of a buffer went by as it came: its ranges where a person saw it, and never its text."""
+    ranges = tuple(Shown(buffer.name, name, 1, info.lines) for name, info in buffer.streams.items())
+    shows = Shows(
+        verb=verb,
+        request={**request, "streamed": True},
+        refs=(buffer.name,),
+        shown=ranges if shown else (),
+        lines_total=buffer.lines,
+        bytes_total=buffer.bytes,
+        exit_code=buffer.exit_code,
+    )
+    try:
+        record_view(door.store, door.asking.session, shows, ())
+    except StoreFailed as error:
+        write_err(dim(f"sightline: {error.message}") + "\n")
+
+
 def write_out(text: str) -> None:
     """Print exactly this. Raises BrokenPipeError where the reader has left, OutputFailed where it cannot be written."""
     try:
@@ -176,5 +200,9 @@ def _styled(fd: int) -> bool:
 
 def print_json(value: Any) -> None:
     """Print data as JSON, indented where a person reads it."""
-    indent = 2 if os.isatty(1) else None
-    write_out(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+    write_out(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """Data as `print_json` prints it."""
+    return json.dumps(value, ensure_ascii=False, indent=2 if os.isatty(1) else None) + "\n"

@@ -1,9 +1,9 @@
 """``sightline query``: ordinary Unix filters over refs, read-only."""
 
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, write_all
+from sightline.store.doors.cli.full import FullAnswer
+from sightline.store.doors.cli.output import Door
 from sightline.store.tools.query import VERB, Request, query
-from sightline.store.tools.reply import Reply
 
 
 def main(name: str, words: list[str]) -> int:
@@ -18,11 +18,9 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--full", action="store_true", help="print the whole answer as it comes")
     given = made.parse_args(words)
     door = Door(as_json=given.json)
-    request = Request(given.pipeline, sink=(lambda data: write_all(1, data)) if given.full else None)
-
-    def finish(reply: Reply) -> None:
-        door.deliver(reply._replace(missing=False) if given.full else reply)
-
+    full = FullAnswer(as_json=given.json) if given.full else None
+    request = Request(given.pipeline, sink=full)
+    finish = (lambda reply: full.finish(door, reply)) if full else None
     try:
         return door.answer(VERB, request.logged(), lambda: query(door.asking, request), finish)
     finally:

@@ -4,16 +4,17 @@ import os
 import signal
 from typing import Any
 
-from sightline.store.audit.views import Shows, record_view
 from sightline.store.capture.command import CommandCapture
 from sightline.store.doors.cli.arguments import parser, seconds
-from sightline.store.doors.cli.output import Door, dim, write_all, write_err
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, Shown
+from sightline.store.doors.cli.output import Door, dim, log_streamed, write_all, write_err
+from sightline.store.records import Buffer
+from sightline.store.shape.segments import Segment
 from sightline.store.store import Target
 from sightline.store.tools.command_view import ending_of
-from sightline.store.tools.reply import Reply
+from sightline.store.tools.reply import Reply, deliver
 from sightline.store.tools.run_command import VERB, Doorway, Request, run_command
+
+_NEWLINE = ord("\n")
 
 
 def main(name: str, words: list[str]) -> int:
@@ -38,29 +39,43 @@ def _parse(name: str, words: list[str]) -> tuple[Request, dict[str, Any]]:
     )
     made.add_argument("-c", dest="command", metavar="STRING", help="a command line for bash (else sh)")
     made.add_argument("-C", dest="cwd", metavar="DIR", default="", help="the folder to run it in")
-    made.add_argument("--timeout", type=seconds, metavar="S", help="end the whole process group after S seconds")
+    made.add_argument("--timeout", type=seconds, metavar="S", help="end the process group after S seconds; 0: never")
     made.add_argument("--verbosity", default="auto", metavar="V", help="silent, concise, normal, verbose, full or auto")
     made.add_argument("--background", action="store_true", help="print the ref at once and let it go on")
     made.add_argument("--label", default="", metavar="TEXT", help="a name for the buffer")
     made.add_argument("--quiet", action="store_true", help="on a terminal too, print the view only")
     made.add_argument("--acknowledge-risk", action="store_true", help="run a destructive command without asking back")
     made.add_argument("argv", nargs="*", metavar="-- ARGV…", help="program and arguments, run without a shell")
-    own, argv = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    own, argv = _split(words)
     given = made.parse_args(own)
-    argv = [*given.argv, *argv]
     if bool(given.command) == bool(argv):
         made.error("give a command: either -c STRING or -- ARGV…")
     request = Request(
         command=given.command or "",
         argv=tuple(argv),
         cwd=given.cwd,
-        timeout_secs=given.timeout,
+        timeout_secs=given.timeout or None,
         verbosity=given.verbosity,
         background=given.background,
         acknowledge_risk=given.acknowledge_risk,
         label=given.label,
     )
     return request, {"json": given.json, "quiet": given.quiet}
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    """Our own words and the command's, which begin after ``--``, or with the first word that is no option."""
+    at = 0
+    while at < len(words):
+        if words[at] == "--":
+            return words[:at], words[at + 1 :]
+        if not words[at].startswith("-"):
+            return words[:at], words[at:]
+        at += 2 if words[at] in _WITH_VALUE else 1
+    return words, []
+
+
+_WITH_VALUE = ("-c", "-C", "--timeout", "--verbosity", "--label")
 
 
 def _streams(request: Request, options: dict[str, Any]) -> bool:
@@ -101,8 +116,11 @@ def _forward_signals(own_group: bool) -> Any:
 def _stream(door: Door, request: Request) -> int:
     """A person watches: everything goes to the terminal as it comes, and the log keeps ranges only."""
     gone: set[str] = set()
+    at_line_start = True
 
     def echo(stream: str, data: memoryview) -> None:
+        nonlocal at_line_start
+        at_line_start = data[-1] == _NEWLINE
         if stream in gone:
             return
         try:
@@ -111,31 +129,25 @@ def _stream(door: Door, request: Request) -> int:
             gone.add(stream)
 
     def finish(reply: Reply) -> None:
+        if "pending_ack" in reply.fields:
+            deliver(door.asking, reply, _question, write_err)
+            return
         if not reply.shows.refs:  # nothing was kept, or nothing was run
             door.deliver_fields(reply)
             return
         buffer = door.store.resolve("@" + reply.shows.refs[0]).buffer
-        _log_streamed(door, reply, buffer)
+        log_streamed(door, VERB, reply.shows.request, buffer)
+        write_err("" if at_line_start else "\n")
         write_err(dim(f"{buffer.ref}  {_summary(door, buffer)}") + "\n")
 
     doorway = _doorway(request, echo=echo)
     return door.answer(VERB, request.logged(), lambda: run_command(door.asking, request, doorway), finish)
 
 
-def _log_streamed(door: Door, reply: Reply, buffer: Buffer) -> None:
-    shows = Shows(
-        verb=VERB,
-        request={**reply.shows.request, "streamed": True},
-        refs=(buffer.name,),
-        shown=tuple(Shown(buffer.name, name, 1, info.lines) for name, info in buffer.streams.items()),
-        lines_total=buffer.lines,
-        bytes_total=buffer.bytes,
-        exit_code=buffer.exit_code,
-    )
-    try:
-        record_view(door.store, door.asking.session, shows, ())
-    except StoreFailed as error:
-        write_err(dim(f"sightline: {error.message}") + "\n")
+def _question(reply: Reply) -> tuple[Segment, ...]:
+    """How a person is asked back."""
+    why = reply.fields["reason"].partition(": ")[2]
+    return (Segment(f"sightline: not run, since it {why}\n  to run it all the same: {reply.fields['next']}\n"),)
 
 
 def _summary(door: Door, buffer: Buffer) -> str:

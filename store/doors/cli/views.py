@@ -1,6 +1,7 @@
 """``sightline views``: what was shown, to whom, when; and the exact text of it."""
 
 import json
+import sys
 import time
 from typing import Any
 
@@ -8,6 +9,7 @@ from sightline.store.audit.views import find_view, list_views, ref_of_shown, vie
 from sightline.store.disk.index import IndexedView
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
+from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.records import View
 from sightline.store.tools.printing import printable
 
@@ -28,13 +30,23 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--session", metavar="S", help="only those of one session")
     made.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help=f"how many (default {_LIMIT})")
     given = made.parse_args(words)
+    if given.limit < 1:
+        raise UsageError(f"limit is {given.limit}", "it is a number from 1 on")
     door = Door()
     try:
-        buffer = door.asking.resolve(given.ref).buffer.name if given.ref else None
-        found = list_views(door.store, buffer=buffer, session=given.session, limit=given.limit)
+        buffer = _buffer_name(door, given.ref) if given.ref else None
+        found = list_views(door.store, buffer=buffer, session=given.session, limit=min(given.limit, sys.maxsize))
         return _list(found[::-1], given)
     finally:
         door.close()
+
+
+def _buffer_name(door: Door, ref: str) -> str:
+    """The name of a buffer; what was shown of one that is gone is still in the log."""
+    try:
+        return door.asking.resolve(ref).buffer.name
+    except ExpiredRef as expired:
+        return expired.name
 
 
 def _list(found: list[IndexedView], given: Any) -> int:
@@ -44,7 +56,7 @@ def _list(found: list[IndexedView], given: Any) -> int:
     for indexed in found:
         write_out(_row(indexed.view) + "\n")
     if not found:
-        write_out("nothing has been shown yet\n")
+        write_out("nothing matches\n" if given.ref or given.session else "nothing has been shown yet\n")
     return 0
 
 

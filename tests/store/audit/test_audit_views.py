@@ -182,6 +182,7 @@ def test_the_least_recently_used_go_first(store: Store, keep: Keep) -> None:
     assert retention.enforce_limits(store).evicted == [three.name, four.name]
     assert retention.enforce_limits(store).evicted == []
     limited(store, max_buffers=1)
+    store.touch(two.name)
     assert retention.collect(store).evicted == [one.name]
     assert {item.buffer.name for item in store.listed(9) if item.buffer.state != "evicted"} == {two.name, running.name}
     with pytest.raises(ExpiredRef):
@@ -196,6 +197,16 @@ def test_bytes_are_limited(store: Store, keep: Keep) -> None:
     assert collected.evicted == [buffer.name for buffer in buffers[:7]]
     assert collected.bytes == 7000
     assert store.index.totals() == (3, 3000)
+
+
+def test_the_one_used_last_stays_whatever_the_limits(store: Store, keep: Keep) -> None:
+    pinned, large = keep(b"pinned"), keep(b"x" * 5000)
+    store.amend(pinned.name, pinned=True)
+    store.touch(large.name)
+    limited(store, max_bytes=1000, max_buffers=1)
+    assert retention.enforce_limits(store).evicted == [], "a reply has just told its ref"
+    store.touch(pinned.name)
+    assert retention.enforce_limits(store).evicted == [large.name]
 
 
 def test_age_is_limited(store: Store, keep: Keep) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from sightline.store.capture import file as file_module
+from sightline.store.capture.command import Unkept
 from sightline.store.capture.file import FileNotReadable, capture_file
 from sightline.store.capture.stdin import capture_stdin
-from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 
@@ -127,9 +127,11 @@ def test_where_storing_fails_everything_is_still_passed_on(store: Store, monkeyp
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(StoreFailed):
-        capture_stdin(store, fd, command="make", cwd="/", session="s", pass_on=passed.extend)
+    unkept = capture_stdin(store, fd, command="make", cwd="/", session="s", pass_on=passed.extend)
     os.close(fd)
+    assert isinstance(unkept, Unkept)
+    assert unkept.out == b"piped\nin"
+    assert unkept.error
     assert passed == b"piped\nin"
     assert os.listdir(store.layout.buffers) == []
 

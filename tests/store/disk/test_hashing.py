@@ -5,7 +5,6 @@ import hashlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from sightline.store.disk import hashing
 from sightline.store.disk.hashing import INLINE_BYTES, SLOT_BYTES, SLOTS, SMALL_BYTES, Hasher, sha256_hex
 from sightline.store.disk.lines import newlines_in

@@ -15,8 +15,8 @@ from sightline.store.config import Settings
 from sightline.store.disk import schema
 from sightline.store.disk.database import Database
 from sightline.store.disk.index import Index, Totals
-from sightline.store.records import Buffer, StreamInfo
 from sightline.store.disk.recording import new_buffer
+from sightline.store.records import Buffer, StreamInfo
 from sightline.store.store import Store
 
 Keep = Callable[..., Buffer]

@@ -72,8 +72,8 @@ class Cli:
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def last(self) -> str:
-        """The ref of the newest buffer."""
-        return str(self("list", "--json", "--limit", "1").data[0]["ref"])
+        """The ref of the newest command's buffer, told without a view in the log."""
+        return str(self("path", "--json", "@last").data["ref"])
 
     def seen(self) -> str:
         """The exact text of the newest view, as the log has it."""

@@ -1,5 +1,6 @@
 """Every command: help with an example, data as JSON, errors that say what to do, the exact text of what it showed."""
 
+import hashlib
 import json
 import re
 import shlex
@@ -250,6 +251,16 @@ def test_removed_buffer_s_views_stay_unless_they_are_purged(cli: Any) -> None:
     assert cli("doctor").code == 0, "the chain still verifies"
 
 
+def test_views_of_a_buffer_that_is_gone_are_listed_and_can_still_be_purged(cli: Any, numbers: str) -> None:
+    cli("rm", numbers)
+    [view] = cli("views", numbers, "--json").data
+    assert view["refs"] == [numbers]
+    assert cli("rm", numbers).code == 1
+    assert cli("rm", "--purge", numbers).code == 0
+    assert "blanked" in cli("views", "show", view["id"]).err
+    assert cli("doctor").code == 0, "the chain still verifies"
+
+
 def test_running_buffer_is_not_removed(cli: Any, tmp_path: Path) -> None:
     cli("run", "--background", "-c", "echo $$ > pid; while [ ! -e stop ]; do sleep 0.02; done")
     ran = cli("rm", "@last")
@@ -352,6 +363,24 @@ def test_capture_passes_the_input_through_even_when_its_reader_leaves(cli: Any) 
     assert cli("list", "--json").data[0]["out"]["lines"] == 300_000
 
 
+def test_input_passed_through_is_in_the_log_without_its_text(cli: Any) -> None:
+    cli("capture", "-p", "--command", "make", stdin=b"1\n2\n")
+    [view] = cli("views", "--json").data
+    assert (view["verb"], view["lines_total"], view["bytes_shown"]) == ("capture", 2, 0)
+    assert view["shown"] == [], "what the reader of a pipe saw of it is not known"
+
+
+def test_nothing_is_captured_from_a_pipe_where_nothing_is_kept(cli: Any, tmp_path: Path) -> None:
+    cli.home.mkdir()
+    (cli.home / "config.toml").write_text(f'[directories."{tmp_path}"]\ncapture = "off"\n')
+    ran = cli("capture", stdin=b"text\n")
+    assert ran.code == 0
+    assert "capture = off" in ran.out
+    assert ran.out.endswith("text\n")
+    assert cli("capture", "-p", stdin=b"text\n").out == "text\n"
+    assert cli("list", "--json").data == []
+
+
 def test_capture_of_nothing_is_an_empty_buffer(cli: Any) -> None:
     assert cli("capture").out == ""
     assert cli("list", "--json").data[0]["out"]["bytes"] == 0
@@ -360,3 +389,53 @@ def test_capture_of_nothing_is_an_empty_buffer(cli: Any) -> None:
 def test_unknown_mode_is_told_before_the_input_is_read(cli: Any) -> None:
     assert cli("capture", "--verbosity", "loud", stdin=b"x").code == 2
     assert cli("list", "--json").data == []
+
+
+@pytest.mark.parametrize("name", ["list", "views"])
+def test_limit_is_a_number_from_one_on_however_large(cli: Any, numbers: str, name: str) -> None:
+    for limit in ("0", "-5"):
+        ran = cli(name, "--limit", limit)
+        assert ran.code == 2
+        assert "from 1 on" in ran.err
+    assert len(cli(name, "--limit", "9" * 30).out.splitlines()) == 1
+
+
+def test_where_no_view_matches_that_is_said(cli: Any, numbers: str) -> None:
+    assert cli("views", "--session", "nobody").out == "nothing matches\n"
+
+
+def test_program_without_a_name_is_not_started(cli: Any) -> None:
+    ran = cli("run", "--", "")
+    assert ran.code == 127
+    assert "name is empty" in ran.err
+
+
+def test_whole_answer_into_a_pipe_is_logged_with_its_exact_text(cli: Any) -> None:
+    cli("run", "-c", "seq 1 3000")
+    answer = cli("query", "--full", "cat @last").out
+    assert answer.count("\n") == 3000
+    assert cli.seen() == answer
+
+
+def test_whole_answer_past_the_hard_limit_is_logged_with_its_size_and_hash(cli: Any) -> None:
+    cli("run", "-c", "seq 1 30000")
+    answer = cli("query", "--full", "cat @last").out.encode()
+    request = cli("views", "--json").data[-1]["request"]
+    assert request["answer_bytes"] == len(answer) > 64 * 1024
+    assert request["answer_sha256"] == hashlib.sha256(answer).hexdigest()
+
+
+def test_next_call_of_a_view_that_leaves_out_failures_lists_them(cli: Any) -> None:
+    script = 'for i in $(seq 1 400); do echo fine $i; echo "case_$i.py:$i: AssertionError: $i"; done; exit 1'
+    head = cli("run", "-c", script).out.partition("\n")[0]
+    call = json.loads('"' + head.partition('next="')[2].rpartition('"]')[0] + '"')
+    listed = cli.shell(call).out
+    assert "matches_total=400" in listed
+    assert "AssertionError: 1\n" in listed
+
+
+def test_beginning_of_a_name_is_told_from_an_unknown_one_to_an_agent(cli: Any) -> None:
+    cli("run", "--", "echo", "hi")
+    told = cli("show", cli.last()[:9], CLAUDE_CODE_SESSION_ID="x")
+    assert told.code == 1
+    assert "only the beginning of a name" in told.err

@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sightline.store.doors.cli import main
 
 
 def _levels(cli: Any, level: str) -> list[str]:
@@ -103,9 +105,20 @@ def test_index_is_made_anew_from_the_folders(cli: Any, numbers: str, damage: str
     else:
         index.write_bytes(b"garbage" * 1000)
     assert cli("doctor").code == 0
+    assert cli("views", "--json").data == views
     after = cli("list", "--json").data
     assert [one["ref"] for one in after] == [one["ref"] for one in before]
-    assert cli("views", "--json").data == views
+
+
+def test_index_that_turns_out_damaged_while_it_is_read_is_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def damaged(_: list[str]) -> int:
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    monkeypatch.setattr(main, "_dispatch", damaged)
+    assert main.main(["list"]) == 1
+    assert "malformed\n  `sightline doctor` makes it anew" in capfd.readouterr().err
 
 
 def test_rebuilding_is_done_when_asked(cli: Any, numbers: str) -> None:
@@ -121,6 +134,7 @@ def test_changed_log_is_found(cli: Any, numbers: str) -> None:
     ran = cli("doctor")
     assert ran.code == 1
     assert "is not what was written" in ran.out
+    assert not _levels(cli, "mended"), "the views of a changed log are still known"
 
 
 def test_removed_view_is_found(cli: Any, numbers: str) -> None:

@@ -14,6 +14,7 @@ import pytest
     ("words", "code"),
     [
         (["--", "true"], 0),
+        (["true", "--an-option-of-its-own"], 0),
         (["-c", "exit 7"], 7),
         (["-c", "kill -TERM $$"], 143),
         (["-c", "kill -USR1 $$"], 138),

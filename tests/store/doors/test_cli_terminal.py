@@ -123,6 +123,13 @@ def test_terminal_that_closes_does_not_lose_the_capture(cli: Any, terminals: lis
     assert cli("show", "@last").out == "ready\nlater\n"
 
 
+def test_summary_stands_on_a_line_of_its_own(cli: Any, terminals: list[Terminal]) -> None:
+    terminal = Terminal(cli, "run", "--", "printf", "no newline")
+    terminals.append(terminal)
+    assert terminal.end() == 0
+    assert terminal.text.startswith("no newline\n@cmd_")
+
+
 def test_error_is_told_and_nothing_streams(cli: Any, terminals: list[Terminal]) -> None:
     terminal = Terminal(cli, "run", "-c", "cat @cmd_deadbeef")
     terminals.append(terminal)
@@ -134,7 +141,7 @@ def test_question_is_asked_on_a_terminal_too(cli: Any, terminals: list[Terminal]
     terminal = Terminal(cli, "run", "-c", "rm -rf nothing")
     terminals.append(terminal)
     assert terminal.end() == 1
-    assert "pending_ack=@ack_" in terminal.text
+    assert "sightline run -c '@ack_" in terminal.text
 
 
 def test_where_nothing_is_kept_the_output_comes_once(cli: Any, terminals: list[Terminal], tmp_path: Any) -> None:

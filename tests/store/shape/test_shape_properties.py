@@ -5,8 +5,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sightline.store.shape.clean import clean_text
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.clean import clean_text
 from sightline.store.shape.cut import shape
 from sightline.store.shape.markers import CLIPPED, MARKER
 from sightline.store.shape.memory import BytesSource

@@ -1,0 +1,55 @@
+"""Whole answers, printed as they come: what ``--full`` gives, and what a terminal gets of a diff."""
+
+import hashlib
+import os
+
+from sightline.store.audit.views import record_view
+from sightline.store.doors.cli.output import Door, dim, write_all, write_err
+from sightline.store.errors import StoreFailed
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.segments import Segment
+from sightline.store.tools.reply import Reply
+
+
+class FullAnswer:
+    """Takes an answer in chunks and prints it.
+
+    Into a pipe its beginning is held back, so that an answer up to the hard limit is logged with its exact text before
+    it is sent. A longer one, and one to a terminal, is printed as it comes and logged with its size and hash.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._held: bytearray | None = None if os.isatty(1) and not as_json else bytearray()
+        self._unlimited = as_json  # one JSON value has to wait for all of it
+        self._bytes = 0
+        self._sha256 = hashlib.sha256()
+
+    def __call__(self, data: bytes) -> None:
+        """Take the next bytes."""
+        self._bytes += len(data)
+        self._sha256.update(data)
+        if self._held is not None:
+            self._held += data
+            if self._unlimited or len(self._held) <= HARD_LIMIT_BYTES:
+                return
+            data, self._held = bytes(self._held), None
+        write_all(1, data)
+
+    def finish(self, door: Door, reply: Reply) -> None:
+        """Log what was, or is now, printed; the reply has the rest of what the query said."""
+        if self._held is not None:
+            text = bytes(self._held).decode(errors="surrogateescape")
+            body = (Segment(text), *reply.body) if text else reply.body
+            door.deliver(reply._replace(body=body, missing=False))
+            return
+        write_err(reply.text)
+        streamed = {"streamed": True, "answer_bytes": self._bytes, "answer_sha256": self._sha256.hexdigest()}
+        shows = reply.with_shown().shows
+        try:
+            record_view(
+                door.store, door.asking.session, shows._replace(request={**shows.request, **streamed}), reply.body
+            )
+        except StoreFailed as error:
+            write_err(dim(f"sightline: {error.message}") + "\n")
+        for name in shows.refs:
+            door.store.touch(name)
