@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import subprocess
 import sys
 
 from benchmarks.measure import SIGHTLINE, Ran, Row, interleaved, median, mib, run
@@ -27,10 +28,12 @@ _TWO_STREAMS = (
 
 
 def rows(folder: str, scale: float) -> list[Row]:
-    """One stream in large writes, one in single lines, and two busy streams."""
+    """One stream as fast as it can come, one at the speed of real work, one in single lines, and two busy streams."""
     size = int((1 << 30) * scale)
     data = os.path.join(folder, "data.log")
     write_log(data, size)
+    packed = data + ".gz"
+    subprocess.run(f"gzip -1 < {shlex.quote(data)} > {shlex.quote(packed)}", shell=True, check=True)
     store = os.path.join(folder, "store")
     environment = {**os.environ, "SIGHTLINE_HOME": store, "SIGHTLINE_MAX_BYTES": "1 GiB"}
     python = sys.executable
@@ -39,7 +42,8 @@ def rows(folder: str, scale: float) -> list[Row]:
     out = os.path.join(folder, "out")
     found = []
     for what, command, floor in (
-        (f"{mib(size)} in large writes", ["cat", data], f"cat {shlex.quote(data)} | cat > {out}"),
+        (f"{mib(size)} as cat copies it", ["cat", data], f"cat {shlex.quote(data)} | cat > {out}"),
+        (f"{mib(size)} as gzip unpacks it", ["gzip", "-dc", packed], f"gzip -dc {shlex.quote(packed)} | cat > {out}"),
         ("2,000,000 single lines", small, f"{shlex.join(small)} | cat > {out}"),
         ("two busy streams", two, f"{{ {shlex.join(two)} 2>&3 | cat > {out}; }} 3>&1 | cat > {out}.err"),
     ):

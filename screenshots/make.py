@@ -1,4 +1,4 @@
-"""Makes the pictures of the inspector: really captures a few commands, opens the store, and exports what the screen shows.
+"""Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
 Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg`` and, where a
 converter (rsvg-convert) is installed, the same as PNG.
@@ -60,7 +60,8 @@ LOG = """
     import sys, time
     for number in range(1, 2000):
         stream = sys.stderr if number % 9 == 0 else sys.stdout
-        level = "WARN  slow upstream, retrying" if number % 9 == 0 else "INFO  GET /api/items/%d 200" % (number * 37 % 911)
+        slow = number % 9 == 0
+        level = "WARN  slow upstream, retrying" if slow else "INFO  GET /api/items/%d 200" % (number * 37 % 911)
         print(f"10:42:{number % 60:02d} {level}", file=stream, flush=True)
         time.sleep(0.05)
 """
@@ -99,7 +100,8 @@ def project() -> Iterator[Store]:
 
 def fill(store: Store) -> None:
     """What was run, the oldest first."""
-    python = 'import json; print(json.dumps([{"id": n, "name": f"item {n}", "price": n * 7 % 90} for n in range(400)], indent=1))'
+    items = '[{"id": n, "name": f"item {n}", "price": n * 7 % 90} for n in range(400)]'
+    python = f"import json; print(json.dumps({items}, indent=1))"
     capture(store, "ls -la", PERSON, name="cmd_0d41aa")
     capture(store, "find /usr/share -type f | head -20000", name="cmd_77c0de")
     capture(store, f"python3 -c '{python}'", label="items.json", name="cmd_51a9e3")
@@ -136,7 +138,7 @@ async def rest(pilot: Pilot[None]) -> None:
 
 
 def aligned(svg: str) -> str:
-    """The same picture with every word at its own place: fonts of another width than the export assumes stay in columns."""
+    """The same picture with every word at its own place: columns hold in fonts of any width."""
     svg = re.sub(r"terminal-\d+", "terminal", svg)
 
     def words(match: re.Match[str]) -> str:

@@ -1,5 +1,6 @@
 """The inspector: a terminal UI on a store. Its screens are in `screens/`, their parts in `widgets/`."""
 
+import gc
 import os
 import time
 from collections.abc import Callable
@@ -62,6 +63,9 @@ class InspectorApp(App[None]):
 
     def on_ready(self) -> None:
         """Listen for changes, once there is something on the screen."""
+        if not gc.isenabled():  # see `run`
+            gc.freeze()  # what is there now stays: looking through it again and again would be felt while scrolling
+            gc.enable()
         if self._feed is not None:
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
 
@@ -82,10 +86,10 @@ class InspectorApp(App[None]):
         self.notify(visible(f"Looking for changes instead of watching: {message.reason}"), markup=False)
 
     def on_read_failed(self, message: messages.ReadFailed) -> None:
-        """Say what happened and what to do."""
-        self.notify(
-            visible(message.hint) or "Try again", title=visible(message.message), severity="error", markup=False
-        )
+        """Say what happened and what to do, once as long as it can still be read."""
+        what, hint = visible(message.message), visible(message.hint) or "Try again"
+        if not any((toast.title, toast.message) == (what, hint) for toast in self._notifications):
+            self.notify(hint, title=what, severity="error", markup=False)
 
     # keys
 
@@ -137,6 +141,7 @@ def run(store_root: str | None = None, ref: str | None = None) -> int:
     Raises:
         SightlineError: the store cannot be opened, or there is no such buffer.
     """
+    gc.disable()  # nothing that is made for the first screen is garbage: looking for some takes a tenth of its time
     with Store(store_root) as store:
         target = store.resolve(ref, prefixes=True) if ref else None
         app = InspectorApp(store, target=target)

@@ -1,12 +1,10 @@
 """Reads of the store off the UI's thread: one at a time, and once more where they were asked for meanwhile."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from sightline.store.errors import SightlineError
-from sightline.tui.messages import ReadFailed
+from sightline.tui.failures import STORE_ERRORS, tell
 from textual.widget import Widget
 
 T = TypeVar("T")
@@ -18,17 +16,25 @@ class Errand(Generic[T]):
     However often it is asked for while it runs, it runs once more: a burst of changes neither piles up nor starves it.
     """
 
-    def __init__(self, widget: Widget, plan: Callable[[], Callable[[], T] | None], done: Callable[[T], None]) -> None:
+    def __init__(
+        self,
+        widget: Widget,
+        plan: Callable[[], Callable[[], T] | None],
+        done: Callable[[T], None],
+        failed: Callable[[], None] = lambda: None,
+    ) -> None:
         """Prepare.
 
         Args:
             widget: whose errand it is.
             plan: called in the UI's thread; gives what to run in another, or None for nothing.
             done: called in the UI's thread with the result.
+            failed: called in the UI's thread where the store could not be read, which the person is told anyway.
         """
         self._widget = widget
         self._plan = plan
         self._done = done
+        self._failed = failed
         self._asked = False
         self._running = False
 
@@ -47,9 +53,11 @@ class Errand(Generic[T]):
     def carry_out_now(self, read: Callable[[], T]) -> None:
         """Read in the UI's thread: for what is quick, and wanted on the very first screen."""
         try:
-            self._done(read())
-        except (SightlineError, OSError, sqlite3.Error) as error:
-            self._failed(error)
+            result = read()
+        except STORE_ERRORS as error:
+            self._tell(error)
+        else:
+            self._done(result)
 
     async def _run(self) -> None:
         try:
@@ -64,13 +72,11 @@ class Errand(Generic[T]):
     async def _carry_out(self, read: Callable[[], T]) -> None:
         try:
             result = await asyncio.to_thread(read)
-        except (SightlineError, OSError, sqlite3.Error) as error:
-            self._failed(error)
+        except STORE_ERRORS as error:
+            self._tell(error)
         else:
             self._done(result)
 
-    def _failed(self, error: Exception) -> None:
-        if isinstance(error, SightlineError):
-            self._widget.post_message(ReadFailed(error.message, error.hint))
-        else:
-            self._widget.post_message(ReadFailed(f"the store cannot be read: {error}", "`sightline doctor` tells more"))
+    def _tell(self, error: Exception) -> None:
+        tell(self._widget.app, error)
+        self._failed()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sightline.store.disk.layout import Layout
 
 DEBOUNCE_MS = 50  # a burst is told of after this at the latest
-STEP_MS = 5  # a lone change is told of after about twice this; waking so often costs half a percent of a core
+STEP_MS = 8  # a lone change is told of after about twice this; waking more often costs close to a percent of a core
 POLL_SECONDS = 0.05
 _WAIT_MS = 60_000  # of one wait inside the watcher; closing ends it at once
 

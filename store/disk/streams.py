@@ -96,8 +96,7 @@ class StreamReader:
             return 0
         start, newlines = self._index.before_newline(wanted)
         wanted -= newlines
-        while start < self._size:
-            data = self.read(start, _SMALL_READ_BYTES)
+        while data := self.read(start, _SMALL_READ_BYTES):  # none where a file was cut short from outside
             here = data.count(b"\n")
             if here >= wanted:
                 return start + nth_newline(data, wanted) + 1

@@ -5,17 +5,48 @@ import sys
 
 import pytest
 from sightline.store.store import Store
+from sightline.tui.errand import Errand
 from sightline.tui.screens.help import Help
 from sightline.tui.screens.inspector import Inspector
-from tui_kit import add, numbered, opened, press, run, text
+from sightline.tui.widgets.viewer import Viewer
+from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 HEAVY = ("watchfiles", "anyio", "rapidfuzz", "pygments", "markdown_it", "numpy")
+OTHER_FLOORS = ("sightline.store.capture", "sightline.store.query", "sightline.store.audit", "sightline.store.tools")
 
 
 def test_the_first_screen_loads_nothing_that_can_wait() -> None:
     code = "import sys, sightline.tui.app; print(*(name for name in sys.argv[1:] if name in sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", code, *HEAVY], capture_output=True, text=True, check=True)
+    loaded = subprocess.run(
+        [sys.executable, "-c", code, *HEAVY, *OTHER_FLOORS], capture_output=True, text=True, check=True
+    )
     assert loaded.stdout.split() == []
+
+
+def test_the_first_screen_is_whole_and_waits_for_no_thread(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(store, "cmd_00000a", "seq", numbered(300))
+    monkeypatch.setattr(Errand, "ask", lambda _: None)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert "@cmd_00000a" in text(buffers(pilot))[0]
+            assert text(viewer(pilot))[0] == "  1   line 1"
+            assert "1 buffer " in text(pilot.app.query_one("#header"))[0]
+
+    run(body)
+
+
+def test_the_first_screen_is_painted_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(store, "cmd_00000a", "seq", numbered(300))
+    drawn = []
+    draw = Viewer.render_line
+    monkeypatch.setattr(Viewer, "render_line", lambda self, y: drawn.append(y) or draw(self, y))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert sorted(drawn) == list(range(viewer(pilot).size.height))
+
+    run(body)
 
 
 def test_help_lists_every_key_that_is_bound(store: Store) -> None:

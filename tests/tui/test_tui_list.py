@@ -1,8 +1,12 @@
 """The list of buffers on the screen: keys, mouse, order, many of them."""
 
+import pytest
+from rich.color import ColorSystem
 from sightline.store.store import Store
 from sightline.tui.widgets.buffer_list import BufferList
-from tui_kit import NOW, add, buffers, opened, press, rest, run, text, viewer
+from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text, viewer
+
+STANDARD = ColorSystem.STANDARD
 
 
 def fill(store: Store, count: int = 5) -> None:
@@ -135,5 +139,36 @@ def test_the_ref_is_copied(store: Store) -> None:
         async with opened(store) as pilot:
             await press(pilot, "y")
             assert pilot.app.clipboard == "@cmd_000000"
+
+    run(body)
+
+
+def test_what_has_not_changed_is_not_drawn_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(store, "cmd_00000a", "seq", numbered(3))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            drawn = []
+            monkeypatch.setattr(pilot.app, "_display", lambda *_: drawn.append(1))
+            buffers(pilot).store_changed(index=True, live=frozenset())
+            buffers(pilot)._refresh_where_changed()
+            await rest(pilot)
+            assert drawn == []
+
+    run(body)
+
+
+def test_with_16_colours_all_of_the_cursors_row_can_be_read(store: Store) -> None:
+    fill(store)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            colours = [
+                (segment.style.color.downgrade(STANDARD), segment.style.bgcolor.downgrade(STANDARD))
+                for segment in buffers(pilot).render_line(0)
+                if segment.text.strip() and segment.style and segment.style.color and segment.style.bgcolor
+            ]
+            assert colours
+            assert all(colour != background for colour, background in colours)
 
     run(body)

@@ -7,6 +7,7 @@ from typing import ClassVar
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui import messages
+from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.strips import Part
 from sightline.tui.widgets.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.widgets.header import Header
@@ -58,13 +59,10 @@ class Inspector(Screen[None]):
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield ListTitle()
-                yield Prompt("filter: command, ref, label, session", id="filter", back="#buffers", keeps=True)
                 yield BufferList(self._store, clock=self._clock, selected=target.buffer.name if target else "")
             with Vertical(id="right"):
                 yield Info(clock=self._clock)
                 yield Viewer(self._store, line=target.first if target else 0)
-                yield Notice()
-                yield Prompt("go to: 42, 50%, $", id="goto", back="#viewer")
         yield KeyBar()
 
     def _width_class(self, width: int) -> str:
@@ -74,15 +72,15 @@ class Inspector(Screen[None]):
         """Show what is there, before the first layout, so that the first screen is painted once and whole."""
         self._show(self.query_one(BufferList).first_look())
         self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # a running capture's duration goes on with the ages
-        if self._target is not None and self._target.first:
+        if self._target is not None:  # whoever names an output means to read it
             self.set_focus(self.query_one(Viewer))
 
     # what the store tells
 
     def store_changed(self, message: messages.StoreChanged) -> None:
         """Pass a change on to the panes."""
+        self.query_one(Viewer).went_on(message.live)  # first: new lines are what one waits for
         self.query_one(BufferList).store_changed(message.index, message.live)
-        self.query_one(Viewer).went_on(message.live)
 
     def polling_begun(self) -> None:
         """Say that changes are looked for."""
@@ -116,10 +114,13 @@ class Inspector(Screen[None]):
 
     def _say_why_empty(self) -> None:
         """Where there is no output, say why in its place."""
-        notice, viewer = self.query_one(Notice), self.query_one(Viewer)
-        lines = self._why_empty()
-        viewer.display, notice.display = not lines, bool(lines)
-        if lines:
+        viewer, notice, lines = self.query_one(Viewer), self.query_one_optional(Notice), self._why_empty()
+        if lines and notice is None:
+            notice = Notice()
+            self.query_one("#right").mount(notice, after=viewer)
+        viewer.display = not lines
+        if notice is not None:
+            notice.display = bool(lines)
             notice.say(*lines)
 
     def _why_empty(self) -> list[Said]:
@@ -127,7 +128,7 @@ class Inspector(Screen[None]):
         if buffer is None:
             return [[Part("No buffer matches", "dim")]] if self._query else welcome()
         if buffer.state == "evicted":
-            what, held, how = tombstone_text(self._store.tombstone(buffer.name), buffer)
+            what, held, how = tombstone_text(self._tombstone(buffer.name), buffer)
             return [
                 [Part(what, "strong")],
                 [Part(buffer.command, "command")],
@@ -140,15 +141,30 @@ class Inspector(Screen[None]):
             return [[Part("No output yet" if waiting else "No output", "dim")]]
         return []
 
-    # prompts
+    def _tombstone(self, name: str) -> dict[str, object] | None:
+        try:
+            return self._store.tombstone(name)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return None
+
+    # prompts, made when they are first opened: the first screen is there the sooner
 
     def open_filter(self) -> None:
         """Take the text of a filter."""
-        self.query_one("#filter", Prompt).open()
+        prompt = self.query_one_optional("#filter", Prompt)
+        if prompt is None:
+            prompt = Prompt("filter: command, ref, label, session", id="filter", back="#buffers", keeps=True)
+            self.query_one("#left").mount(prompt, before="#buffers")
+        prompt.open()
 
     def open_goto(self) -> None:
         """Take the number of a line."""
-        self.query_one("#goto", Prompt).open()
+        prompt = self.query_one_optional("#goto", Prompt)
+        if prompt is None:
+            prompt = Prompt("go to: 42, 50%, $", id="goto", back="#viewer")
+            self.query_one("#right").mount(prompt)
+        prompt.open()
 
     def on_prompt_typed(self, message: messages.PromptTyped) -> None:
         """Narrow the list as one types."""
@@ -166,7 +182,8 @@ class Inspector(Screen[None]):
 
     def action_clear_filter(self) -> None:
         """Show every buffer again."""
-        self.query_one("#filter", Prompt).clear()
+        if prompt := self.query_one_optional("#filter", Prompt):
+            prompt.clear()
 
     def action_read(self) -> None:
         """Go to the viewer, at once: the next key may be on its way."""

@@ -14,6 +14,7 @@ from sightline.tui.rows import BufferRows
 from sightline.tui.strips import Part, row
 from sightline.tui.widgets.buffer_row import row_parts
 from sightline.tui.widgets.styled import Styled
+from sightline.tui.wording import age
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -21,6 +22,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
+LOST_SECONDS = 2.0  # a killed writer tells nobody: while captures run, the store is asked this often
+
+
+_FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
 
 
 class BufferList(Styled, ScrollView, can_focus=True):
@@ -56,6 +61,8 @@ class BufferList(Styled, ScrollView, can_focus=True):
         self._look_for_best = False
         self._to_bottom = False
         self._announced: object = self
+        self._drawn: object = self
+        self._captures = 0
         self.rows = BufferRows()
         self.rows.selected = selected
         self._reads = Errand(self, self._plan_read, self._take)
@@ -64,7 +71,8 @@ class BufferList(Styled, ScrollView, can_focus=True):
     def on_mount(self) -> None:
         """Ages go on; what `first_look` left out is read behind the first screen."""
         self.call_after_refresh(self.store_changed, index=True, live=frozenset())
-        self.set_interval(AGES_SECONDS, self.refresh)
+        self.set_interval(AGES_SECONDS, self._refresh_where_changed)
+        self.set_interval(LOST_SECONDS, self._look_for_lost)
 
     def first_look(self) -> Buffer | None:
         """Read what the index has for the first screen; the selected buffer."""
@@ -81,6 +89,10 @@ class BufferList(Styled, ScrollView, can_focus=True):
             self.rows.index_changed()
         self.rows.went_on(live)
         self._reads.ask()
+
+    def _look_for_lost(self) -> None:
+        if self._captures:
+            self.store_changed(index=True, live=frozenset())
 
     def filter(self, query: str) -> None:
         """Show only what a text finds; an empty one shows everything."""
@@ -118,6 +130,9 @@ class BufferList(Styled, ScrollView, can_focus=True):
 
     def _take(self, answer: Answer) -> None:
         in_sight = self._cursor_in_sight()
+        if self.rows.selected in answer.gone:
+            self.notify(f"@{self.rows.selected} has been removed", markup=False)
+        self._captures = answer.totals[2]
         shift = self.rows.take(answer)
         if self._query and (answer.newer or answer.older):
             self._filters.ask()
@@ -156,13 +171,25 @@ class BufferList(Styled, ScrollView, can_focus=True):
         if size != self.virtual_size:
             self.virtual_size = size
         if shift and self.scroll_offset.y > 0:
-            self.scroll_to(
-                y=self.scroll_offset.y + shift, animate=False, force=True
-            )  # the row under the cursor stays where it is
+            # The row under the cursor stays where it is.
+            self.scroll_to(y=self.scroll_offset.y + shift, animate=False, force=True)
         if in_sight:
             self._bring_cursor_into_sight()
-        self.refresh()
+        self._refresh_where_changed()
         self._announce()
+
+    def _refresh_where_changed(self) -> None:
+        """Draw anew if that makes a difference: what is drawn is sent to the terminal, however far away that is."""
+        if (sight := self._sight()) != self._drawn:
+            self._drawn = sight
+            self.refresh()
+
+    def _sight(self) -> object:
+        """All that the rows on the screen are drawn from, but for their style."""
+        now, first = self._clock(), self.scroll_offset.y
+        records = [self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height)]
+        rows = [(record, age(now - record.accessed) if record else "") for record in records]
+        return rows, self.rows.cursor, len(self.rows), first
 
     def _announce(self) -> None:
         """Tell which buffer is selected, as often as its record has changed."""
@@ -186,14 +213,15 @@ class BufferList(Styled, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
         at = self.scroll_offset.y + y
-        base, width = self.own_style, self.size.width
+        base, styles, width = self.own_style, self.part_styles, self.size.width
         if at >= len(self.rows):
             return Strip.blank(width, base)
         if at == self.rows.cursor:
             base += self.get_component_rich_style("buffer-list--cursor", partial=True)
+            styles = {part: style for part, style in styles.items() if part not in _FAINT}
         buffer = self.rows.record(self.rows.name(at))
         parts = [Part("  …", "dim")] if buffer is None else row_parts(buffer, width, self._clock())
-        return row(parts, (), width, base, self.part_styles)
+        return row(parts, (), width, base, styles)
 
     # keys and mouse
 
@@ -201,7 +229,7 @@ class BufferList(Styled, ScrollView, can_focus=True):
         self._to_bottom = False
         self.rows.move_to(at)
         self._bring_cursor_into_sight()
-        self.refresh()
+        self._refresh_where_changed()
         self._announce()
         self._reads.ask()
 

@@ -20,7 +20,8 @@ LINE_BYTES = 1 << 14  # read of one line at most: its two ends; scrolling to col
 _KEPT_STRIPS = 1_000
 _READ_AHEAD = 40  # lines beyond the wanted one that are read with it: a screenful costs one read
 
-STREAM_MARKS = {"out": " ", "err": "▌"}
+STREAM_MARKS = {"err": "▌"}
+"""What stands between number and text; the other streams have nothing there."""
 
 
 class LineStrips:

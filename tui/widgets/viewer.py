@@ -8,6 +8,7 @@ from rich.style import Style
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
+from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.goto import line_meant
 from sightline.tui.messages import PlaceChanged
 from sightline.tui.reading import Reading, open_reading
@@ -72,7 +73,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._target = 0
         self._following = False
         self._settling = False
-        self._opens: Errand[Opened] = Errand(self, self._plan_open, self._take)
+        self._opens: Errand[Opened] = Errand(self, self._plan_open, self._take, self._cannot_open)
 
     # opening
 
@@ -128,8 +129,13 @@ class Viewer(Styled, ScrollView, can_focus=True):
             if grown:
                 self._resize_to_lines()
                 self._stay_at_end()
+            self._following = self._following and self._is_running()
         self.refresh()
         self._tell_place()
+
+    def _cannot_open(self) -> None:
+        if self._shown is not None and self._wanted is not None and self._shown.name != self._wanted.name:
+            self._let_go()  # what stands there is another's output
 
     def _open_at_its_place(self, buffer: Buffer) -> None:
         self._column, self._count, self._target = 0, "", 0
@@ -208,17 +214,29 @@ class Viewer(Styled, ScrollView, can_focus=True):
         if self._strips is None or number > self._line_count:
             return Strip.blank(width, base)
         styles = self.part_styles
-        stream, text = self._strips.line(number, self.size.height - y, base, styles)
+        stream, text = self._line(number, self.size.height - y)
         gutter = self._gutter(number, stream, base, styles)
         room = max(width - gutter.cell_length, 0)
         return Strip.join([gutter, text.crop_extend(self._column, self._column + room, base)])
 
+    def _line(self, number: int, ahead: int) -> tuple[str, Strip]:
+        """(stream, drawn text) of a line; one that cannot be read any more is empty, and it is said."""
+        if self._strips is None:
+            return "out", Strip([], 0)
+        try:
+            return self._strips.line(number, ahead, self.own_style, self.part_styles)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return "out", Strip([], 0)
+
     def _gutter(self, number: int, stream: str, base: Style, styles: dict[str, Style]) -> Strip:
         digits = max(len(str(self._line_count)), _MIN_DIGITS)
         part = "target" if number == self._target else "gutter"
-        numbered = Segment(f"{number:>{digits}}", base + styles[part])
-        mark = Segment(STREAM_MARKS.get(stream, " "), base + styles["stderr"])
-        return Strip([numbered, Segment(" ", base), mark, Segment(" ", base)], digits + 3)
+        mark = STREAM_MARKS.get(stream, "")
+        if not mark:
+            return Strip([Segment(f"{number:>{digits}}   ", base + styles[part])], digits + 3)
+        numbered = Segment(f"{number:>{digits}} ", base + styles[part])
+        return Strip([numbered, Segment(f"{mark} ", base + styles["stderr"])], digits + 3)
 
     def notify_style_update(self) -> None:
         """Colours have changed: what was drawn in the old ones goes."""
@@ -307,10 +325,8 @@ class Viewer(Styled, ScrollView, can_focus=True):
         """Columns by which one may scroll so that the longest line on the screen is seen to its end."""
         if self._strips is None:
             return 0
-        styles, first = self.part_styles, self.scroll_offset.y + 1
+        first = self.scroll_offset.y + 1
         last = min(first + self.size.height - 1, self._line_count)
-        widths = (
-            self._strips.line(at, last - at, self.own_style, styles)[1].cell_length for at in range(first, last + 1)
-        )
+        widths = (self._line(at, last - at)[1].cell_length for at in range(first, last + 1))
         room = self.size.width - max(len(str(self._line_count)), _MIN_DIGITS) - 3
         return max(max(widths, default=0) - room + 1, 0)

@@ -106,6 +106,7 @@ def _inspect(words: list[str]) -> int:
     if not os.isatty(1):
         print(_overview())
         return 0 if not words else 2
+    gc.disable()  # as in _call; the inspector turns it on again once it has painted
     from sightline.tui.app import run
 
     return int(run(None, words[0] if words else None))

@@ -254,3 +254,15 @@ def test_a_store_that_keeps_durably_reads_the_same(tmp_path: Path) -> None:
         buffer = recording.seal(exit_code=0)
         with store.open(Target(buffer, "out")) as reader:
             assert_reads_as(reader, b"safe\n")
+
+
+def test_a_file_cut_short_from_outside_ends_the_reading(store: Store) -> None:
+    recording = store.begin("cmd", "log", "/", "s")
+    recording.append("out", b"a line\n" * 100_000)
+    target = store.resolve(recording.seal(exit_code=0).ref)
+    with store.open(target) as reader:
+        os.chmod(store.path(target), 0o600)
+        os.truncate(store.path(target), 7_000)
+        assert reader.offset_of_line(90_000) == reader.byte_count
+        assert len(list(reader.lines(990, 1010))) <= 12
+        assert list(reader.blocks(90_000)) == []

@@ -1,0 +1,145 @@
+"""What happens to a store while one looks at it is said, and survived."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from sightline.store.disk.streams import StreamReader
+from sightline.store.store import Store
+from textual.pilot import Pilot
+from tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
+
+
+def said(pilot: Pilot[None]) -> str:
+    return "\n".join(f"{toast.title} {toast.message}" for toast in pilot.app._notifications)
+
+
+async def changed(pilot: Pilot[None], *live: str) -> None:
+    buffers(pilot).store_changed(index=not live, live=frozenset(live))
+    viewer(pilot).went_on(frozenset(live))
+    await rest(pilot)
+
+
+def test_a_killed_writer_is_marked_though_it_tells_nobody(store: Store, python) -> None:  # type: ignore[no-untyped-def]
+    writer = python(
+        "import sys, signal; from sightline.store.store import Store\n"
+        "recording = Store(sys.argv[1]).begin('cmd', 'make', '/', 's'); recording.register()\n"
+        "recording.append('out', b'so far\\n'); print('there', flush=True); signal.pause()",
+        store.root,
+    )
+    writer.stdout.readline()
+
+    async def body() -> None:
+        async with opened(store, live=True) as pilot:
+            await until(pilot, lambda: viewer(pilot).following)
+            writer.kill()
+            await until(pilot, lambda: "interrupted" in "".join(text(pilot.app.query_one("#info"))))
+            assert text(viewer(pilot)) == ["  1   so far"]
+            await until(pilot, lambda: not viewer(pilot).following)
+
+    run(body)
+
+
+def test_stderr_that_begins_later_is_seen(store: Store) -> None:
+    recording = begin(store, "cmd_00000a", "make")
+    recording.register()
+    recording.append("out", b"only out\n")
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert text(viewer(pilot)) == ["  1   only out"]
+            recording.append("err", b"late\n")
+            await changed(pilot, "cmd_00000a")
+            assert text(viewer(pilot)) == ["  1   only out", "  2 ▌ late"]
+            recording.seal(exit_code=0)
+
+    run(body)
+
+
+def test_a_buffer_that_is_removed_while_open_is_said_and_the_next_one_shown(store: Store) -> None:
+    add(store, "cmd_00000a", "seq 3", numbered(3))
+    removed = add(store, "cmd_00000b", "seq 9", numbered(9))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert len(text(viewer(pilot))) == 9
+            store.remove(removed, "removed")
+            await changed(pilot)
+            assert "@cmd_00000b has been removed" in said(pilot)
+            assert len(text(viewer(pilot))) == 3
+
+    run(body)
+
+
+def test_an_output_whose_bytes_are_gone_shows_no_other_in_its_place(store: Store) -> None:
+    add(store, "cmd_00000a", "seq 3", numbered(3))
+    add(store, "cmd_00000b", "seq 9", numbered(9))
+    shutil.rmtree(store.layout.folder("cmd_00000a"))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "j")
+            assert "the bytes of @cmd_00000a (out) are missing" in said(pilot)
+            assert text(viewer(pilot)) == []
+            await press(pilot, "k")
+            assert len(text(viewer(pilot))) == 9
+
+    run(body)
+
+
+def test_an_output_whose_bytes_are_gone_is_said_on_the_first_screen(store: Store) -> None:
+    add(store, "cmd_00000a", "seq 3", numbered(3))
+    shutil.rmtree(store.layout.folder("cmd_00000a"))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert "the bytes of @cmd_00000a (out) are missing" in said(pilot)
+
+    run(body)
+
+
+def test_a_store_that_is_deleted_is_said_once(store: Store) -> None:
+    add(store, "cmd_00000a", "seq 3", numbered(3))
+    add(store, "cmd_00000b", "seq 9", numbered(9))
+
+    async def body() -> None:
+        async with opened(store, live=True) as pilot:
+            shutil.rmtree(store.root)
+            for _ in range(3):
+                await changed(pilot)
+            assert said(pilot).count("the store cannot be read") == 1
+            await press(pilot, "j", "enter", "G", "F", "tab", *"/seq", "enter", "escape")
+            assert pilot.app.is_running
+
+    run(body)
+
+
+def test_a_line_that_cannot_be_read_any_more_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(store, "cmd_00000a", "seq", numbered(5_000))
+
+    def fails(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            with monkeypatch.context() as patched:
+                patched.setattr(StreamReader, "read", fails)
+                await press(pilot, "enter", "G")
+                assert "Input/output error" in said(pilot)
+            await press(pilot, "g")
+            assert text(viewer(pilot))[0].split()[-1] == "1"
+
+    run(body)
+
+
+def test_a_tombstone_that_cannot_be_read_is_said(store: Store) -> None:
+    store.remove(add(store, "cmd_00000a", "make", numbered(7)), "evicted")
+    Path(store.layout.tombstone("cmd_00000a")).unlink()
+    Path(store.layout.tombstone("cmd_00000a")).mkdir()
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert "the store cannot be read" in said(pilot)
+            assert "@cmd_00000a was evicted" in "".join(text(pilot.app.query_one("#notice")))
+
+    run(body)
