@@ -1,5 +1,6 @@
 """Filtering the list."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,12 @@ from tui_kit import add, buffers, burst, opened, press, rest, run, text
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(str(tmp_path))
-    add(store, "cmd_00000a", "cargo test --all", b"a\n")
-    add(store, "cmd_00000b", "pytest -q", b"b\n", label="nightly")
-    add(store, "cmd_00000c", "git status", b"c\n")
-    return store
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(str(tmp_path)) as store:
+        add(store, "cmd_00000a", "cargo test --all", b"a\n")
+        add(store, "cmd_00000b", "pytest -q", b"b\n", label="nightly")
+        add(store, "cmd_00000c", "git status", b"c\n")
+        yield store
 
 
 def names(pilot: Pilot[None]) -> list[str]:

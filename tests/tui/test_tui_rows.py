@@ -1,5 +1,6 @@
 """The order of the list, as buffers are used, appear and go, whatever part of it has been read."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,15 @@ from tui_kit import add, open_store
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(loading, "PAGE", 4)
     monkeypatch.setattr(loading, "BULK_PAGE", 4)
     monkeypatch.setattr("sightline.tui.rows.PAGE", 4)
     monkeypatch.setattr("sightline.tui.rows._AHEAD", 0)
-    store = open_store(tmp_path)
-    for number in range(30):
-        add(store, f"cmd_{number:06x}", f"command {number}")
-    return store
+    with open_store(tmp_path) as store:
+        for number in range(30):
+            add(store, f"cmd_{number:06x}", f"command {number}")
+        yield store
 
 
 def names(*numbers: int) -> list[str]:
@@ -103,13 +104,14 @@ def test_a_removed_buffer_leaves_the_list_and_the_cursor_its_row(store: Store) -
 
 
 def test_an_empty_store_and_its_first_buffer(tmp_path: Path) -> None:
-    store, rows = open_store(tmp_path / "empty"), BufferRows()
-    read(store, rows)
-    assert (len(rows), rows.selected) == (0, "")
-    add(store, "cmd_aaaaaa", "true")
-    rows.index_changed()
-    read(store, rows)
-    assert (len(rows), rows.selected) == (1, "cmd_aaaaaa")
+    rows = BufferRows()
+    with open_store(tmp_path / "empty") as store:
+        read(store, rows)
+        assert (len(rows), rows.selected) == (0, "")
+        add(store, "cmd_aaaaaa", "true")
+        rows.index_changed()
+        read(store, rows)
+        assert (len(rows), rows.selected) == (1, "cmd_aaaaaa")
 
 
 def test_matches_take_the_place_of_the_order(store: Store) -> None:
