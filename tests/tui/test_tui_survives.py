@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from sightline.store.disk.streams import StreamReader
 from sightline.store.store import Store
+from sightline.tui.messages import StoreChanged
+from sightline.tui.screens.inspector import Inspector
 from textual.pilot import Pilot
 from tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
@@ -141,5 +143,20 @@ def test_a_tombstone_that_cannot_be_read_is_said(store: Store) -> None:
         async with opened(store) as pilot:
             assert "the store cannot be read" in said(pilot)
             assert "@cmd_00000a was evicted" in "".join(text(pilot.app.query_one("#notice")))
+
+    run(body)
+
+
+def test_what_comes_in_while_the_panes_are_taken_away_is_let_go(store: Store) -> None:
+    add(store, "cmd_00000a", "true", b"one\n")
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            inspector = pilot.app.screen
+            assert isinstance(inspector, Inspector)
+            await buffers(pilot).remove()
+            inspector.store_changed(StoreChanged(True, frozenset()))
+            inspector.polling_begun()
+            assert pilot.app.is_running
 
     run(body)

@@ -75,26 +75,37 @@ class Inspector(Screen[None]):
         if self._target is not None:  # whoever names an output means to read it
             self.set_focus(self.query_one(Viewer))
 
+    @property
+    def _is_whole(self) -> bool:
+        """False while the application ends: the panes are taken away one by one, and messages still come in."""
+        return all(self.query_one_optional(pane) is not None for pane in (Header, ListTitle, BufferList, Info, Viewer))
+
     # what the store tells
 
     def store_changed(self, message: messages.StoreChanged) -> None:
         """Pass a change on to the panes."""
+        if not self._is_whole:
+            return
         self.query_one(Viewer).went_on(message.live)  # first: new lines are what one waits for
         self.query_one(BufferList).store_changed(message.index, message.live)
 
     def polling_begun(self) -> None:
         """Say that changes are looked for."""
+        if not self._is_whole:
+            return
         self.query_one(Header).polling()
 
     # what the panes tell
 
     def on_store_counted(self, message: messages.StoreCounted) -> None:
         """Counts go to the header."""
+        if not self._is_whole:
+            return
         self.query_one(Header).count(message)
 
     def on_buffer_selected(self, message: messages.BufferSelected) -> None:
         """The selected buffer is the one shown."""
-        if message.buffer != self._buffer:
+        if self._is_whole and message.buffer != self._buffer:
             self._show(message.buffer)
 
     def _show(self, buffer: Buffer | None) -> None:
@@ -105,11 +116,15 @@ class Inspector(Screen[None]):
 
     def on_place_changed(self, message: messages.PlaceChanged) -> None:
         """The place goes to the facts."""
+        if not self._is_whole:
+            return
         self.query_one(Info).at(message)
         self._say_why_empty()
 
     def on_list_filtered(self, message: messages.ListFiltered) -> None:
         """What the filter found goes to the title."""
+        if not self._is_whole:
+            return
         self.query_one(ListTitle).filtered(self._query, message.found)
 
     def _say_why_empty(self) -> None:
