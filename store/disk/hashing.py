@@ -1,9 +1,10 @@
 """SHA-256: of short texts without loading OpenSSL, of streams while they are written.
 
-A large stream is hashed on a thread of its own. It gets copies of the bytes in a ring of slots, so memory is bounded; a
-writer that is faster than the hash waits for a slot.
+A large stream is hashed on a thread of its own, which reads it back behind the writer.
 """
 
+import errno
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 
 SMALL_BYTES = 1 << 16  # up to here loading OpenSSL (2.5 ms) costs more than its faster hash saves
 INLINE_BYTES = 1 << 20  # 0.6 ms of hashing: up to here a thread would cost more
-SLOT_BYTES = 1 << 19
-SLOTS = 16
+STEP_BYTES = 1 << 22
 
 
 def sha256_hex(data: bytes | bytearray) -> str:
@@ -39,26 +39,28 @@ def _builtin_sha256() -> Callable[[bytes | bytearray], Any] | None:
 
 
 class Hasher:
-    """The hash of one stream."""
+    """The hash of one stream that is being written."""
 
-    def __init__(self) -> None:
+    def __init__(self, fd: int) -> None:
+        """Reads large streams back by position from the descriptor, which stays the caller's."""
+        self._fd = fd
         self._small = bytearray()
         self._sha256: hashlib._Hash | None = None
         self._seen = 0
         self._worker: _Worker | None = None
 
     def update(self, data: bytes | memoryview) -> None:
-        """Take the next bytes; they are not needed any more when this returns."""
-        self._seen += len(data)
+        """Take the next bytes, which are in the file already."""
+        before, self._seen = self._seen, self._seen + len(data)
         if self._worker is not None:
-            self._worker.feed(data)
+            self._worker.advance(self._seen)
         elif self._seen <= SMALL_BYTES:
             self._small += data
         elif self._seen <= INLINE_BYTES:
             self._started().update(data)
         else:
-            self._worker = _Worker(self._started())
-            self._worker.feed(data)
+            self._worker = _Worker(self._fd, self._started(), before)
+            self._worker.advance(self._seen)
 
     def _started(self) -> "hashlib._Hash":
         if self._sha256 is None:
@@ -69,52 +71,69 @@ class Hasher:
         return self._sha256
 
     def hexdigest(self) -> str:
-        """The hash of all bytes so far; there must be no more."""
-        self.stop()
+        """The hash of all bytes so far; there must be no more. Raises OSError where they cannot be read back."""
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            worker.finish(self._seen)
         return sha256_hex(self._small) if self._sha256 is None else self._sha256.hexdigest()
 
     def stop(self) -> None:
-        """Wait for the thread to hash what it has, and end it."""
+        """End the thread; the hash is not wanted."""
         if self._worker is not None:
-            self._worker.finish()
-            self._worker = None
+            worker, self._worker = self._worker, None
+            worker.finish(0)
 
 
 class _Worker:
-    """Hashes slots of bytes on a thread, in order; hashlib lets go of the interpreter meanwhile."""
+    """Hashes a file behind its writer, in large steps; hashlib lets go of the interpreter meanwhile.
 
-    def __init__(self, sha256: "hashlib._Hash") -> None:
+    Reading back from the page cache costs less than handing copies over, and large steps keep the two threads from
+    waiting for each other's turn.
+    """
+
+    def __init__(self, fd: int, sha256: "hashlib._Hash", done: int) -> None:
         import threading  # only a large stream pays for it
-        from queue import SimpleQueue
 
+        self._fd = fd
         self._sha256 = sha256
-        self._free: SimpleQueue[memoryview] = SimpleQueue()
-        self._full: SimpleQueue[memoryview | None] = SimpleQueue()
-        for _ in range(SLOTS):
-            self._free.put(memoryview(bytearray(SLOT_BYTES)))
-        self._slot = self._free.get()
-        self._used = 0
+        self._done = done
+        self._target = done
+        self._ending = False
+        self._error: OSError | None = None
+        self._moved = threading.Condition()
         self._thread = threading.Thread(target=self._work, name="sightline-sha256", daemon=True)
         self._thread.start()
 
-    def feed(self, data: bytes | memoryview) -> None:
-        view = memoryview(data)
-        while view:
-            taken = min(len(view), SLOT_BYTES - self._used)
-            self._slot[self._used : self._used + taken] = view[:taken]
-            self._used += taken
-            view = view[taken:]
-            if self._used == SLOT_BYTES:
-                self._full.put(self._slot)
-                self._slot = self._free.get()
-                self._used = 0
+    def advance(self, size: int) -> None:
+        if size - self._target >= STEP_BYTES:
+            with self._moved:
+                self._target = size
+                self._moved.notify()
 
-    def finish(self) -> None:
-        self._full.put(self._slot[: self._used])
-        self._full.put(None)
+    def finish(self, size: int) -> None:
+        with self._moved:
+            self._target = size
+            self._ending = True
+            self._moved.notify()
         self._thread.join()
+        if self._error is not None and size:
+            raise self._error
 
     def _work(self) -> None:
-        while (slot := self._full.get()) is not None:
-            self._sha256.update(slot)
-            self._free.put(slot)
+        view = memoryview(bytearray(STEP_BYTES))
+        try:
+            while self._wait():
+                got = os.preadv(self._fd, [view[: min(STEP_BYTES, self._target - self._done)]], self._done)
+                if not got:
+                    raise OSError(errno.EIO, "what was written cannot be read back")
+                self._sha256.update(view[:got])
+                self._done += got
+        except OSError as error:
+            self._error = error
+
+    def _wait(self) -> bool:
+        """Wait for a whole step, or at the end for what is left; False where nothing is."""
+        with self._moved:
+            while not self._ending and self._target - self._done < STEP_BYTES:
+                self._moved.wait()
+            return self._target > self._done

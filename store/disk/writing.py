@@ -26,7 +26,7 @@ class _Stream:
         self.newlines = 0
         self.unterminated = False
         self.dropped = 0
-        self.hasher = Hasher()
+        self.hasher = Hasher(self.fd)
 
 
 class BufferWriter:

@@ -1,32 +1,40 @@
 """SHA-256 comes out the same whatever way it is made."""
 
 import hashlib
+from tempfile import TemporaryFile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sightline.store.disk import hashing
-from sightline.store.disk.hashing import INLINE_BYTES, SLOT_BYTES, SLOTS, SMALL_BYTES, Hasher, sha256_hex
+from sightline.store.disk.hashing import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher, sha256_hex
 from sightline.store.disk.lines import newlines_in
 
 SIZES = (0, 1, SMALL_BYTES - 1, SMALL_BYTES, SMALL_BYTES + 1, INLINE_BYTES, INLINE_BYTES + 1)
 
 
-@pytest.mark.parametrize("size", [*SIZES, INLINE_BYTES + SLOT_BYTES * (SLOTS + 2) + 7])
+@pytest.mark.parametrize("size", [*SIZES, STEP_BYTES, INLINE_BYTES + 3 * STEP_BYTES + 7])
 def test_a_stream_hashes_as_hashlib_has_it_on_every_side_of_every_limit(size: int) -> None:
     data = bytes(range(256)) * (size // 256 + 1)
-    hasher = Hasher()
-    for start in range(0, size, 300_007):
-        hasher.update(memoryview(data)[start : min(start + 300_007, size)])
-    assert hasher.hexdigest() == hashlib.sha256(data[:size]).hexdigest()
+    with TemporaryFile(buffering=0) as file:
+        hasher = Hasher(file.fileno())
+        for start in range(0, size, 300_007):
+            piece = memoryview(data)[start : min(start + 300_007, size)]
+            file.write(piece)
+            hasher.update(piece)
+        found = hasher.hexdigest()
+    assert found == hashlib.sha256(data[:size]).hexdigest()
 
 
 @given(st.lists(st.binary(max_size=SMALL_BYTES), max_size=8))
 def test_pieces_of_any_size_make_one_hash(pieces: list[bytes]) -> None:
-    hasher = Hasher()
-    for piece in pieces:
-        hasher.update(piece)
-    assert hasher.hexdigest() == hashlib.sha256(b"".join(pieces)).hexdigest()
+    with TemporaryFile(buffering=0) as file:
+        hasher = Hasher(file.fileno())
+        for piece in pieces:
+            file.write(piece)
+            hasher.update(piece)
+        found = hasher.hexdigest()
+    assert found == hashlib.sha256(b"".join(pieces)).hexdigest()
 
 
 @pytest.mark.parametrize("builtin", [True, False])
@@ -42,10 +50,19 @@ def test_short_texts_hash_alike_with_and_without_the_interpreters_own(
 def test_a_stream_that_is_given_up_leaves_no_thread() -> None:
     import threading
 
-    hasher = Hasher()
-    hasher.update(b"x" * (INLINE_BYTES + 1))
-    hasher.stop()
+    with TemporaryFile(buffering=0) as file:
+        hasher = Hasher(file.fileno())
+        hasher.update(b"x" * (INLINE_BYTES + 1))
+        hasher.stop()
     assert not [thread for thread in threading.enumerate() if thread.name == "sightline-sha256"]
+
+
+def test_bytes_that_cannot_be_read_back_are_no_hash() -> None:
+    with TemporaryFile(buffering=0) as file:
+        hasher = Hasher(file.fileno())
+        hasher.update(b"x" * (INLINE_BYTES + 1))
+        with pytest.raises(OSError, match="cannot be read back"):
+            hasher.hexdigest()
 
 
 @given(st.binary(max_size=300), st.integers(1, 400))
