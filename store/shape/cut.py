@@ -3,11 +3,16 @@
 The one place that knows of both streams; what is shown of one stream is for ``view`` to decide.
 """
 
+from typing import TYPE_CHECKING
+
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment, Shaped
 from sightline.store.shape.source import Source
 from sightline.store.shape.view import StreamViewer, View
 from sightline.store.shape.whole import SEPARATOR
+
+if TYPE_CHECKING:
+    from sightline.store.shape.examine import Examination
 
 ERR_PERCENT = 25
 """What standard error gets where both streams are too large: warnings, most often."""
@@ -16,27 +21,42 @@ ERR_PERCENT_FAILED = 50
 """The same after a failure, which standard error is there to explain."""
 
 
-def shape(out: Source, err: Source, *, budget: int | None, failed: bool, limit: int = HARD_LIMIT_BYTES) -> Shaped:
-    """The body for an output: all of it where it fits, else head and tail, after a failure its error regions first.
+def shape(
+    out: Source,
+    err: Source,
+    *,
+    budget: int | None,
+    failed: bool,
+    examination: "Examination | None" = None,
+    limit: int = HARD_LIMIT_BYTES,
+) -> Shaped:
+    """The body for an output: all of it where it fits, else head and tail, after a failure what explains it first.
 
     Args:
         out: standard output.
         err: standard error; where it is not empty it follows a line ``[stderr]``.
         budget: bytes of the body, markers included; None for as much of the head as the limit lets through.
         failed: whether the command failed.
+        examination: what is known of the output; by default it is examined without knowing the command.
         limit: bytes of the body that no budget exceeds: the hard limit, less what the rest of the reply takes.
     """
     limit = min(limit, HARD_LIMIT_BYTES)
     room = limit if budget is None else min(budget, limit)
     head_only = budget is None
+    if failed and examination is None:
+        # Loaded here only: most outputs are of commands that went well, or are shown whole.
+        from sightline.store.shape.examine import Examination
+
+        examination = Examination(out, err)
+    known = examination if failed else None
     if not err.line_count:
-        return _shaped(_view(out, failed, room, head_only), out, _NOTHING, err)
+        return _shaped(_view(out, known, room, head_only), out, _NOTHING, err)
     if not out.line_count:
-        view = _view(err, failed, room - len(SEPARATOR.text), head_only)
+        view = _view(err, known, room - len(SEPARATOR.text), head_only)
         return _shaped(_NOTHING, out, view, err)
     room -= len(SEPARATOR.text)
-    out_viewer = StreamViewer(out, failed=failed, room=room)
-    err_viewer = StreamViewer(err, failed=failed, room=room)
+    out_viewer = StreamViewer(out, examination=known, room=room)
+    err_viewer = StreamViewer(err, examination=known, room=room)
     err_view = err_viewer.view(_err_room(out_viewer, err_viewer, room, failed), head_only=head_only)
     out_view = out_viewer.view(room - err_view.size - out_viewer.is_open, head_only=head_only)
     return _shaped(out_view, out, err_view, err)
@@ -45,10 +65,10 @@ def shape(out: Source, err: Source, *, budget: int | None, failed: bool, limit: 
 _NOTHING = View((), 0, 0, False)
 
 
-def _view(source: Source, failed: bool, room: int, head_only: bool) -> View:
+def _view(source: Source, examination: "Examination | None", room: int, head_only: bool) -> View:
     if not source.line_count:
         return _NOTHING
-    return StreamViewer(source, failed=failed, room=room).view(room, head_only=head_only)
+    return StreamViewer(source, examination=examination, room=room).view(room, head_only=head_only)
 
 
 def _err_room(out: StreamViewer, err: StreamViewer, room: int, failed: bool) -> int:

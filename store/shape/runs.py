@@ -152,6 +152,17 @@ def free_spans(taken: Iterable[Span], first: int, last: int) -> list[Span]:
     return free
 
 
+def spans_of(runs: Iterable[Run]) -> list[Span]:
+    """The lines of some runs, in order, neighbours joined."""
+    spans: list[Span] = []
+    for run in sorted(runs):
+        if spans and spans[-1][1] + 1 == run.first:
+            spans[-1] = (spans[-1][0], run.last)
+        else:
+            spans.append((run.first, run.last))
+    return spans
+
+
 def _cost(run: Run, fold_bytes: int) -> int:
     one = text_bytes(run.text) + 1
     return one + min(one * (run.lines - 1), fold_bytes)

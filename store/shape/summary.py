@@ -1,9 +1,16 @@
-"""One honest sentence about an output, from what is certain: how the command ended, in what time, after how much text.
+"""One honest sentence about an output: what the tools that ran count and name, how it ended, after how much text.
 
-What the output says of itself (tests passed, errors found) is for the rules of single tools to tell, never for this.
+A number that the output does not give is not stated, and what the exit code contradicts is told as such.
 """
 
+from typing import TYPE_CHECKING
+
 from sightline.store.shape.source import Source
+
+if TYPE_CHECKING:
+    from sightline.store.shape.counting import Tally
+    from sightline.store.shape.examine import Examination
+    from sightline.store.shape.naming import Named
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -17,8 +24,11 @@ def summary(
     signal: int = 0,
     timed_out: bool = False,
     running: bool = False,
+    examination: "Examination | None" = None,
 ) -> str:
-    """Such as ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB (stderr 12 lines)``.
+    """Such as ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
+
+    Where no tool is recognised, ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB (stderr 12 lines)``.
 
     Args:
         out: what it wrote to standard output.
@@ -28,8 +38,55 @@ def summary(
         signal: number of the signal that ended it, 0 for none.
         timed_out: whether the time limit ended it.
         running: whether it still runs; how it ends is then not spoken of.
+        examination: what is known of the output; None where it was not looked into.
     """
-    return f"{_ending(exit_code, seconds, signal, timed_out, running)}: {_amount(out, err)}"
+    ending = _ending(exit_code, seconds, signal, timed_out, running)
+    plain = f"{ending}: {_amount(out, err)}"
+    if examination is None or running:
+        return plain
+    failed = timed_out or bool(signal) or bool(exit_code)
+    told = [tally for tally in examination.tallies if any(tally.numbers.values())]
+    if not told:
+        return plain + _unread(examination.tallies)
+    parts = [_told(tally, examination.failed if failed or tally.bad else [], len(told) > 1) for tally in told]
+    bad = any(tally.bad for tally in told)
+    against = ""
+    if failed and not bad:
+        against = "failed, though what is counted says nothing of it: "
+    elif bad and exit_code == 0:
+        against = "exit 0, though failures are counted: "
+    return f"{against}{'; '.join(parts)} ({ending}; {_amount(out, err)})"
+
+
+_NAMES = 6  # named in the sentence; the view has the others
+_NAME_CHARS = 100
+
+
+def _told(tally: "Tally", failed: list["Named"], several: bool) -> str:
+    """What one tool counts, and what it names as failed."""
+    numbers = ", ".join(_counted(number, noun) for noun, number in tally.numbers.items() if number)
+    names = [one for one in failed if one.rule is tally.rule]
+    text = f"{tally.rule.name}: {numbers}" if several else numbers
+    if not names:
+        return text
+    word = "FAILED" if any(one.name for one in names) else "at"
+    listed = ", ".join(_shortened(one.text) for one in names[:_NAMES])
+    more = ", …" if len(names) > _NAMES else ""
+    return f"{text} — {word}: {listed}{more}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _NAME_CHARS else text[: _NAME_CHARS - 1] + "…"
+
+
+def _counted(number: int, noun: str) -> str:
+    words = noun.replace("_", " ")
+    return f"{number:,} {words[:-1] if number == 1 and words.endswith('s') else words}"
+
+
+def _unread(tallies: list["Tally"]) -> str:
+    names = [tally.rule.name for tally in tallies if tally.rule.counts]
+    return f"; what {' and '.join(names)} counts was not recognised" if names else ""
 
 
 def human_bytes(count: int) -> str:

@@ -14,6 +14,7 @@ from sightline.store.shape.runs import (
     clip,
     free_spans,
     read_rows,
+    spans_of,
     take,
     text_bytes,
 )
@@ -22,7 +23,9 @@ from sightline.store.shape.source import Source
 from sightline.store.shape.writing import Written, write_runs
 
 if TYPE_CHECKING:
-    from sightline.store.shape.regions import Hit, Hits
+    from sightline.store.shape.examine import Examination
+    from sightline.store.shape.failures import Failures
+    from sightline.store.shape.picking import Picker
 
 HEAD_PERCENT = 20
 """What the head gets of the bytes that error regions leave; the tail gets the rest."""
@@ -33,12 +36,6 @@ REGIONS_PERCENT = 80
 NUMBERS_PERCENT = 10
 """What the line numbers of errors that are not shown get at most, where the lines themselves take all they can."""
 
-CONTEXT_MARGINS = (5, 2, 0)  # lines around an error, narrowed where they do not fit
-ERROR_LINE_BYTES = (
-    2048  # longer lines are clipped in a region, so that one of them does not take the place of all others
-)
-CONTEXT_LINE_BYTES = 512
-MISFITS = 32  # regions in a row that do not fit, after which no more are tried
 FILL_LINES = 3  # a gap as short as this is filled where its lines take no more than its marker
 
 
@@ -69,12 +66,12 @@ class StreamViewer:
         whole: the view that shows everything, if it fits; else None.
     """
 
-    def __init__(self, source: Source, *, failed: bool, room: int) -> None:
+    def __init__(self, source: Source, *, examination: "Examination | None", room: int) -> None:
         """Read as much as it takes to know whether all of the stream fits.
 
         Args:
             source: the stream.
-            failed: whether the lines that explain a failure come first.
+            examination: tells the failure lines, which then come first; None where nothing failed.
             room: bytes of the whole body, the most that a view can be asked to take.
         """
         self._source = source
@@ -84,8 +81,8 @@ class StreamViewer:
         widest = len(f"{self._count:,}{self._count}")
         self._gap_bytes = text_bytes(markers.elision(self._ref, 1, max(2, self._count))) + widest + 1
         self._fold_bytes = text_bytes(markers.fold(self._ref, 1, max(2, self._count))) + widest + 1
-        self._failed = failed
-        self._hits: Hits | None = None
+        self._examination = examination
+        self._failures: Failures | None = None
         self._judge: Judge | None = None
         self.whole = self._view_whole(max(room, self._gap_bytes))
 
@@ -113,12 +110,12 @@ class StreamViewer:
         self._find_errors()
         runs = self._pick(room, head_only)
         if not runs:
-            errors = self._hits.total if self._hits else 0
+            errors = self._failures.total if self._failures else 0
             text = self._nothing() + "\n"
             return View((Segment(text),), text_bytes(text), 0, True, errors)
         runs = self._fill(runs)
         segments, is_open = self._write(runs)
-        errors = self._hits.total - sum(run.lines for run in runs if run.error) if self._hits else 0
+        errors = self._failures.total - sum(run.lines for run in runs if run.error) if self._failures else 0
         if errors:
             if is_open:
                 segments += (Segment("\n"),)
@@ -144,16 +141,22 @@ class StreamViewer:
 
     def _find_errors(self) -> None:
         """Once, and only for what is cut after a failure."""
-        if self._hits or not self._failed:
+        if self._failures or not self._examination:
             return
-        # Loaded here only: most outputs are of commands that went well, or are shown whole.
-        from sightline.store.shape.regions import find_errors, judge
+        self._failures = self._examination.failures(self._source)
+        judge = self._examination.judge
+        self._judge = lambda data: judge.verdict(data) is not None
 
-        self._hits = find_errors(self._source)
-        self._judge = lambda data: judge(data) >= 0
+    def _picker(self, room: int) -> "Picker":
+        # Loaded here only: most outputs are of commands that went well, or are shown whole.
+        from sightline.store.shape.picking import Picker
+
+        assert self._examination is not None
+        judge = self._examination.judge
+        return Picker(self._source, judge, room=room, gap_bytes=self._gap_bytes, fold_bytes=self._fold_bytes)
 
     def _nothing(self) -> str:
-        return markers.elision(self._ref, 1, self._count, self._hits.total if self._hits else 0)
+        return markers.elision(self._ref, 1, self._count, self._failures.total if self._failures else 0)
 
     def _pick(self, room: int, head_only: bool) -> list[Run]:
         """The lines to show, in order."""
@@ -162,60 +165,21 @@ class StreamViewer:
             return []
         runs: list[Run] = []
         left = spare
-        if self._hits and self._hits.total:
-            runs, used = self._pick_regions(self._hits, spare * REGIONS_PERCENT // 100)
-            left -= used
-        runs += self._pick_ends(_spans(runs), left, spare, head_only)
+        if self._failures and self._failures.total:
+            picker = self._picker(spare * REGIONS_PERCENT // 100)
+            picker.pick(self._failures)
+            runs = picker.runs
+            left -= picker.used
+        runs += self._pick_ends(spans_of(runs), left, spare, head_only)
         return sorted(runs)
 
     def _reserve(self, room: int) -> int:
         """Bytes for the marker that counts the errors not shown."""
-        if not self._hits or not self._hits.total:
+        if not self._failures or not self._failures.total:
             return 0
-        numbers = len(self._hits.kept) * (2 * len(str(self._count)) + 3)
-        shortest = markers.more_errors(self._ref, max(2, self._hits.total), (), 0)
+        numbers = len(self._failures.spans) * (2 * len(str(self._count)) + 3)
+        shortest = markers.more_errors(self._ref, max(2, self._failures.total), (), 0)
         return text_bytes(shortest) + 2 + min(numbers, room * NUMBERS_PERCENT // 100)
-
-    def _pick_regions(self, hits: "Hits", room: int) -> tuple[list[Run], int]:
-        from sightline.store.shape.regions import most_specific_first
-
-        runs: list[Run] = []
-        blocks: list[Span] = []
-        used = misfits = 0
-        for hit in most_specific_first(hits.kept):
-            if misfits >= MISFITS or room - used <= self._gap_bytes:
-                break
-            if not free_spans(blocks, hit.first, hit.last):
-                continue
-            region, cost = self._region(hit, blocks, room - used, room)
-            misfits = 0 if region else misfits + 1
-            used += cost
-            runs += region
-            blocks = _spans(runs) if region else blocks
-        return runs, used
-
-    def _region(self, hit: "Hit", blocks: list[Span], left: int, room: int) -> tuple[list[Run], int]:
-        """The lines to add for a hit, and what they and their marker cost; nothing where there is no room for them."""
-        from sightline.store.shape.regions import with_context
-
-        for margin in CONTEXT_MARGINS:
-            first, last = with_context(hit, self._count, margin)
-            spans = free_spans(blocks, first, last)
-            joins = any(start <= last + 1 and end >= first - 1 for start, end in blocks)
-            gap = 0 if joins else self._gap_bytes
-            taken = take(self._region_rows(spans, room), left - gap, self._fold_bytes)
-            if sum(run.lines for run in taken.runs) == sum(end - start + 1 for start, end in spans):
-                return taken.runs, taken.cost + gap
-        # Too many in a row: the first of them, leaving room for what else there is to see.
-        spans = free_spans(blocks, hit.first, hit.last)[:1]
-        taken = take(self._region_rows(spans, room), max(left // 2, 0) - self._gap_bytes, self._fold_bytes)
-        return (taken.runs, taken.cost + self._gap_bytes) if taken.runs else ([], 0)
-
-    def _region_rows(self, spans: list[Span], room: int) -> Iterator[Run]:
-        for row in read_rows(self._source, spans, self._judge):
-            limit = min(ERROR_LINE_BYTES, room // 2) if row.error else min(CONTEXT_LINE_BYTES, room // 8)
-            too_long = row.unread or text_bytes(row.text) >= limit
-            yield (clip(row, self._ref, limit) or row) if too_long else row
 
     def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_only: bool) -> list[Run]:
         """Whole lines from the head and the tail; the next line is clipped where it alone leaves much room unused."""
@@ -237,7 +201,7 @@ class StreamViewer:
     def _fill(self, runs: list[Run]) -> list[Run]:
         """Shows the lines of short gaps instead of markers that would take as much."""
         more: list[Run] = []
-        for first, last in free_spans(_spans(runs), 1, self._count):
+        for first, last in free_spans(spans_of(runs), 1, self._count):
             if last - first >= FILL_LINES:
                 continue
             room = text_bytes(markers.elision(self._ref, first, last)) + 1
@@ -247,27 +211,7 @@ class StreamViewer:
         return sorted(runs + more)
 
     def _hidden_errors(self, runs: list[Run]) -> Iterator[Span]:
-        """The error lines that no run shows, as far as they are known, neighbours joined."""
-        blocks = _spans(runs)
-        first = last = 0
-        for hit in self._hits.kept if self._hits else ():
-            for start, end in free_spans(blocks, hit.first, hit.last):
-                if first and start == last + 1:
-                    last = end
-                    continue
-                if first:
-                    yield first, last
-                first, last = start, end
-        if first:
-            yield first, last
-
-
-def _spans(runs: list[Run]) -> list[Span]:
-    """The lines of some runs, in order, neighbours joined."""
-    spans: list[Span] = []
-    for run in sorted(runs):
-        if spans and spans[-1][1] + 1 == run.first:
-            spans[-1] = (spans[-1][0], run.last)
-        else:
-            spans.append((run.first, run.last))
-    return spans
+        """The error lines that no run shows, as far as they are known."""
+        blocks = spans_of(runs)
+        for first, last in self._failures.spans if self._failures else ():
+            yield from free_spans(blocks, first, last)

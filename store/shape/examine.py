@@ -1,0 +1,74 @@
+"""Looks an output over once: whose it is, which lines of it are failures, what it counts."""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.counting import Tally, tally
+from sightline.store.shape.failures import Failures, find_failures
+from sightline.store.shape.judge import Judge
+from sightline.store.shape.naming import Named, named
+from sightline.store.shape.prefixes import prefix_of
+from sightline.store.shape.source import Source
+from sightline.store.shape.tool_rules import load_rule, recognise
+
+WINDOW_BYTES = 1 << 19
+"""Of a stream's head and of its tail this much is searched for the marks of tools."""
+
+
+class Examination:
+    """What is known of an output, found when it is first asked for."""
+
+    def __init__(self, out: Source, err: Source, command: str = "") -> None:
+        """Take the streams, and the command line; empty where it is unknown."""
+        self._streams = (out, err)
+        self._command = command
+        self._failures: dict[int, Failures] = {}
+
+    @cached_property
+    def judge(self) -> Judge:
+        """What judges the lines, by what the command and the ends of the streams tell of the tools that ran."""
+        text = "\n".join([_ends(source) for source in self._streams])
+        rules = [load_rule(name) for name in recognise(self._command, text)]
+        return Judge(rules, prefix_of(_sample(text)))
+
+    def failures(self, source: Source) -> Failures:
+        """The failure lines of one of the streams; the first time in one pass over it."""
+        place = self._streams.index(source)
+        if place not in self._failures:
+            self._failures[place] = find_failures(source, self.judge)
+        return self._failures[place]
+
+    @cached_property
+    def tallies(self) -> list[Tally]:
+        """What the tools count; those that the command runs, or whose marks are there."""
+        return tally(self._streams, self.judge)
+
+    @cached_property
+    def failed(self) -> list[Named]:
+        """What the tools name as failed, in the order in which they do."""
+        return named(hit for source in self._streams for hit in self.failures(source).hits)
+
+
+def _ends(source: Source) -> str:
+    size = source.byte_count
+    if size <= 2 * WINDOW_BYTES:
+        return _cleaned(source.read(0, size))
+    head, tail = source.read(0, WINDOW_BYTES), source.read(size - WINDOW_BYTES, WINDOW_BYTES)
+    return _cleaned(head) + "\n" + _cleaned(tail)
+
+
+_COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
+
+
+def _cleaned(data: bytes) -> str:
+    return (_COLOUR.sub(b"", data) if b"\x1b" in data else data).decode("utf-8", "replace")
+
+
+def _sample(text: str) -> Iterator[str]:
+    """Some lines from all over a text."""
+    lines = text.split("\n")
+    step = max(1, len(lines) // 150)
+    for line in lines[::step]:
+        yield clean_line(line[:400].encode("utf-8", "replace"))

@@ -1,0 +1,106 @@
+"""Judges single lines: which of them are failures, of which sort and weight."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sightline.store.shape.classes import CLASSES, STEMS, class_of, kind_of
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.tool_rules import Block, Failure, Rule
+
+JUDGED_BYTES = 4096
+"""How much of a line is judged: what reports an error says so early, and no pattern can run away on so little."""
+
+CACHED_LINES = 20_000  # judgements remembered; a flood of errors says the same over and over, but for its numbers
+CACHED_BYTES = 300  # of a line; longer ones are rarely the same
+_NUMBERS = bytes.maketrans(b"23456789", b"11111111")  # 0 stays: "0 errors" is another thing
+
+CAUSE, NAME, EXCEPTION, LOCATED, FAILED, ECHO, EXIT, WORD, MINOR = range(9)
+"""Weights of a failure line, the first counting most: a rule's cause and name, the general classes, a rule's others."""
+
+_OF_ROLE = {"cause": CAUSE, "name": NAME, "echo": ECHO, "minor": MINOR}
+_OF_CLASS = (EXCEPTION, LOCATED, FAILED, EXIT, WORD)
+assert len(_OF_CLASS) == len(CLASSES)
+
+
+class Verdict(NamedTuple):
+    """What a failure line is.
+
+    Attributes:
+        rank: its weight, from CAUSE on.
+        kind: equal for lines that say the same of different things.
+        rule: the rule that knows it; None where a general class does.
+        sort: what of the rule it is: its failure, or its block, that starts here.
+        name: what failed, as the line has it; empty where it does not say.
+        place: where, such as ``src/x.py:12``; likewise.
+    """
+
+    rank: int
+    kind: str
+    rule: Rule | None = None
+    sort: Failure | Block | None = None
+    name: str = ""
+    place: str = ""
+
+
+class Judge:
+    """Judges lines by some rules, then by the general classes."""
+
+    def __init__(self, rules: Sequence[Rule] = (), prefix: re.Pattern[str] | None = None) -> None:
+        """Take the rules of the tools whose output it is, and what a log puts before each line."""
+        self.rules = tuple(rules)
+        self.prefix = prefix
+        self._sorts = [(rule, sort) for rule in rules for sort in (*rule.failures, *rule.blocks)]
+        self._quiet = [rule.quiet for rule in rules if rule.quiet]
+        self._general: dict[bytes, Verdict | None] = {}
+        self.stems = STEMS
+        self.literals = _uncovered(literal for _, sort in self._sorts for literal in sort.has)
+
+    def text(self, data: bytes) -> str:
+        """The text of a raw line as it is judged: cleaned, without the log's prefix."""
+        text = clean_line(data[:JUDGED_BYTES])
+        found = self.prefix.match(text) if self.prefix else None
+        return text[found.end() :] if found else text
+
+    def verdict(self, data: bytes) -> Verdict | None:
+        """What a raw line, or the first JUDGED_BYTES of it, is; None where it is no failure."""
+        data = data[:JUDGED_BYTES]
+        if self._sorts or self._quiet:
+            text = self.text(data)
+            for rule, sort in self._sorts:
+                if any(literal in text for literal in sort.has):
+                    found = (sort.start if isinstance(sort, Block) else sort.line).search(text)
+                    if found:
+                        return _by_rule(rule, sort, found, text)
+            if any(quiet.search(text) for quiet in self._quiet):
+                return None
+        lowered = data.lower()
+        if not any(stem in lowered for stem in self.stems):
+            return None
+        if len(data) > CACHED_BYTES:
+            return self._by_class(data)
+        key = data.translate(_NUMBERS)
+        if key not in self._general:
+            if len(self._general) >= CACHED_LINES:
+                return self._by_class(data)
+            self._general[key] = self._by_class(key)
+        return self._general[key]
+
+    def _by_class(self, data: bytes) -> Verdict | None:
+        text = self.text(data)
+        place = class_of(text)
+        return Verdict(_OF_CLASS[place], kind_of(text)) if place >= 0 else None
+
+
+def _by_rule(rule: Rule, sort: Failure | Block, found: re.Match[str], text: str) -> Verdict:
+    named = found.groupdict("")
+    kind = f"{rule.name}:{named['kind']}" if named.get("kind") else kind_of(text)
+    place = ":".join(filter(None, (named.get("file"), named.get("line"))))
+    return Verdict(_OF_ROLE[sort.role], kind, rule, sort, named.get("name", "").strip(), place)
+
+
+def _uncovered(literals: Iterable[str]) -> tuple[bytes, ...]:
+    """The literals that no stem, and no shorter literal, finds as well."""
+    needed = {literal.encode() for literal in literals}
+    needed = {literal for literal in needed if not any(stem in literal.lower() for stem in STEMS)}
+    return tuple(sorted(one for one in needed if not any(other != one and other in one for other in needed)))
