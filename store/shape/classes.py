@@ -19,6 +19,10 @@ class ErrorClass(NamedTuple):
     pattern: re.Pattern[str]
 
 
+def _class(name: str, *patterns: str) -> ErrorClass:
+    return ErrorClass(name, re.compile("|".join(patterns)))
+
+
 _LOCATION = r"(?:\.\w{1,10}(?::\d+|\(\d+)|\b[Mm]akefile:\d+|\bline \d+)"
 
 STEMS = (
@@ -53,43 +57,54 @@ STEMS = (
 """Lower-case literals; a line without any of them is not judged."""
 
 CLASSES = (
-    ErrorClass(
+    _class(
         "exception",
-        re.compile(
-            r"^E\s{2,}\S|\b\w+(?:Error|Exception|Failure)\b(?:\s\[\w+\])?(?::|$)|\bException in thread\b"
-            r"|\bAssertion\b.*\bfailed\b|\bassertion failed\b|\bpanicked at\b|^panic: |\bundefined reference\b"
-        ),
+        r"^E\s{2,}\S",
+        r"(?<![\w$])(?:[a-z][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Failure)\b(?:\s\[\w+\])?(?::|$)",
+        r"\bException in thread\b",
+        r"\bAssertion\b.*\bfailed\b",
+        r"\bassertion failed\b",
+        r"\bpanicked at\b",
+        r"^panic: ",
+        r"\bundefined reference\b",
     ),
-    ErrorClass(
+    _class(
         "located",
-        re.compile(
-            rf"\berror(?:\[\w+\]|\sTS\d+)|^(?=.*{_LOCATION})(?=.*\b(?:[Ee]rror|ERROR|[Ff]atal|FATAL|FAIL(?:ED|URE)?)\b)"
-        ),
+        r"\berror(?:\[\w+\]|\sTS\d+)",
+        rf"^(?!.*\*\*\* )(?=.*{_LOCATION})(?=.*\b(?:[Ee]rror|ERROR|[Ff]atal|FATAL|FAIL(?:ED|URE)?)\b)",
     ),
-    ErrorClass(
+    _class(
         "failed",
-        re.compile(
-            r"\bTraceback \(|\bpanic:|\bFAIL(?:ED|URES?|S)?\b|\b[Ff]atal\b|\bFATAL\b|\bnot ok\b|[✕✖✗✘❌]"
-            r"|\bSegmentation fault\b|\bcore dumped\b|\b[Ee]rror:|\bERROR\b|\bcommand not found\b"
-            r"|\bNo such file or directory\b|\b[Pp]ermission denied\b|^CONFLICT \(|\bNo space left on device\b"
-        ),
+        r"\bTraceback \(",
+        r"\bpanic:",
+        r"\bFAIL(?:ED|URES?|S)?\b",
+        r"\b(?:[Ff]atal|FATAL|ERROR)\b",
+        r"\bnot ok\b",
+        r"[✕✖✗✘❌]",
+        r"^\W{0,4}(?:fail(?:ed|ure)?|error|err|fatal) ?:",
+        r"\b[Ee]rror:",
+        r"\bSegmentation fault\b",
+        r"\bcore dumped\b",
+        r"\bcommand not found\b",
+        r"\bNo such file or directory\b",
+        r"\b[Pp]ermission denied\b",
+        r"\bNo space left on device\b",
+        r"^CONFLICT \(",
     ),
-    ErrorClass(
+    _class(
         "exit",
-        re.compile(
-            r"\bexit(?:ed|ing)?(?: with)?(?: (?:code|status|value))?[:= ]+-?[1-9]|\b[Nn]on-zero exit\b"
-            r"|\*\*\* .*\bError \d|\bKilled\b"
-        ),
+        r"\bexit(?:ed|ing)?(?: with)?(?: (?:code|status|value))?[:= ]+-?[1-9]",
+        r"\b[Nn]on-zero exit\b",
+        r"\*\*\* .*\bError \d",
+        r"\bKilled\b",
     ),
-    ErrorClass(
+    _class(
         "word",
-        re.compile(
-            r"\b(?:errors?|fail(?:ed|s|ures?|ing)|exceptions?|panic(?:ked)?|(?:access|permission) denied"
-            r"|not found|no such|killed|abort(?:ed|ing)|rejected|refused|timed out|undefined)\b"
-            r"|\b(?:cannot|could not|unable to) |\bunexpected |\bexpected\b.*\b(?:got|but|found|actual|received)\b"
-            r"|^\s*(?:[Ee]xpected|[Aa]ctual|[Rr]eceived)\b.*:",
-            re.IGNORECASE,
-        ),
+        r"(?i)\b(?:errors?|fail(?:ed|s|ures?|ing)|exceptions?|panic(?:ked)?|undefined)\b",
+        r"\b(?:not found|no such|killed|abort(?:ed|ing)|rejected|refused|timed out|(?:access|permission) denied)\b",
+        r"\b(?:cannot|could not|unable to) |\bunexpected ",
+        r"\bexpected\b.*\b(?:got|but|found|actual|received)\b",
+        r"^\s*(?:expected|actual|received)\b.*:",
     ),
 )
 """The classes, most specific first; a line belongs to the first that matches."""
@@ -102,15 +117,16 @@ _NONE_OF_THEM = re.compile(
     r"|\b(?:errors?|failures?|failed|failing|exceptions?)\s?[:=]\s?0\b(?!\.)",
     re.IGNORECASE,
 )
+_FRAME = re.compile(r"^\s*(?:at\s+\S+.*[:(]|#\d+\s|\d+:\s+(?:0x[0-9a-f]+ )?|File \")")
 _PASSED = re.compile(
-    r"^\s*(?:✓|✔|√|ok\b|PASS(?:ED)?\b|--- PASS\b|\[\s*(?:OK|PASSED)\s*\])|\b(?:PASSED|ok|passed)\s*(?:[\[(][^)\]]*[)\]])?\s*$"
+    r"^\s*(?:✓|✔|√|ok\b|PASS(?:ED)?\b|--- PASS\b|\[\s*(?:OK|PASSED)\s*\])|\b(?:PASSED|ok)\s*(?:[\[(][^)\]]*[)\]])?\s*$"
 )
 
 
 def class_of(text: str) -> int:
     """The place of the class that a cleaned line belongs to, 0 for the most specific; -1 for none."""
     rank = _first_match(text)
-    if rank < 0 or _PASSED.search(text):
+    if rank < 0 or _PASSED.search(text) or _FRAME.match(text):
         return -1
     return _first_match(_NONE_OF_THEM.sub("", text)) if _NONE_OF_THEM.search(text) else rank
 

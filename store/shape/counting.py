@@ -1,4 +1,4 @@
-"""Reads what tools count themselves: tests passed and failed, errors, warnings. Nothing is counted that they do not say."""
+"""Reads what tools count themselves: tests passed and failed, errors, warnings. What they do not say is not counted."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -4,14 +4,17 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from sightline.store.shape.classes import SEARCH
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.counting import Tally, tally
 from sightline.store.shape.failures import Failures, find_failures
-from sightline.store.shape.judge import Judge
+from sightline.store.shape.judge import EXIT, Judge
 from sightline.store.shape.naming import Named, named
 from sightline.store.shape.prefixes import prefix_of
 from sightline.store.shape.source import Source
 from sightline.store.shape.tool_rules import load_rule, recognise
+
+SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
 
 WINDOW_BYTES = 1 << 19
 """Of a stream's head and of its tail this much is searched for the marks of tools."""
@@ -35,7 +38,7 @@ class Examination:
 
     def failures(self, source: Source) -> Failures:
         """The failure lines of one of the streams; the first time in one pass over it."""
-        place = self._streams.index(source)
+        place = 0 if source is self._streams[0] else 1
         if place not in self._failures:
             self._failures[place] = find_failures(source, self.judge)
         return self._failures[place]
@@ -49,6 +52,18 @@ class Examination:
     def failed(self) -> list[Named]:
         """What the tools name as failed, in the order in which they do."""
         return named(hit for source in self._streams for hit in self.failures(source).hits)
+
+    @property
+    def says_failed(self) -> bool:
+        """Whether the output, whatever the exit code, says that something failed."""
+        hits = (hit for source in self._streams for hit in self.failures(source).hits)
+        return any(tally.bad for tally in self.tallies) or any(hit.verdict.rank < EXIT for hit in hits)
+
+    @property
+    def search(self) -> str:
+        """A search, in any case, that lists most failure lines, for whoever wants to see those that are not shown."""
+        literals = [re.escape(literal.decode("utf-8", "replace")) for literal in self.judge.literals]
+        return "|".join([SEARCH, *literals]) if len(literals) <= SEARCHED_LITERALS else SEARCH
 
 
 def _ends(source: Source) -> str:

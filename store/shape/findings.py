@@ -1,13 +1,31 @@
-"""What to show for a failure line, from its core outwards: the lines that say why first, the context around them last."""
+"""What to show for a failure line, from its core outwards: what says why comes first, the context around it last."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from sightline.store.shape.failures import Failures, Hit
-from sightline.store.shape.judge import CAUSE, MINOR, NAME, Judge
+from sightline.store.shape.judge import (
+    CAUSE,
+    ECHO,
+    EXCEPTION,
+    EXIT,
+    FAILED,
+    LOCATED,
+    MINOR,
+    NAME,
+    WORD,
+    Judge,
+)
 from sightline.store.shape.runs import Span
 from sightline.store.shape.source import Source
 from sightline.store.shape.tool_rules import Block, Failure
+
+_LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD: 5.0, MINOR: 4.0}
+"""How far down the list a first line of some weight stands; each repetition of its kind is one further down."""
+
+BEFORE_END_LINES = 25  # what stands so shortly before a message that something ended badly, most often is why
+SOONER = 2.0
 
 Layers = tuple[tuple[Span, ...], ...]
 """Spans of lines for each step outwards; each step is meant to hold the ones before it."""
@@ -27,6 +45,11 @@ _DETAIL = re.compile(
     r"|(?:expected|actual|received|got|left|right|diff|stdout|stderr|output|where)\b)",
     re.IGNORECASE,
 )
+_LIBRARY = re.compile(
+    r"\b(?:javax?|jdk|sun|com\.sun|kotlin|scala|groovy|org\.(?:junit|gradle|apache|testng|mockito|hamcrest|assertj))\."
+    r"|node:internal|\binternal/|node_modules|(?:site|dist)-packages|/lib/python\d|/rustc/|\b(?:core|std|alloc)::"
+    r"|^\s*at (?:processTicks|new Promise|<anonymous>)|/usr/(?:lib|local/go)/|\bruntime\.\w+\("
+)
 _PLACE = re.compile(r"File \".*\", line \d+|[\w/.-]+\.\w{1,6}[:(]\d+")
 
 
@@ -36,7 +59,8 @@ def in_order(failures: Failures) -> list[Hit]:
     What counts more comes first, of the same weight what stands first; what says again what an earlier one of its kind
     said comes the later the more often it was said. Names of what failed are short, and stand among the causes.
     """
-    known = any(hit.verdict.rank in (CAUSE, NAME) for hit in failures.hits)
+    later = 3.0 if any(hit.verdict.rank in (CAUSE, NAME) for hit in failures.hits) else 0.0
+    ends = [hit.line for hit in failures.hits if hit.verdict.rank in (ECHO, EXIT)]
 
     def place(hit: Hit) -> tuple[float, int]:
         rank = hit.verdict.rank
@@ -44,8 +68,9 @@ def in_order(failures: Failures) -> list[Hit]:
             return (0.5 + 0.02 * hit.nth, hit.line)
         if rank == CAUSE:
             return (0.5 * hit.nth, hit.line)
-        later = 3 if known else 0
-        return (later + 2 * (rank - NAME) + hit.nth, hit.line)
+        at = bisect_right(ends, hit.line)
+        sooner = SOONER if at < len(ends) and ends[at] - hit.line <= BEFORE_END_LINES else 0
+        return (later + _LATER[rank] + hit.nth - sooner, hit.line)
 
     return sorted(failures.hits, key=place)
 
@@ -55,8 +80,10 @@ def layers_of(hit: Hit, source: Source, judge: Judge) -> Layers:
     sort = hit.verdict.sort
     if isinstance(sort, Block):
         return _of_block(hit, sort, source, judge)
-    if hit.verdict.rank in (NAME, MINOR) or isinstance(sort, Failure) and sort.under:
+    if hit.verdict.rank in (NAME, MINOR) or (isinstance(sort, Failure) and sort.under):
         return _of_line(hit, sort, source, judge)
+    if hit.verdict.rank in (ECHO, EXIT):
+        return _of_end(hit)
     return _of_region(hit, source, judge)
 
 
@@ -65,6 +92,11 @@ def _of_line(hit: Hit, sort: Failure | Block | None, source: Source, judge: Judg
     alone = (hit.line, hit.line)
     header = _header(hit, sort, source, judge)
     return (((header, header), alone),) if header else ((alone,),)
+
+
+def _of_end(hit: Hit) -> Layers:
+    """A message that something ended badly: why, stands before it."""
+    return tuple(((max(1, hit.line - before), hit.line),) for before in (0, 5, 14))
 
 
 def _header(hit: Hit, sort: Failure | Block | None, source: Source, judge: Judge) -> int:
@@ -95,7 +127,10 @@ def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
         keys = [*keys[: KEY_LINES - 2], *keys[-2:]]
     core = _spans([hit.line, *keys])
     near = _spans(
-        [hit.line, *(line for key in keys for line in range(max(hit.line, key - NEAR_LINES), min(last, key + NEAR_LINES) + 1))]
+        [
+            hit.line,
+            *(line for key in keys for line in range(max(hit.line, key - NEAR_LINES), min(last, key + NEAR_LINES) + 1)),
+        ]
     )
     return (core, near, whole)
 
@@ -116,31 +151,48 @@ def _block_length(texts: Sequence[str], block: Block) -> int:
 
 
 def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
-    """The line and what continues it; its paragraph; some lines around it."""
-    first, last = max(1, hit.line - CONTEXT_LINES), hit.line + PARAGRAPH_LINES
-    texts = _texts(source, judge, first, last)
+    """The line and what continues it; then, where it says much, its paragraph; and some lines around it."""
+    first = max(1, hit.line - CONTEXT_LINES)
+    texts = _texts(source, judge, first, hit.line + PARAGRAPH_LINES)
     at = hit.line - first
-    if at >= len(texts):
-        return (((hit.line, hit.line),),)
-    depth = _indent(texts[at])
-    end = at
-    while end + 1 < len(texts) and end - at < DETAIL_LINES and _continues(texts[end + 1], depth):
-        end += 1
-    begin = at
-    if at and _PLACE.search(texts[at - 1]) or at > 1 and _PLACE.search(texts[at - 2]) and texts[at - 1].strip():
-        begin = at - 1 if _PLACE.search(texts[at - 1]) else at - 2
-    paragraph_end = end
-    while paragraph_end + 1 < len(texts) and texts[paragraph_end + 1].strip():
-        paragraph_end += 1
-    paragraph_begin = begin
-    while paragraph_begin and texts[paragraph_begin - 1].strip():
-        paragraph_begin -= 1
     count = source.line_count
-    around = (first, min(count, hit.line + CONTEXT_LINES))
-    near = (max(1, hit.line - NEAR_LINES), min(count, hit.line + NEAR_LINES))
-    core = (first + begin, first + end)
-    paragraph = (first + paragraph_begin, first + paragraph_end)
-    return ((core,), (near,), (paragraph,), (around,))
+    core = _spans(first + one for one in (*_place_before(texts, at), at, *_details(texts, at)))
+    near = ((max(1, hit.line - NEAR_LINES), min(count, hit.line + NEAR_LINES)),)
+    if hit.verdict.rank == WORD:
+        return (core, near)
+    begin = end = at
+    while begin and texts[begin - 1].strip():
+        begin -= 1
+    while end + 1 < len(texts) and texts[end + 1].strip():
+        end += 1
+    around = ((first, min(count, hit.line + CONTEXT_LINES)),)
+    return (core, near, ((first + begin, first + end),), around)
+
+
+def _place_before(texts: Sequence[str], at: int) -> range:
+    """The lines just before one that say where it happened."""
+    for back in (1, 2):
+        if at >= back and _PLACE.search(texts[at - back]) and all(text.strip() for text in texts[at - back : at]):
+            return range(at - back, at)
+    return range(at, at)
+
+
+def _details(texts: Sequence[str], at: int) -> list[int]:
+    """The lines after one that go with it: of a stack the first frames, and the first that are no library's."""
+    depth = _indent(texts[at])
+    found: list[int] = []
+    skipped = False
+    for place in range(at + 1, len(texts)):
+        text = texts[place]
+        if not _continues(text, depth) or len(found) >= DETAIL_LINES:
+            break
+        if _LIBRARY.search(text):
+            skipped = True
+            continue
+        found.append(place)
+        if skipped:
+            break
+    return found
 
 
 def _continues(text: str, depth: int) -> bool:

@@ -18,7 +18,7 @@ _NUMBERS = bytes.maketrans(b"23456789", b"11111111")  # 0 stays: "0 errors" is a
 CAUSE, NAME, EXCEPTION, LOCATED, FAILED, ECHO, EXIT, WORD, MINOR = range(9)
 """Weights of a failure line, the first counting most: a rule's cause and name, the general classes, a rule's others."""
 
-_OF_ROLE = {"cause": CAUSE, "name": NAME, "echo": ECHO, "minor": MINOR}
+_OF_ROLE = {"cause": CAUSE, "name": NAME, "trace": EXCEPTION, "echo": ECHO, "minor": MINOR}
 _OF_CLASS = (EXCEPTION, LOCATED, FAILED, EXIT, WORD)
 assert len(_OF_CLASS) == len(CLASSES)
 
@@ -50,7 +50,7 @@ class Judge:
         """Take the rules of the tools whose output it is, and what a log puts before each line."""
         self.rules = tuple(rules)
         self.prefix = prefix
-        self._sorts = [(rule, sort) for rule in rules for sort in (*rule.failures, *rule.blocks)]
+        self._sorts: list[tuple[Rule, Failure | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
         self._quiet = [rule.quiet for rule in rules if rule.quiet]
         self._general: dict[bytes, Verdict | None] = {}
         self.stems = STEMS
@@ -90,6 +90,10 @@ class Judge:
         text = self.text(data)
         place = class_of(text)
         return Verdict(_OF_CLASS[place], kind_of(text)) if place >= 0 else None
+
+
+def _sorts(rule: Rule) -> tuple[Failure | Block, ...]:
+    return (*rule.failures, *rule.blocks)
 
 
 def _by_rule(rule: Rule, sort: Failure | Block, found: re.Match[str], text: str) -> Verdict:

@@ -18,6 +18,10 @@ STEP = 4  # how many findings further down the list the next step outwards of on
 BRIDGE_LINES = 2  # a gap as short as this is closed where its marker would take as much
 
 
+_Step = tuple[int, int, int]
+"""Place in the order, which hit, which of its layers."""
+
+
 class Picker:
     """The lines picked so far.
 
@@ -27,13 +31,13 @@ class Picker:
         used: bytes that they and the markers of the gaps between them take at most.
     """
 
-    def __init__(self, source: Source, judge: Judge, *, room: int, gap_bytes: int, fold_bytes: int) -> None:
+    def __init__(self, source: Source, judge: Judge, failures: Failures, *, gap_bytes: int, fold_bytes: int) -> None:
         """Begin with nothing.
 
         Args:
             source: the stream.
-            judge: tells error lines from others.
-            room: bytes that may be used.
+            judge: tells its failure lines from others.
+            failures: its failure lines.
             gap_bytes: what a marker of left-out lines takes at most, newline included.
             fold_bytes: the same of a folded run.
         """
@@ -42,30 +46,38 @@ class Picker:
         self.used = 0
         self._source = source
         self._judge = judge
-        self._room = room
+        self._room = 0
         self._gap_bytes = gap_bytes
         self._fold_bytes = fold_bytes
+        self._hits = in_order(failures)
+        self._steps: list[_Step] = [(at, at, 0) for at in range(len(self._hits))]  # sorted: a heap already
+        self._layers: dict[int, Layers] = {}
 
-    def pick(self, failures: Failures) -> None:
-        """Take what explains the failures, the most telling first, as far as the room goes."""
-        hits = in_order(failures)
-        steps: list[tuple[int, int, int]] = [(at, at, 0) for at in range(len(hits))]  # sorted: a heap already
-        made: dict[int, Layers] = {}
-        misfits = 0
-        while steps and misfits < MISFITS and self._room - self.used > self._gap_bytes:
-            place, at, step = heapq.heappop(steps)
-            hit = hits[at]
-            if step == 0:
-                if not free_spans(self.blocks, hit.line, hit.line):
-                    continue  # stands in what another has taken
-                made[at] = layers_of(hit, self._source, self._judge)
-            layers = made[at]
-            if self._add(layers[step]) or step == 0 and self._add_part(layers[step]):
-                misfits = 0
+    def include(self, runs: list[Run], cost: int) -> None:
+        """Take lines that were picked elsewhere, and what they take."""
+        self._keep(runs, cost)
+
+    def pick(self, room: int) -> None:
+        """Take what explains the failures, the most telling first, until so many bytes are used in all."""
+        self._room = room
+        misfits: list[_Step] = []
+        in_a_row = 0
+        while self._steps and in_a_row < MISFITS and self._room - self.used > self._gap_bytes:
+            place, at, step = heapq.heappop(self._steps)
+            line = self._hits[at].line
+            if step == 0 and not free_spans(self.blocks, line, line):
+                continue  # stands in what another has taken
+            if at not in self._layers:
+                self._layers[at] = layers_of(self._hits[at], self._source, self._judge)
+            layers = self._layers[at]
+            if self._add(layers[step]) or (step == 0 and self._add_part(layers[step])):
+                in_a_row = 0
                 if step + 1 < len(layers):
-                    heapq.heappush(steps, (place + STEP, at, step + 1))
+                    heapq.heappush(self._steps, (place + STEP, at, step + 1))
             else:
-                misfits += 1
+                in_a_row += 1
+                misfits.append((place, at, step))
+        self._steps = sorted([*self._steps, *misfits])
 
     def _add(self, spans: Iterable[Span]) -> bool:
         """Take all the lines of some spans, or none."""
@@ -106,9 +118,7 @@ class Picker:
 
     def _rows(self, spans: Iterable[Span]) -> Iterator[Run]:
         for row in read_rows(self._source, spans, self._is_error):
-            limit = (
-                min(CAUSE_LINE_BYTES, self._room // 2) if row.error else min(CONTEXT_LINE_BYTES, self._room // 8)
-            )
+            limit = min(CAUSE_LINE_BYTES, self._room // 2) if row.error else min(CONTEXT_LINE_BYTES, self._room // 8)
             too_long = row.unread or text_bytes(row.text) >= limit
             yield (clip(row, self._source.ref, limit) or row) if too_long else row
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(__file__), "rules")
 
-ROLES = ("cause", "name", "minor", "echo")
-"""What a failure line is: why something failed; what failed; of less weight than others (style); said before."""
+ROLES = ("cause", "name", "trace", "minor", "echo")
+"""What a failure line is: why something failed; what failed; where an exception came from, which tests and servers log
+by the dozen without failing; of less weight than others (style); said before."""
 
 BLOCK_LINES = 120
 """Lines after its start within which a block ends, where the rule names no number."""
@@ -204,9 +205,7 @@ def _block(
     lines: int = BLOCK_LINES,
     role: str = "cause",
 ) -> Block:
-    return Block(
-        _literals(has), re.compile(start), _pattern(end), _pattern(last), _pattern(key), lines, _role(role)
-    )
+    return Block(_literals(has), re.compile(start), _pattern(end), _pattern(last), _pattern(key), lines, _role(role))
 
 
 def _count(has: str, line: str, total: bool = False, each: str = "", **numbers: str) -> Count:

@@ -36,6 +36,8 @@ REGIONS_PERCENT = 80
 NUMBERS_PERCENT = 10
 """What the line numbers of errors that are not shown get at most, where the lines themselves take all they can."""
 
+REFILLS = 2  # times that what the markers left unused is given to more lines
+WORTH_BYTES = 40
 FILL_LINES = 3  # a gap as short as this is filled where its lines take no more than its marker
 
 
@@ -57,6 +59,23 @@ class View(NamedTuple):
     truncated: bool
     errors_elided: int = 0
     is_open: bool = False
+
+
+class _Picked:
+    """Lines to show, and what can pick more of them where their markers took less than was set aside."""
+
+    def __init__(self, runs: list[Run], picker: "Picker | None" = None) -> None:
+        self.runs = runs
+        self._picker = picker
+
+    def widen(self, room: int) -> bool:
+        """Take more lines in so many more bytes; whether there were any."""
+        if self._picker is None or room < WORTH_BYTES:
+            return False
+        before = self._picker.used
+        self._picker.pick(before + room)
+        self.runs = self._picker.runs
+        return self._picker.used > before
 
 
 class StreamViewer:
@@ -108,7 +127,19 @@ class StreamViewer:
         if self.whole and (self.whole.size <= room or self.whole.size <= self.floor):
             return self.whole
         self._find_errors()
-        runs = self._pick(room, head_only)
+        picked = self._pick(room, head_only)
+        view = self._made(picked.runs, room)
+        for _ in range(REFILLS):
+            if not picked.widen(room - view.size - self._gap_bytes):
+                break
+            wider = self._made(picked.runs, room)
+            if wider.size > room:
+                break
+            view = wider
+        return view
+
+    def _made(self, runs: list[Run], room: int) -> View:
+        """The view that shows some lines."""
         if not runs:
             errors = self._failures.total if self._failures else 0
             text = self._nothing() + "\n"
@@ -147,31 +178,30 @@ class StreamViewer:
         judge = self._examination.judge
         self._judge = lambda data: judge.verdict(data) is not None
 
-    def _picker(self, room: int) -> "Picker":
+    def _picker(self, failures: "Failures") -> "Picker":
         # Loaded here only: most outputs are of commands that went well, or are shown whole.
         from sightline.store.shape.picking import Picker
 
         assert self._examination is not None
         judge = self._examination.judge
-        return Picker(self._source, judge, room=room, gap_bytes=self._gap_bytes, fold_bytes=self._fold_bytes)
+        return Picker(self._source, judge, failures, gap_bytes=self._gap_bytes, fold_bytes=self._fold_bytes)
 
     def _nothing(self) -> str:
         return markers.elision(self._ref, 1, self._count, self._failures.total if self._failures else 0)
 
-    def _pick(self, room: int, head_only: bool) -> list[Run]:
+    def _pick(self, room: int, head_only: bool) -> "_Picked":
         """The lines to show, in order."""
         spare = room - self._gap_bytes - self._reserve(room)
         if spare <= 0:
-            return []
-        runs: list[Run] = []
-        left = spare
-        if self._failures and self._failures.total:
-            picker = self._picker(spare * REGIONS_PERCENT // 100)
-            picker.pick(self._failures)
-            runs = picker.runs
-            left -= picker.used
-        runs += self._pick_ends(spans_of(runs), left, spare, head_only)
-        return sorted(runs)
+            return _Picked([])
+        if not self._failures or not self._failures.total:
+            return _Picked(sorted(self._pick_ends([], spare, spare, head_only)[0]))
+        picker = self._picker(self._failures)
+        picker.pick(spare * REGIONS_PERCENT // 100)
+        ends, left = self._pick_ends(picker.blocks, spare - picker.used, spare, head_only)
+        picker.include(ends, spare - left - picker.used)
+        picker.pick(spare)
+        return _Picked(picker.runs, picker)
 
     def _reserve(self, room: int) -> int:
         """Bytes for the marker that counts the errors not shown."""
@@ -181,8 +211,11 @@ class StreamViewer:
         shortest = markers.more_errors(self._ref, max(2, self._failures.total), (), 0)
         return text_bytes(shortest) + 2 + min(numbers, room * NUMBERS_PERCENT // 100)
 
-    def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_only: bool) -> list[Run]:
-        """Whole lines from the head and the tail; the next line is clipped where it alone leaves much room unused."""
+    def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_only: bool) -> tuple[list[Run], int]:
+        """Whole lines from the head and the tail, and the bytes they leave.
+
+        The next line is clipped where it alone leaves much room unused.
+        """
         share = left if head_only else left * HEAD_PERCENT // 100
         rows = read_rows(self._source, free_spans(blocks, 1, self._count), self._judge)
         head = take(rows, share, self._fold_bytes)
@@ -195,8 +228,9 @@ class StreamViewer:
             runs, left, misfit = runs + tail.runs, left - tail.cost, tail.misfit
         if misfit and (left >= spare // 8 or not (runs or blocks)):
             clipped = clip(misfit, self._ref, left)
-            runs = [*runs, clipped] if clipped else runs
-        return runs
+            if clipped:
+                return [*runs, clipped], left - text_bytes(clipped.text) - 1
+        return runs, left
 
     def _fill(self, runs: list[Run]) -> list[Run]:
         """Shows the lines of short gaps instead of markers that would take as much."""

@@ -1,6 +1,6 @@
 """What an agent is shown of a command's output: all of it where it is short, else a view that says what is missing."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.audit.views import Shows, shown_of
 from sightline.store.records import Buffer
@@ -10,6 +10,9 @@ from sightline.store.shape.source import Source
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, fitting, in_order, serialised_bytes
+
+if TYPE_CHECKING:
+    from sightline.store.shape.examine import Examination
 
 _NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
 
@@ -69,7 +72,6 @@ def command_reply(
     """
     store = asking.store
     with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
-        failed = has_failed(ending, out, err)
         status = "running" if ending.running else None
         notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
         first = {"exit_code": ending.exit_code, "status": status, "timed_out": ending.timed_out or None, "note": notes}
@@ -77,13 +79,17 @@ def command_reply(
             fields = in_order({**first, **more})
             if short := _short(fields, out, err, verbosity):
                 return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
-        from sightline.store.shape.cut import shape  # 5 ms that only an output that must be cut pays
+        # What only an output that must be cut pays for.
+        from sightline.store.shape.cut import shape
+        from sightline.store.shape.examine import Examination
         from sightline.store.shape.summary import summary
 
+        examination = Examination(out, err, buffer.command)
+        failed = has_failed(ending, examination)
         fields = {
             "output_id": buffer.ref,
             **first,
-            "summary": summary(out, err, **ending._asdict()),
+            "summary": summary(out, err, **ending._asdict(), examination=examination),
             "total_bytes": out.byte_count + err.byte_count,
             **_hints(asking, buffer, ending),
             **more,
@@ -92,24 +98,22 @@ def command_reply(
         shaped = fitting(
             fields,
             HARD_LIMIT_BYTES,
-            lambda limit: shape(out, err, budget=budget, failed=failed, limit=limit),
+            lambda limit: shape(out, err, budget=budget, failed=failed, examination=examination, limit=limit),
             lambda shaped: join_segments(shaped.segments),
         )
         fields |= counts_of(shaped)
         if shaped.truncated and "next" not in fields:
-            fields["next"] = _next_call(asking, buffer, shaped, out, err)
+            fields["next"] = _next_call(asking, buffer, shaped, examination, out, err)
         missing = shaped.truncated or ending.running or ending.timed_out or always_ref or bool(notes or more)
         return _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
 
 
-def has_failed(ending: Ending, out: Source, err: Source) -> bool:
+def has_failed(ending: Ending, examination: "Examination") -> bool:
     """Whether failure comes first in the view; where the exit code is unknown, what the output says decides."""
     if ending.running:
         return False
     if ending.exit_code is None and not ending.timed_out:
-        from sightline.store.shape.regions import find_errors
-
-        return bool(find_errors(out).total or find_errors(err).total)
+        return examination.says_failed
     return ending.timed_out or bool(ending.exit_code)
 
 
@@ -160,14 +164,14 @@ def counts_of(shaped: Shaped) -> dict[str, Any]:
     return fields
 
 
-def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, out: Source, err: Source) -> str:
+def _next_call(
+    asking: Asking, buffer: Buffer, shaped: Shaped, examination: "Examination", out: Source, err: Source
+) -> str:
     """Lists the failures that are missing, or else reads the first lines that are."""
     if shaped.errors_elided:
-        from sightline.store.shape.regions import SEARCH
-
         both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
         ref = buffer.ref if shaped.out_total or not shaped.err_total else err.ref
-        return asking.calls("read_output", ref=ref, search=SEARCH, **both)
+        return asking.calls("read_output", ref=ref, search=examination.search, **both)
     for source in (out, err):
         following = 1
         for ref, first, last in shown_ranges(shaped.segments):

@@ -92,7 +92,7 @@ def test_failure_shows_a_buried_error_with_its_context_and_the_end() -> None:
     text, shaped = cut(numbered(2000, {1000: b"main.c:3:1: error: buried"}), failed=True)
     assert "line 995 of an output\n" in text
     assert "main.c:3:1: error: buried\nline 1001 of an output\n" in text
-    assert "line 1005 of an output\n[… " in text
+    assert "line 1005 of an output\n" in text
     assert text.endswith("line 2000 of an output\n")
     assert "more error" not in text
     assert shaped.errors_elided == 0
@@ -102,7 +102,7 @@ def test_the_most_specific_error_comes_before_bare_words() -> None:
     special = {n: b"job %d has failed somehow" % n for n in range(10, 1000, 10)}
     text, shaped = cut(numbered(2000, {**special, 1500: b"ValueError: the cause"}), budget=600, failed=True)
     assert "ValueError: the cause" in text
-    counted = re.search(r"\[… (\d+) more error lines: @cmd_a1b2c3:10, 20, .* and others …\]\n$", text)
+    counted = re.search(r"\[… (\d+) more error lines: @cmd_a1b2c3:[\d, ]* and others …\]\n$", text)
     assert counted
     assert int(counted[1]) == shaped.errors_elided == 99 - text.count("has failed somehow")
 

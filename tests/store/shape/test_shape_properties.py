@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.clean import clean_text
 from sightline.store.shape.cut import shape
+from sightline.store.shape.judge import Judge
 from sightline.store.shape.markers import CLIPPED, MARKER
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.regions import judge
 from sightline.store.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
@@ -124,7 +124,7 @@ def test_every_error_line_is_shown_or_counted(out: bytes, err: bytes, budget: in
     hidden = 0
     for data, ref in ((out, OUT), (err, ERR)):
         spans = shown(shaped.segments, ref)
-        errors = [n for n, line in enumerate(data.split(b"\n"), 1) if judge(line) >= 0]
+        errors = [n for n, line in enumerate(data.split(b"\n"), 1) if Judge().verdict(line)]
         missing = [n for n in errors if not any(first <= n <= last for first, last in spans)]
         hidden += len(missing)
         listed = re.search(
