@@ -39,7 +39,7 @@ STEMS = (
     b"killed",
     b"denied",
     b"not found",
-    b"no such",
+    b"no s",  # such file; space left
     b"not ok",
     b"undefined",
     b"expected",
@@ -51,7 +51,6 @@ STEMS = (
     b"abort",
     b"rejected",
     b"timed out",
-    b"no space",
     b"\xe2\x9c",  # begins the crosses, and the ticks that the patterns sort out
 )
 """Lower-case literals; a line without any of them is not judged."""

@@ -72,8 +72,11 @@ def lines_with(
         literals: as they stand in the block.
     """
     ends: dict[int, int] = {}
+    ascii_only = block.isascii()
     for text, wanted in ((block.lower() if stems else b"", stems), (block, literals)):
         for literal in wanted:
+            if ascii_only and not literal.isascii():
+                continue
             position = text.find(literal)
             while position >= 0:
                 start = text.rfind(b"\n", 0, position) + 1
@@ -90,14 +93,21 @@ def lines_with(
 
 
 class _Kind:
-    """The hits of one kind."""
+    """The lines of one kind, and how many of the kind came before each."""
 
     __slots__ = ("count", "early", "late")
 
     def __init__(self) -> None:
         self.count = 0
         self.early: list[Hit] = []
-        self.late: deque[Hit] = deque(maxlen=LAST_OF_KIND)
+        self.late: deque[tuple[int, int, Verdict]] = deque(maxlen=LAST_OF_KIND)
+
+    def add(self, number: int, verdict: Verdict) -> None:
+        if self.count < FIRST_OF_KIND:
+            self.early.append(Hit(number, self.count, verdict))
+        else:
+            self.late.append((number, self.count, verdict))
+        self.count += 1
 
 
 class _Collector:
@@ -109,27 +119,21 @@ class _Collector:
 
     def add(self, number: int, verdict: Verdict) -> None:
         self._total += 1
-        if number == self._last + 1 and self._first:
-            self._last = number
-        else:
+        if number != self._last + 1 or not self._first:
             self._end_span()
-            self._first = self._last = number
-        name = (verdict.rank, verdict.kind)
+            self._first = number
+        self._last = number
+        name = verdict[:2]
         kind = self._kinds.get(name)
         if kind is None:
             if len(self._kinds) >= KINDS:
                 name = (verdict.rank, "")
             kind = self._kinds.setdefault(name, _Kind())
-        hit = Hit(number, kind.count, verdict)
-        kind.count += 1
-        if kind.count <= FIRST_OF_KIND:
-            kind.early.append(hit)
-        else:
-            kind.late.append(hit)
+        kind.add(number, verdict)
 
     def failures(self) -> Failures:
         self._end_span()
-        hits = [hit for kind in self._kinds.values() for hit in (*kind.early, *kind.late)]
+        hits = [hit for kind in self._kinds.values() for hit in (*kind.early, *(Hit(*late) for late in kind.late))]
         return Failures(self._total, tuple(self._spans), tuple(sorted(hits, key=_line)))
 
     def _end_span(self) -> None:

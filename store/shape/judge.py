@@ -52,9 +52,11 @@ class Judge:
         self.prefix = prefix
         self._sorts: list[tuple[Rule, Failure | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
         self._quiet = [rule.quiet for rule in rules if rule.quiet]
-        self._general: dict[bytes, Verdict | None] = {}
+        self._cached: dict[bytes, Verdict | None] = {}
         self.stems = STEMS
         self.literals = _uncovered(literal for _, sort in self._sorts for literal in sort.has)
+        masked = {literal.encode().translate(_NUMBERS) for _, sort in self._sorts for literal in sort.has}
+        self._masked = tuple(one for one in masked if not any(other != one and other in one for other in masked))
 
     def text(self, data: bytes) -> str:
         """The text of a raw line as it is judged: cleaned, without the log's prefix."""
@@ -63,31 +65,38 @@ class Judge:
         return text[found.end() :] if found else text
 
     def verdict(self, data: bytes) -> Verdict | None:
-        """What a raw line, or the first JUDGED_BYTES of it, is; None where it is no failure."""
-        data = data[:JUDGED_BYTES]
-        if self._sorts or self._quiet:
+        """What a raw line, or the first JUDGED_BYTES of it, is; None where it is no failure.
+
+        A flood of errors says the same over and over but for its numbers: what holds of one such line holds of all,
+        unless a rule may know it.
+        """
+        key = data.translate(_NUMBERS)
+        try:
+            return self._cached[key]
+        except KeyError:
+            pass
+        if len(data) > JUDGED_BYTES:
+            data = data[:JUDGED_BYTES]
+        if any(literal in key for literal in self._masked):
             text = self.text(data)
             for rule, sort in self._sorts:
                 if any(literal in text for literal in sort.has):
                     found = (sort.start if isinstance(sort, Block) else sort.line).search(text)
                     if found:
                         return _by_rule(rule, sort, found, text)
-            if any(quiet.search(text) for quiet in self._quiet):
-                return None
+            return self._by_class(data)
+        verdict = self._by_class(key[:JUDGED_BYTES])
+        if len(key) <= CACHED_BYTES and len(self._cached) < CACHED_LINES:
+            self._cached[key] = verdict
+        return verdict
+
+    def _by_class(self, data: bytes) -> Verdict | None:
         lowered = data.lower()
         if not any(stem in lowered for stem in self.stems):
             return None
-        if len(data) > CACHED_BYTES:
-            return self._by_class(data)
-        key = data.translate(_NUMBERS)
-        if key not in self._general:
-            if len(self._general) >= CACHED_LINES:
-                return self._by_class(data)
-            self._general[key] = self._by_class(key)
-        return self._general[key]
-
-    def _by_class(self, data: bytes) -> Verdict | None:
         text = self.text(data)
+        if any(quiet.search(text) for quiet in self._quiet):
+            return None
         place = class_of(text)
         return Verdict(_OF_CLASS[place], kind_of(text)) if place >= 0 else None
 

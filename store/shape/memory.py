@@ -45,23 +45,22 @@ class BytesSource:
 
     def blocks(self, first: int = 1) -> Iterator[tuple[int, bytes]]:
         """From a line on, (number of the block's first line, its bytes)."""
-        pieces: list[bytes] = []
-        number, size = first, 0
-        for line in range(max(1, first), self.line_count + 1):
-            start, end = self._span(line)
-            stop = self._starts[line] if line < self.line_count else len(self._data)
-            piece = (
-                self._data[start:stop]
-                if end - start <= BLOCK_BYTES
-                else self._data[start : start + BLOCK_BYTES] + b"\n"
-            )
-            if pieces and size + len(piece) > BLOCK_BYTES:
-                yield number, b"".join(pieces)
-                pieces, number, size = [], line, 0
-            pieces.append(piece)
-            size += len(piece)
-        if pieces:
-            yield number, b"".join(pieces)
+        if first > self.line_count:
+            return
+        number, start = max(1, first), self._starts[max(1, first) - 1]
+        while start < len(self._data):
+            end = start + BLOCK_BYTES
+            if end < len(self._data):
+                end = self._data.rfind(b"\n", start, end) + 1
+            if end > start:
+                block = self._data[start:end]
+                yield number, block
+                number += block.count(b"\n")
+                start += len(block)
+            else:
+                yield number, self._data[start : start + BLOCK_BYTES] + b"\n"
+                number += 1
+                start = self._starts[number - 1] if number <= self.line_count else len(self._data)
 
     def read(self, offset: int, length: int) -> bytes:
         """Bytes from an offset on, as far as they exist."""
