@@ -7,17 +7,20 @@ from functools import cached_property
 from sightline.store.shape.classes import SEARCH
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.counting import Tally, tally
-from sightline.store.shape.failures import Failures, find_failures
-from sightline.store.shape.judge import EXIT, Judge
+from sightline.store.shape.failures import Failures, Hit, find_failures
+from sightline.store.shape.judge import EXIT, Judge, name_and_place
 from sightline.store.shape.naming import Named, named
 from sightline.store.shape.prefixes import prefix_of
 from sightline.store.shape.source import Source
-from sightline.store.shape.tool_rules import load_rule, recognise
+from sightline.store.shape.tool_rules import Block, load_rule, recognise
 
 SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
 
 WINDOW_BYTES = 1 << 19
 """Of a stream's head and of its tail this much is searched for the marks of tools."""
+
+TITLE_LINES = 3
+"""Lines after a block's start in which its name is looked for."""
 
 
 class Examination:
@@ -51,7 +54,19 @@ class Examination:
     @cached_property
     def failed(self) -> list[Named]:
         """What the tools name as failed, in the order in which they do."""
-        return named(hit for source in self._streams for hit in self.failures(source).hits)
+        return named(self._titled(hit, source) for source in self._streams for hit in self.failures(source).hits)
+
+    def _titled(self, hit: Hit, source: Source) -> Hit:
+        """The hit, with the name that the lines after it give where it has none itself."""
+        sort = hit.verdict.sort
+        if not isinstance(sort, Block) or not sort.titled or hit.verdict.name:
+            return hit
+        for line in source.lines(hit.line + 1, hit.line + TITLE_LINES):
+            found = sort.titled.search(self.judge.text(line.data))
+            if found:
+                name, place = name_and_place(found)
+                return hit._replace(verdict=hit.verdict._replace(name=name, place=place or hit.verdict.place))
+        return hit
 
     @property
     def says_failed(self) -> bool:

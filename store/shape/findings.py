@@ -101,7 +101,7 @@ def _of_end(hit: Hit) -> Layers:
 
 def _header(hit: Hit, sort: Failure | Block | None, source: Source, judge: Judge) -> int:
     """The number of the nearest line above that names what a failure line is about; 0 where there is none."""
-    if not isinstance(sort, Failure) or not sort.under:
+    if not sort or not sort.under:
         return 0
     found = 0
     for line in source.lines(max(1, hit.line - HEADER_LINES), hit.line - 1):
@@ -115,7 +115,9 @@ def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
     length = _block_length(texts, block)
     texts = texts[:length]
     last = hit.line + length - 1
-    whole = ((hit.line, last),)
+    header = _header(hit, block, source, judge)
+    above = ((header, header),) if header else ()
+    whole = (*above, (hit.line, last))
     if length <= SHORT_BLOCK_LINES:
         return (whole,)
     if block.key:
@@ -132,7 +134,7 @@ def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
             *(line for key in keys for line in range(max(hit.line, key - NEAR_LINES), min(last, key + NEAR_LINES) + 1)),
         ]
     )
-    return (core, near, whole)
+    return ((*above, *core), (*above, *near), whole)
 
 
 def _block_length(texts: Sequence[str], block: Block) -> int:

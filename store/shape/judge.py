@@ -106,10 +106,15 @@ def _sorts(rule: Rule) -> tuple[Failure | Block, ...]:
 
 
 def _by_rule(rule: Rule, sort: Failure | Block, found: re.Match[str], text: str) -> Verdict:
-    named = found.groupdict("")
-    kind = f"{rule.name}:{named['kind']}" if named.get("kind") else kind_of(text)
-    place = ":".join(filter(None, (named.get("file"), named.get("line"))))
-    return Verdict(_OF_ROLE[sort.role], kind, rule, sort, named.get("name", "").strip(), place)
+    kind = found.groupdict("").get("kind")
+    name, place = name_and_place(found)
+    return Verdict(_OF_ROLE[sort.role], f"{rule.name}:{kind}" if kind else kind_of(text), rule, sort, name, place)
+
+
+def name_and_place(found: re.Match[str]) -> tuple[str, str]:
+    """What failed and where, such as ``src/x.py:12``, by the groups of a rule's match; each empty where it does not say."""
+    groups = found.groupdict("")
+    return groups.get("name", "").strip(), ":".join(filter(None, (groups.get("file"), groups.get("line"))))
 
 
 def _uncovered(literals: Iterable[str]) -> tuple[bytes, ...]:

@@ -57,6 +57,8 @@ class Block(NamedTuple):
         key: is found in the lines of it that say why; None where they are not known.
         lines: within how many lines after its start it ends.
         role: one of ROLES.
+        under: as for a Failure.
+        titled: is found in one of the first lines after its start, where those name what failed; groups as for a Failure.
     """
 
     has: tuple[str, ...]
@@ -66,6 +68,8 @@ class Block(NamedTuple):
     key: re.Pattern[str] | None
     lines: int
     role: str
+    under: re.Pattern[str] | None
+    titled: re.Pattern[str] | None
 
 
 class Count(NamedTuple):
@@ -204,8 +208,20 @@ def _block(
     key: str = "",
     lines: int = BLOCK_LINES,
     role: str = "cause",
+    under: str = "",
+    titled: str = "",
 ) -> Block:
-    return Block(_literals(has), re.compile(start), _pattern(end), _pattern(last), _pattern(key), lines, _role(role))
+    return Block(
+        _literals(has),
+        re.compile(start),
+        _pattern(end),
+        _pattern(last),
+        _pattern(key),
+        lines,
+        _role(role),
+        _pattern(under),
+        _pattern(titled),
+    )
 
 
 def _count(has: str, line: str, total: bool = False, each: str = "", **numbers: str) -> Count:
