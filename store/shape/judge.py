@@ -112,7 +112,7 @@ def _by_rule(rule: Rule, sort: Failure | Block, found: re.Match[str], text: str)
 
 
 def name_and_place(found: re.Match[str]) -> tuple[str, str]:
-    """What failed and where, such as ``src/x.py:12``, by the groups of a rule's match; each empty where it does not say."""
+    """What failed and where, such as ``src/x.py:12``, by the groups of a match; each empty where it does not say."""
     groups = found.groupdict("")
     return groups.get("name", "").strip(), ":".join(filter(None, (groups.get("file"), groups.get("line"))))
 

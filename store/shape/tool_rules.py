@@ -20,9 +20,6 @@ by the dozen without failing; of less weight than others (style); said before.""
 BLOCK_LINES = 120
 """Lines after its start within which a block ends, where the rule names no number."""
 
-ALL = "*"
-"""Stands for programs: a rule that any command may need, if its marks are there."""
-
 _WORDS_BETWEEN = 3  # options between the two words of a program such as "cargo test"
 _HEAD = re.compile(rb"^\[([\w.+-]+)\]\nprograms = (\[.*\])\nmarks = (\[.*\])$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^\[\[[\w.+-]+\.example\]\]$", re.MULTILINE)
@@ -58,7 +55,7 @@ class Block(NamedTuple):
         lines: within how many lines after its start it ends.
         role: one of ROLES.
         under: as for a Failure.
-        titled: is found in one of the first lines after its start, where those name what failed; groups as for a Failure.
+        titled: is found in one of the lines after its start, where those name what failed; groups as for a Failure.
     """
 
     has: tuple[str, ...]
@@ -143,16 +140,19 @@ def catalogue() -> tuple[Known, ...]:
 def recognise(command: str, text: str) -> list[str]:
     """Names of the tools whose output this is: those that the command runs, and those whose marks the text has.
 
+    Those that no command runs, such as stack traces, which stand in the output of any tool, come last.
+
     Args:
         command: the command line; empty where it is unknown.
         text: the output, or parts of it, cleaned.
     """
     words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
-    return [
-        known.name
+    found = [
+        known
         for known in catalogue()
         if _runs(words, known.programs) or any(all(part in text for part in mark) for mark in known.marks)
     ]
+    return [known.name for known in sorted(found, key=lambda known: not known.programs)]
 
 
 def load_rule(name: str) -> Rule:

@@ -78,7 +78,9 @@ def test_examples_come_last_in_a_file(file: Path) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
 def test_example_is_recognised_as_its_tool_and_no_other(example: Example) -> None:
-    assert sorted(recognise(example.command, example.output)) == sorted([example.tool, *example.also])
+    found = set(recognise(example.command, example.output)) - {example.tool, *example.also}
+    assert {tool for tool in found if TABLES[tool]["programs"]} == set()
+    assert {example.tool, *example.also} <= set(recognise(example.command, example.output))
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TABLES if TABLES[tool]["marks"]])
@@ -89,8 +91,10 @@ def test_some_example_is_recognised_by_its_text_alone(tool: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
 def test_example_has_the_failure_lines_it_promises(example: Example) -> None:
     examination, out = example.examine()
-    found = [hit.line for hit in examination.failures(out).hits if hit.verdict.rule]
-    assert found == example.failures
+    hits = examination.failures(out).hits
+    known = {hit.line for hit in hits if hit.verdict.rule}
+    own = {hit.line for hit in hits if hit.verdict.rule and hit.verdict.rule.name == example.tool}
+    assert own <= set(example.failures) <= known
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
