@@ -26,6 +26,7 @@ _LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD:
 
 BEFORE_END_LINES = 25  # what stands so shortly before a message that something ended badly, most often is why
 SOONER = 2.0
+REDUNDANT = 4.0  # where the name of what failed stands, if it is shown with its cause anyway
 
 Layers = tuple[tuple[Span, ...], ...]
 """Spans of lines for each step outwards; each step is meant to hold the ones before it."""
@@ -50,6 +51,7 @@ _LIBRARY = re.compile(
     r"|node:internal|\binternal/|node_modules|(?:site|dist)-packages|/lib/python\d|/rustc/|\b(?:core|std|alloc)::"
     r"|^\s*at (?:processTicks|new Promise|<anonymous>)|/usr/(?:lib|local/go)/|\bruntime\.\w+\("
 )
+_PARTS = re.compile(r"::|\.| > | › |/")
 _PLACE = re.compile(r"File \".*\", line \d+|[\w/.-]+\.\w{1,6}[:(]\d+")
 
 
@@ -61,11 +63,13 @@ def in_order(failures: Failures) -> list[Hit]:
     """
     later = 3.0 if any(hit.verdict.rank in (CAUSE, NAME) for hit in failures.hits) else 0.0
     ends = [hit.line for hit in failures.hits if hit.verdict.rank in (ECHO, EXIT)]
+    explained = {_last_part(hit.verdict.name) for hit in failures.hits if hit.verdict.rank == CAUSE} - {""}
 
     def place(hit: Hit) -> tuple[float, int]:
         rank = hit.verdict.rank
         if rank == NAME:
-            return (0.5 + 0.02 * hit.nth, hit.line)
+            known_why = _last_part(hit.verdict.name) in explained
+            return (REDUNDANT if known_why else 0.5 + 0.02 * hit.nth, hit.line)
         if rank == CAUSE:
             return (0.5 * hit.nth, hit.line)
         at = bisect_right(ends, hit.line)
@@ -73,6 +77,11 @@ def in_order(failures: Failures) -> list[Hit]:
         return (later + _LATER[rank] + hit.nth - sooner, hit.line)
 
     return sorted(failures.hits, key=place)
+
+
+def _last_part(name: str) -> str:
+    """What a test is called within its file and class."""
+    return _PARTS.split(name.strip())[-1]
 
 
 def layers_of(hit: Hit, source: Source, judge: Judge) -> Layers:
@@ -161,7 +170,7 @@ def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
     core = _spans(first + one for one in (*_place_before(texts, at), at, *_details(texts, at)))
     near = ((max(1, hit.line - NEAR_LINES), min(count, hit.line + NEAR_LINES)),)
     if hit.verdict.rank == WORD:
-        return (core, near)
+        return (core,)
     begin = end = at
     while begin and texts[begin - 1].strip():
         begin -= 1

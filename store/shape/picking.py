@@ -70,7 +70,7 @@ class Picker:
             if at not in self._layers:
                 self._layers[at] = layers_of(self._hits[at], self._source, self._judge)
             layers = self._layers[at]
-            if self._add(layers[step]) or (step == 0 and self._add_part(layers[step])):
+            if self._add(layers[step], core=step == 0) or (step == 0 and self._add_part(layers[step])):
                 in_a_row = 0
                 if step + 1 < len(layers):
                     heapq.heappush(self._steps, (place + STEP, at, step + 1))
@@ -79,13 +79,13 @@ class Picker:
                 misfits.append((place, at, step))
         self._steps = sorted([*self._steps, *misfits])
 
-    def _add(self, spans: Iterable[Span]) -> bool:
+    def _add(self, spans: Iterable[Span], *, core: bool) -> bool:
         """Take all the lines of some spans, or none."""
         wanted = [part for span in spans for part in free_spans(self.blocks, *self._bridged(span))]
         if not wanted:
             return True
         gaps = sum(self._gap_bytes for first, last in wanted if not self._touches(first, last))
-        taken = take(self._rows(wanted), self._room - self.used - gaps, self._fold_bytes)
+        taken = take(self._rows(wanted, core=core), self._room - self.used - gaps, self._fold_bytes)
         if taken.misfit or sum(run.lines for run in taken.runs) < sum(last - first + 1 for first, last in wanted):
             return False
         self._keep(taken.runs, taken.cost + gaps)
@@ -94,7 +94,7 @@ class Picker:
     def _add_part(self, spans: Iterable[Span]) -> bool:
         """Take the first lines of the first span, in no more than half of what is left."""
         wanted = [part for span in spans for part in free_spans(self.blocks, *span)][:1]
-        taken = take(self._rows(wanted), (self._room - self.used) // 2 - self._gap_bytes, self._fold_bytes)
+        taken = take(self._rows(wanted, core=True), (self._room - self.used) // 2 - self._gap_bytes, self._fold_bytes)
         self._keep(taken.runs, taken.cost + self._gap_bytes if taken.runs else 0)
         return bool(taken.runs)
 
@@ -116,9 +116,10 @@ class Picker:
     def _touches(self, first: int, last: int) -> bool:
         return any(end == first - 1 or start == last + 1 for start, end in self.blocks)
 
-    def _rows(self, spans: Iterable[Span]) -> Iterator[Run]:
+    def _rows(self, spans: Iterable[Span], *, core: bool) -> Iterator[Run]:
         for row in read_rows(self._source, spans, self._is_error):
-            limit = min(CAUSE_LINE_BYTES, self._room // 2) if row.error else min(CONTEXT_LINE_BYTES, self._room // 8)
+            matters = core or row.error
+            limit = min(CAUSE_LINE_BYTES, self._room // 2) if matters else min(CONTEXT_LINE_BYTES, self._room // 8)
             too_long = row.unread or text_bytes(row.text) >= limit
             yield (clip(row, self._source.ref, limit) or row) if too_long else row
 
