@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sightline.store.errors import SettingError
+from sightline.store.profile import DEFAULT, check_profile_name
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _UNITS = {
@@ -37,6 +38,7 @@ class Settings(NamedTuple):
         max_age_days: days since its last use that a buffer is kept.
         max_view_bytes: bytes of view text kept in the audit log.
         max_stream_bytes: bytes of one stream; what comes after is dropped, and the capture says so.
+        profile: name of the profile that says what goes inline.
         durable: whether files are synced, so that power loss loses nothing that was announced.
         confirm: names of the kinds of command, and regular expressions, that wait for a confirmation; None means all
             known kinds.
@@ -48,6 +50,7 @@ class Settings(NamedTuple):
     max_age_days: float = 30.0
     max_view_bytes: int = 512 * MIB
     max_stream_bytes: int = 4 * GIB
+    profile: str = DEFAULT.name
     durable: bool = False
     confirm: tuple[str, ...] | None = None
     capture_off: tuple[str, ...] = ()
@@ -177,5 +180,6 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "max_age_days": _days,
     "max_view_bytes": _size,
     "max_stream_bytes": _size,
+    "profile": check_profile_name,
     "durable": _flag,
 }

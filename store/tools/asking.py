@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from sightline.store.audit.sessions import is_person
 from sightline.store.errors import BadRef
+from sightline.store.profile import DEFAULT, Profile
 from sightline.store.records import Session
 from sightline.store.store import Store, Target
 
@@ -20,11 +21,13 @@ class Asking(NamedTuple):
         store: the store.
         session: who asks.
         calls: how a next call is written.
+        profile: what goes inline.
     """
 
     store: Store
     session: Session
     calls: Calls
+    profile: Profile = DEFAULT
 
     @property
     def person(self) -> bool:

@@ -11,6 +11,7 @@ from sightline.store.audit.views import Shows
 from sightline.store.capture.command import CommandCapture, Echo
 from sightline.store.capture.spawn import shell_argv
 from sightline.store.errors import ExpiredRef, UsageError
+from sightline.store.profile import Profile
 from sightline.store.refs import is_ack
 from sightline.store.shape.budgets import budget_for
 from sightline.store.store import Target
@@ -21,7 +22,6 @@ from sightline.store.tools.safety import reason_to_confirm
 
 VERB = "run_command"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
-TIMEOUT_SECONDS = 600.0
 ACK_KEPT_SECONDS = 900.0  # a confirmation later than this is about a forgotten situation
 
 
@@ -32,7 +32,7 @@ class Request(NamedTuple):
         command: a command line for the shell; empty where ``argv`` is given.
         argv: program and arguments, to run without a shell.
         cwd: working directory; the caller's by default.
-        timeout_secs: seconds after which the whole process group is ended; None for never.
+        timeout_secs: seconds after which the whole process group is ended; 0 for never, None for the profile's.
         verbosity: ``auto`` or a mode.
         background: whether to reply at once and let it go on.
         acknowledge_risk: whether a destructive command is run without asking back.
@@ -42,7 +42,7 @@ class Request(NamedTuple):
     command: str = ""
     argv: tuple[str, ...] = ()
     cwd: str = ""
-    timeout_secs: float | None = TIMEOUT_SECONDS
+    timeout_secs: float | None = None
     verbosity: str = "auto"
     background: bool = False
     acknowledge_risk: bool = False
@@ -60,6 +60,10 @@ class Request(NamedTuple):
     def logged(self) -> dict[str, Any]:
         """The arguments that were given, for the audit log."""
         return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
+
+    def limit_secs(self, profile: Profile) -> float | None:
+        """Seconds after which it is ended; None for never."""
+        return (profile.timeout_secs if self.timeout_secs is None else self.timeout_secs) or None
 
 
 class Doorway(NamedTuple):
@@ -122,7 +126,7 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
         cwd=cwd,
         session=asking.session.name,
         label=request.label,
-        timeout=request.timeout_secs,
+        timeout=request.limit_secs(asking.profile),
         stdin=doorway.stdin,
         own_group=doorway.own_group,
         keep=asking.store.settings.captures(cwd),
@@ -154,7 +158,7 @@ def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> 
         cwd=cwd,
         session=asking.session.name,
         label=request.label,
-        timeout=request.timeout_secs,
+        timeout=request.limit_secs(asking.profile),
     )
     target = asking.store.resolve("@" + name)
     return command_reply(

@@ -51,7 +51,7 @@ class Parser:
         return made
 
 
-def parser(name: str, description: str, *, example: str, json: bool = True) -> Parser:
+def parser(name: str, description: str, *, example: str, json: bool = True, profile: bool = False) -> Parser:
     """A command's parser.
 
     Args:
@@ -59,10 +59,13 @@ def parser(name: str, description: str, *, example: str, json: bool = True) -> P
         description: what it does, in a sentence or two.
         example: a command line that someone would really type.
         json: whether it can print data as JSON.
+        profile: whether what it prints is shaped by a profile, which can then be chosen.
     """
     made = Parser(name, description, example)
     if json:
         made.add_argument("--json", action="store_true", help="print one JSON value")
+    if profile:
+        made.add_argument("--profile", default="", metavar="NAME", help="limits and shaping: sightline, codescout, everruns, gh-aw or roo")
     return made
 
 

@@ -24,6 +24,7 @@ def main(name: str, words: list[str]) -> int:
         name,
         "Keep standard input as a buffer and print a view of it; with -p pass the input through instead.",
         example="make 2>&1 | sightline capture --command 'make' --label nightly",
+        profile=True,
     )
     made.add_argument("--command", default="", metavar="TEXT", help="what wrote it")
     made.add_argument("--exit-code", type=int, metavar="N", help="how that ended; unknown, the output itself is judged")
@@ -41,7 +42,7 @@ def main(name: str, words: list[str]) -> int:
 
 
 def _capture(given: Any) -> int:
-    door = Door(as_json=given.json)
+    door = Door(as_json=given.json, profile=given.profile)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
     pass_on = _PassThrough() if given.pass_through else None
 

@@ -17,12 +17,13 @@ def main(name: str, words: list[str]) -> int:
         "Compare two buffers line by line. "
         "On a terminal all differences are printed, to a pipe as many as an agent gets.",
         example="sightline diff @last~1 @last",
+        profile=True,
     )
     made.add_argument("a", metavar="A")
     made.add_argument("b", metavar="B")
     made.add_argument("--full", action="store_true", help="print all differences to a pipe, too")
     given = made.parse_args(words)
-    door = Door(as_json=given.json)
+    door = Door(as_json=given.json, profile=given.profile)
     full = FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
 
     def call() -> Reply:

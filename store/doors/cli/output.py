@@ -8,6 +8,7 @@ from typing import Any
 from sightline.store.audit.sessions import current_session
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.profile import load_profile
 from sightline.store.records import Buffer, Shown
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
@@ -94,10 +95,19 @@ class OutputFailed(SightlineError):
 class Door:
     """The command line as a door: one store, one caller, one way of writing."""
 
-    def __init__(self, *, as_json: bool = False) -> None:
-        """Open the default store. Raises as `Store`."""
+    def __init__(self, *, as_json: bool = False, profile: str = "") -> None:
+        """Open the default store.
+
+        Args:
+            as_json: whether replies are printed as JSON.
+            profile: name of the profile; empty for that of the settings.
+
+        Raises:
+            SettingError: there is no such profile; else as `Store`.
+        """
         self.store = Store()
-        self.asking = Asking(self.store, current_session(), cli_call)
+        chosen = load_profile(profile or self.store.settings.profile, "--profile" if profile else "profile")
+        self.asking = Asking(self.store, current_session(), cli_call, chosen)
         self._render: Render = render_json(self.store) if as_json else render_text
         self._as_json = as_json
 

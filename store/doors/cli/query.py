@@ -13,11 +13,12 @@ def main(name: str, words: list[str]) -> int:
         "Ask a question of captured outputs with grep, sed, awk, sort, jq and the like, joined by pipes. It can write "
         "nothing. Prints at most 100 lines and 8,000 bytes, as an agent gets them.",
         example="sightline query 'grep FAILED @last | sort | uniq -c'",
+        profile=True,
     )
     made.add_argument("pipeline", metavar="PIPELINE", help="one argument: put it in quotes")
     made.add_argument("--full", action="store_true", help="print the whole answer as it comes")
     given = made.parse_args(words)
-    door = Door(as_json=given.json)
+    door = Door(as_json=given.json, profile=given.profile)
     full = FullAnswer(as_json=given.json) if given.full else None
     request = Request(given.pipeline, sink=full)
     finish = (lambda reply: full.finish(door, reply)) if full else None

@@ -15,11 +15,12 @@ def main(name: str, words: list[str]) -> int:
         name,
         "Read a file, whole where it is short, else as a view; what was read is kept as an immutable version.",
         example="sightline read src/app.py:120-180",
+        profile=True,
     )
     made.add_argument("path", metavar="PATH[:A-B]", help="the file, and the lines wanted")
     given = made.parse_args(words)
     request = _request(given.path)
-    door = Door(as_json=given.json)
+    door = Door(as_json=given.json, profile=given.profile)
     try:
         return door.answer(VERB, request.logged(), lambda: read_file(door.asking, request))
     finally:

@@ -20,7 +20,7 @@ _NEWLINE = ord("\n")
 def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
     request, options = _parse(name, words)
-    door = Door(as_json=options["json"])
+    door = Door(as_json=options["json"], profile=options["profile"])
     try:
         if _streams(request, options):
             return _stream(door, request)
@@ -36,6 +36,7 @@ def _parse(name: str, words: list[str]) -> tuple[Request, dict[str, Any]]:
         "Run a command, keep its output whole, print a view of it. On a terminal the output streams as it comes. "
         "Exits with the command's code: 128+N for signal N, 124 for a timeout.",
         example="sightline run --timeout 60 -- python -m pytest -q",
+        profile=True,
     )
     made.add_argument("-c", dest="command", metavar="STRING", help="a command line for bash (else sh)")
     made.add_argument("-C", dest="cwd", metavar="DIR", default="", help="the folder to run it in")
@@ -54,13 +55,13 @@ def _parse(name: str, words: list[str]) -> tuple[Request, dict[str, Any]]:
         command=given.command or "",
         argv=tuple(argv),
         cwd=given.cwd,
-        timeout_secs=given.timeout or None,
+        timeout_secs=given.timeout or 0,
         verbosity=given.verbosity,
         background=given.background,
         acknowledge_risk=given.acknowledge_risk,
         label=given.label,
     )
-    return request, {"json": given.json, "quiet": given.quiet}
+    return request, {"json": given.json, "quiet": given.quiet, "profile": given.profile}
 
 
 def _split(words: list[str]) -> tuple[list[str], list[str]]:
@@ -75,7 +76,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return words, []
 
 
-_WITH_VALUE = ("-c", "-C", "--timeout", "--verbosity", "--label")
+_WITH_VALUE = ("-c", "-C", "--timeout", "--verbosity", "--label", "--profile")
 
 
 def _streams(request: Request, options: dict[str, Any]) -> bool:
@@ -90,7 +91,7 @@ def _doorway(request: Request, **more: Any) -> Doorway:
         stdin: int | None = 0
     except OSError:
         keyboard, stdin = False, None
-    own_group = not keyboard or request.timeout_secs is not None
+    own_group = not keyboard or bool(request.timeout_secs)
     return Doorway(stdin=stdin, own_group=own_group, started=_forward_signals(own_group), **more)
 
 

@@ -11,6 +11,7 @@ def main(name: str, words: list[str]) -> int:
         name,
         "Show part of a buffer: lines, bytes, the lines that match, or what a running one has written since.",
         example="sightline show @last --search 'error|warning' --context 2",
+        profile=True,
     )
     made.add_argument("ref", metavar="REF", help="@cmd_a1b2c3, @cmd_a1b2c3.err:10-40, @last, …")
     made.add_argument("--lines", default="", metavar="A-B", help="these lines, from 1, inclusive")
@@ -33,7 +34,7 @@ def main(name: str, words: list[str]) -> int:
         stream=given.stream,
         wait=given.wait,
     )
-    door = Door(as_json=given.json)
+    door = Door(as_json=given.json, profile=given.profile)
     try:
         return door.answer(VERB, request.logged(), lambda: read_output(door.asking, request))
     finally:

@@ -1,0 +1,259 @@
+"""Profiles: named sets of limits and shapings for what goes inline, read from ``profiles/NAME.toml``.
+
+Each is data. What a file does not name is the default profile's, whose values are the defaults of the tuples here, so
+that starting with it reads no file. The numbers of the other profiles are those of the systems they are named after.
+"""
+
+import os
+from typing import Any, NamedTuple
+
+from sightline.store.errors import SettingError
+
+FOLDER = os.path.join(os.path.dirname(__file__), "profiles")
+"""Where the profiles lie, one file each."""
+
+
+class Short(NamedTuple):
+    """Which outputs are short: given whole, without ref or hint.
+
+    Attributes:
+        limit_bytes: how large one may be.
+        measure: what is measured: the ``reply`` as it is sent; the ``streams``, as raw bytes; ``both`` of these; or
+            nothing but the ``budget``, so that in every verbosity what fits its budget is short.
+        cut_lines: whether an output within the limit is still cut to ``Cut.head_lines`` and ``Cut.tail_lines``.
+    """
+
+    limit_bytes: int = 8_000
+    measure: str = "reply"
+    cut_lines: bool = False
+
+
+class Budgets(NamedTuple):
+    """Bytes of a body by verbosity; ``full`` has none but the hard limit.
+
+    Attributes:
+        silent, concise, normal, verbose: of the explicit modes.
+        auto_ok: of ``auto`` where the command went well.
+        auto_failed: of ``auto`` where it did not.
+        unknown: the mode that an unknown word means; empty where it is an error.
+    """
+
+    silent: int = 200
+    concise: int = 2_048
+    normal: int = 8_192
+    verbose: int = 16_384
+    auto_ok: int = 1_024
+    auto_failed: int = 8_192
+    unknown: str = ""
+
+
+class Cut(NamedTuple):
+    """How what went well is cut; after a failure the lines that explain it come first, in every profile.
+
+    Attributes:
+        style: ``lines``, whole lines from both ends within the budget; ``middle``, bytes from both ends; ``ends``, so
+            many lines from both ends, where they fit the budget.
+        head_percent: what the head gets of the budget; the tail gets the rest.
+        marker_bytes: what ``middle`` takes off the budget for its marker; 0 for a marker that comes on top.
+        bytes_marker: what ``middle`` writes in the place of ``{count}`` bytes.
+        head_lines: lines that ``ends`` keeps of the beginning.
+        tail_lines: lines that it keeps of the end.
+        lines_marker: what ``ends`` writes in the place of ``{count}`` lines; empty for the marker with their range.
+        repeats_marker: what ``ends`` writes for ``{count}`` repetitions of a line, where that is shorter; empty where
+            they stay.
+    """
+
+    style: str = "lines"
+    head_percent: int = 20
+    marker_bytes: int = 80
+    bytes_marker: str = "\n[… {count} bytes elided …]\n"
+    head_lines: int = 20
+    tail_lines: int = 10
+    lines_marker: str = ""
+    repeats_marker: str = ""
+
+
+class Cleaning(NamedTuple):
+    """By which rule raw bytes become text.
+
+    Attributes:
+        views: of a buffer's lines: ``terminal``, as a terminal would show them; ``last-segment``, what follows the last
+            carriage return of a line.
+        answers: of what a query prints: one of these, or ``csi``, which removes CSI sequences and nothing else.
+    """
+
+    views: str = "terminal"
+    answers: str = "terminal"
+
+
+class Query(NamedTuple):
+    """How much of a query's answer goes into the reply.
+
+    Attributes:
+        max_lines: lines, standard error included.
+        max_bytes: bytes, standard error included.
+        max_stderr_lines: how many of the lines may be standard error.
+    """
+
+    max_lines: int = 100
+    max_bytes: int = 8_000
+    max_stderr_lines: int = 20
+
+
+class Reading(NamedTuple):
+    """Pages and searches.
+
+    Attributes:
+        page_bytes: bytes of a page, where the caller names no limit.
+        window_lines: lines that a first line alone stands for in ``read_file``; 0 for all that follow.
+        ignore_case: whether a search takes letters in either case, where the caller does not say.
+        matches: how many matches of a search are shown.
+    """
+
+    page_bytes: int = 40_960
+    window_lines: int = 0
+    ignore_case: bool = True
+    matches: int = 100
+
+
+class Results(NamedTuple):
+    """How results that are no command output are shortened.
+
+    Attributes:
+        array_items: elements that are shown of a longer array.
+        string_bytes: size of the window that is shown of a longer string.
+        string_head_percent: what the window's head gets of it.
+        depth: levels that are looked into.
+        field_size: from which size on a string field becomes a stream of its own.
+        field_unit: what that size counts: ``bytes`` of UTF-8, or ``utf-16`` code units.
+        null_name: the type that a description names for null.
+        mark_mixed: whether a description says that the elements of an array differ.
+    """
+
+    array_items: int = 5
+    string_bytes: int = 2_048
+    string_head_percent: int = 70
+    depth: int = 8
+    field_size: int = 8_000
+    field_unit: str = "bytes"
+    null_name: str = "null"
+    mark_mixed: bool = True
+
+
+class Files(NamedTuple):
+    """Whether a reply that lacks something says where the whole lies.
+
+    Attributes:
+        shown: whether it does.
+        naming: what a stream's file is called: by its ``stream``'s name, or by content, ``sha256.json``.
+    """
+
+    shown: bool = False
+    naming: str = "stream"
+
+
+class Profile(NamedTuple):
+    """A named set of limits and shapings; the defaults are the contract's.
+
+    Attributes:
+        name: how it is chosen.
+        about: what it is, in a sentence.
+        timeout_secs: seconds after which a command is ended, where the caller does not say.
+    """
+
+    name: str = "sightline"
+    about: str = "the default: small honest views, failures first"
+    timeout_secs: int = 600
+    short: Short = Short()
+    budgets: Budgets = Budgets()
+    cut: Cut = Cut()
+    cleaning: Cleaning = Cleaning()
+    query: Query = Query()
+    reading: Reading = Reading()
+    results: Results = Results()
+    files: Files = Files()
+
+
+DEFAULT = Profile()
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "short.measure": ("reply", "streams", "both", "budget"),
+    "budgets.unknown": ("", "silent", "concise", "normal", "verbose", "full"),
+    "cut.style": ("lines", "middle", "ends"),
+    "cleaning.views": ("terminal", "last-segment"),
+    "cleaning.answers": ("terminal", "last-segment", "csi"),
+    "results.field_unit": ("bytes", "utf-16"),
+    "files.naming": ("stream", "sha256.json"),
+}
+"""The words that a key takes, for those that take only some."""
+
+
+def profile_names() -> list[str]:
+    """The names that can be chosen, the default first."""
+    others = {file.removesuffix(".toml") for file in os.listdir(FOLDER) if file.endswith(".toml")} - {DEFAULT.name}
+    return [DEFAULT.name, *sorted(others)]
+
+
+def check_profile_name(name: Any, place: str) -> str:
+    """The name, where there is such a profile. Raises SettingError, naming those that there are."""
+    if name != DEFAULT.name and name not in profile_names():
+        raise SettingError(f"{place}: there is no profile {name!r}", f"it is one of {', '.join(profile_names())}")
+    return str(name)
+
+
+def load_profile(name: str, place: str = "profile") -> Profile:
+    """The profile of a name.
+
+    Args:
+        name: one of ``profile_names``.
+        place: where the name was written, for the error.
+
+    Raises:
+        SettingError: there is no such profile.
+    """
+    if check_profile_name(name, place) == DEFAULT.name:
+        return DEFAULT
+    path = os.path.join(FOLDER, name + ".toml")
+    with open(path, encoding="utf-8") as file:
+        return read_profile(file.read(), name, path)
+
+
+def read_profile(text: str, name: str, place: str) -> Profile:
+    """A profile from TOML: whatever it does not name is the default profile's.
+
+    Raises:
+        SettingError: it is not TOML, has a key that no profile has, or a value that its key does not take.
+    """
+    import tomllib  # the default profile needs no file
+
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingError(f"{place} is not TOML: {error}", "correct the line that it names") from error
+    profile: Profile = _filled(DEFAULT, table, "", place)
+    return profile._replace(name=name)
+
+
+def _filled(default: Any, table: dict[str, Any], prefix: str, place: str) -> Any:
+    """The tuple of defaults with what a table says instead."""
+    known = [field for field in default._fields if prefix or field != "name"]
+    for key in table:
+        if key not in known:
+            raise SettingError(f"{place}: unknown key {prefix + key!r}", f"known are: {', '.join(known)}")
+    values = {key: _value(getattr(default, key), value, prefix + key, place) for key, value in table.items()}
+    return default._replace(**values)
+
+
+def _value(default: Any, value: Any, key: str, place: str) -> Any:
+    if isinstance(default, tuple):
+        if not isinstance(value, dict):
+            raise SettingError(f"{place}: {key} is not a table", f"[{key}] and its keys on lines of their own")
+        return _filled(default, value, key + ".", place)
+    allowed = CHOICES.get(key)
+    if allowed is not None and value not in allowed:
+        raise SettingError(f"{place}: {key}: {value!r} is not known", f"it is one of {', '.join(map(repr, allowed))}")
+    if type(value) is not type(default) or (isinstance(value, int) and value < 0):
+        raise SettingError(f"{place}: {key}: {value!r} has the wrong type", f"it is written like {default!r}")
+    if key.endswith("_percent") and value > 100:
+        raise SettingError(f"{place}: {key}: {value!r} is no share", "a whole number from 0 to 100")
+    return value
