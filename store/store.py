@@ -16,7 +16,7 @@ from sightline.store.disk.index import Index, Listed
 from sightline.store.disk.layout import Layout, remove_file, remove_folder, write_atomically
 from sightline.store.disk.meta import encode_buffer, write_meta
 from sightline.store.disk.opening import Target as Target  # part of the store's face
-from sightline.store.disk.opening import open_merged, open_stream, stream_path, with_progress
+from sightline.store.disk.opening import content_path, open_merged, open_stream, stream_path, with_progress
 from sightline.store.disk.recording import Recording, new_buffer, reserve
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import StoreFailed
@@ -173,6 +173,10 @@ class Store:
     def path(self, target: Target) -> str:
         """A file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them when asked for."""
         return stream_path(self.layout, target.buffer, target.stream)
+
+    def path_by_content(self, target: Target) -> str:
+        """The same file under a name made of its content, ``SHA256.json``; while it is still written, `path`."""
+        return content_path(self.layout, target.buffer, target.stream)
 
     # writing and keeping
 

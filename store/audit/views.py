@@ -10,6 +10,7 @@ from sightline.store.audit import log
 from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.index import IndexedView
 from sightline.store.errors import ExpiredRef, SightlineError, StoreFailed, UnknownRef
+from sightline.store.profile import DEFAULT
 from sightline.store.records import Session, Shown, View
 from sightline.store.refs import format_ref, parse_ref
 from sightline.store.shape.segments import Segment, render_lines, shown_ranges
@@ -51,7 +52,9 @@ class Shows(NamedTuple):
     truncated: bool = False
 
 
-def record_view(store: Store, session: Session, shows: Shows, text: Sequence[Segment]) -> View:
+def record_view(
+    store: Store, session: Session, shows: Shows, text: Sequence[Segment], cleaning: str = DEFAULT.cleaning.views
+) -> View:
     """Log a reply before it is sent.
 
     Args:
@@ -59,6 +62,7 @@ def record_view(store: Store, session: Session, shows: Shows, text: Sequence[Seg
         session: who asks.
         shows: what the reply is about.
         text: the exact text, in pieces; those that are plain runs of a sealed buffer's lines may be logged as ranges.
+        cleaning: the rule by which these were made text.
 
     Raises:
         StoreFailed: it could not be logged.
@@ -81,7 +85,7 @@ def record_view(store: Store, session: Session, shows: Shows, text: Sequence[Seg
         "text_sha256": sha256_hex(data),
     }
     header = {"kind": "session", "session": session._asdict()}
-    entry = {"kind": "view", **fields, "text": list(_pieces(store, text))}
+    entry = {"kind": "view", **fields, "text": list(_pieces(store, text, cleaning))}
     path = store.layout.audit_file(session.name)
     try:
         place = log.append(path, header, entry, durable=store.settings.durable)
@@ -132,7 +136,7 @@ def _indexed(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedV
     return IndexedView(view, place.offset, place.length)
 
 
-def _pieces(store: Store, text: Sequence[Segment]) -> Iterable[str | list[Any]]:
+def _pieces(store: Store, text: Sequence[Segment], cleaning: str) -> Iterable[str | list[Any]]:
     """Segments as the log keeps them: literals as text, long plain runs of lines as ``[ref, first, last, version]``."""
     literal = ""
     for segment in text:
@@ -140,9 +144,9 @@ def _pieces(store: Store, text: Sequence[Segment]) -> Iterable[str | list[Any]]:
             if literal:
                 yield literal
             literal = ""
-            from sightline.store.shape.clean import CLEAN_VERSION
+            from sightline.store.shape.variants import version_of
 
-            yield [segment.ref, segment.first, segment.last, CLEAN_VERSION]
+            yield [segment.ref, segment.first, segment.last, version_of(cleaning)]
         else:
             literal += segment.text
     if literal:
@@ -210,13 +214,15 @@ def _entry(store: Store, indexed: IndexedView) -> dict[str, Any]:
 
 
 def _render(store: Store, view: View, piece: list[Any]) -> str:
-    ref, first, last, _version = piece
+    from sightline.store.shape.variants import cleaned, cleaning_of
+
+    ref, first, last, version = piece
     try:
         with store.open(store.resolve(ref)) as source:
-            return render_lines(source, first, last)
+            return render_lines(cleaned(source, cleaning_of(version)), first, last)
     except (ExpiredRef, UnknownRef):
         quotes = (store.tombstone(parse_ref(ref).name) or {}).get("quotes", {})
-        key = _quote_key(ref, first, last)
+        key = _quote_key(*piece)
         if key in quotes:
             return str(quotes[key])
         raise TextGone(
@@ -231,7 +237,7 @@ def quotes_of(store: Store, name: str) -> dict[str, str]:
         try:
             for piece in _entry(store, indexed).get("text") or []:
                 if not isinstance(piece, str) and parse_ref(piece[0]).name == name:
-                    key = _quote_key(*piece[:3])
+                    key = _quote_key(*piece)
                     if key not in quotes:
                         quotes[key] = _render(store, indexed.view, piece)
         except (SightlineError, OSError):
@@ -239,8 +245,9 @@ def quotes_of(store: Store, name: str) -> dict[str, str]:
     return quotes
 
 
-def _quote_key(ref: str, first: int, last: int) -> str:
-    return f"{ref}:{first}-{last}"
+def _quote_key(ref: str, first: int, last: int, version: int | str) -> str:
+    """Where a tombstone keeps the text of a range: what another rule than the terminal's made of it stands apart."""
+    return f"{ref}:{first}-{last}" + (f" {version}" if isinstance(version, str) else "")
 
 
 def rebuild_views(store: Store) -> int:

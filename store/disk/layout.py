@@ -16,6 +16,9 @@ FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 SEALED_MODE = 0o400
 
+CONTENT_NAME_ENDING = ".json"
+"""How a stream's second name ends, which is made of its hash."""
+
 DERIVED = ("pretty", "all")
 """Files of a buffer's folder that can be made again from its streams."""
 

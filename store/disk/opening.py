@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store import refs
-from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, refuse_link
+from sightline.store.disk.layout import CONTENT_NAME_ENDING, SEALED_MODE, Layout, open_private, refuse_link
 from sightline.store.disk.lines import Checkpoints, StreamIndex
 from sightline.store.disk.order import STREAM_CODES
 from sightline.store.disk.streams import StreamReader
@@ -95,6 +95,26 @@ def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
 
         raise lost_stream(layout, buffer, stream)
     return os.devnull
+
+
+def content_path(layout: Layout, buffer: Buffer, stream: str) -> str:
+    """A sealed stream's file under the name ``SHA256.json``, made beside it.
+
+    Where that cannot be made, and of a stream that is still written, `stream_path`; raises as that does.
+    """
+    path = stream_path(layout, buffer, stream)
+    sha256 = buffer.stream(stream).sha256
+    if not sha256:
+        return path
+    named = layout.stream(buffer.name, sha256 + CONTENT_NAME_ENDING)
+    refuse_link(named)
+    try:
+        os.link(path, named)
+    except FileExistsError:
+        pass
+    except OSError:  # a full disk, or no more links: the bytes can be had under their own name
+        return path
+    return named
 
 
 def _merged_path(layout: Layout, buffer: Buffer, path: str) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sightline.store.disk.index import Index
 from sightline.store.disk.layout import (
+    CONTENT_NAME_ENDING,
     DERIVED,
     SEALED_MODE,
     Layout,
@@ -24,7 +25,7 @@ from sightline.store.errors import UnsafeStore
 from sightline.store.records import Buffer, StreamInfo
 
 _READ_BYTES = 1 << 20
-_NOT_STREAMS = {"order", "lines", "meta.json", *DERIVED}
+_NOT_STREAMS = {"order", "lines", *DERIVED}
 
 
 class Adopted(NamedTuple):
@@ -100,7 +101,7 @@ def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:
 def stream_files(layout: Layout, name: str) -> Iterator[tuple[str, str]]:
     """(stream, path) of the streams that a buffer's folder holds."""
     for file in sorted(os.listdir(layout.folder(name))):
-        if file not in _NOT_STREAMS and not file.endswith(".tmp"):
+        if file not in _NOT_STREAMS and not file.endswith((".tmp", CONTENT_NAME_ENDING)):
             yield file, layout.stream(name, file)
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from sightline.store.profile import DEFAULT
 from sightline.store.query.executables import executable_of
 from sightline.store.query.parse import Pipeline
 from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
@@ -27,9 +28,9 @@ class Limits(NamedTuple):
 
     seconds: float = DEFAULT_SECONDS
     memory_bytes: int = DEFAULT_MEMORY_BYTES
-    max_lines: int = 100
-    max_bytes: int = 8000
-    max_stderr_lines: int = 20
+    max_lines: int = DEFAULT.query.max_lines
+    max_bytes: int = DEFAULT.query.max_bytes
+    max_stderr_lines: int = DEFAULT.query.max_stderr_lines
 
 
 DEFAULT_LIMITS = Limits()

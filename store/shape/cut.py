@@ -5,6 +5,7 @@ The one place that knows of both streams; what is shown of one stream is for ``v
 
 from typing import TYPE_CHECKING
 
+from sightline.store.profile import DEFAULT
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment, Shaped
 from sightline.store.shape.source import Source
@@ -29,6 +30,7 @@ def shape(
     failed: bool,
     examination: "Examination | None" = None,
     limit: int = HARD_LIMIT_BYTES,
+    head_percent: int = DEFAULT.cut.head_percent,
 ) -> Shaped:
     """The body for an output: all of it where it fits, else head and tail, after a failure what explains it first.
 
@@ -39,10 +41,11 @@ def shape(
         failed: whether the command failed.
         examination: what is known of the output; by default it is examined without knowing the command.
         limit: bytes of the body that no budget exceeds: the hard limit, less what the rest of the reply takes.
+        head_percent: what the head gets of the bytes that error regions leave.
     """
     limit = min(limit, HARD_LIMIT_BYTES)
     room = limit if budget is None else min(budget, limit)
-    head_only = budget is None
+    share = 100 if budget is None else head_percent
     if failed and examination is None:
         # Loaded here only: most outputs are of commands that went well, or are shown whole.
         from sightline.store.shape.examine import Examination
@@ -50,25 +53,25 @@ def shape(
         examination = Examination(out, err)
     known = examination if failed else None
     if not err.line_count:
-        return _shaped(_view(out, known, room, head_only), out, _NOTHING, err)
+        return _shaped(_view(out, known, room, share), out, _NOTHING, err)
     if not out.line_count:
-        view = _view(err, known, room - len(SEPARATOR.text), head_only)
+        view = _view(err, known, room - len(SEPARATOR.text), share)
         return _shaped(_NOTHING, out, view, err)
     room -= len(SEPARATOR.text)
     out_viewer = StreamViewer(out, examination=known, room=room)
     err_viewer = StreamViewer(err, examination=known, room=room)
-    err_view = err_viewer.view(_err_room(out_viewer, err_viewer, room, failed), head_only=head_only)
-    out_view = out_viewer.view(room - err_view.size - out_viewer.is_open, head_only=head_only)
+    err_view = err_viewer.view(_err_room(out_viewer, err_viewer, room, failed), head_percent=share)
+    out_view = out_viewer.view(room - err_view.size - out_viewer.is_open, head_percent=share)
     return _shaped(out_view, out, err_view, err)
 
 
 _NOTHING = View((), 0, 0, False)
 
 
-def _view(source: Source, examination: "Examination | None", room: int, head_only: bool) -> View:
+def _view(source: Source, examination: "Examination | None", room: int, share: int) -> View:
     if not source.line_count:
         return _NOTHING
-    return StreamViewer(source, examination=examination, room=room).view(room, head_only=head_only)
+    return StreamViewer(source, examination=examination, room=room).view(room, head_percent=share)
 
 
 def _err_room(out: StreamViewer, err: StreamViewer, room: int, failed: bool) -> int:

@@ -6,6 +6,7 @@ Whatever is picked is paid for by an upper bound of what it and its markers take
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from sightline.store.profile import DEFAULT
 from sightline.store.shape import markers
 from sightline.store.shape.runs import (
     Judge,
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from sightline.store.shape.examine import Examination
     from sightline.store.shape.failures import Failures
     from sightline.store.shape.picking import Picker
-
-HEAD_PERCENT = 20
-"""What the head gets of the bytes that error regions leave; the tail gets the rest."""
 
 REGIONS_PERCENT = 80
 """What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
@@ -117,17 +115,17 @@ class StreamViewer:
         size = text_bytes(self._nothing()) + 1
         return min(size, self.whole.size) if self.whole else size
 
-    def view(self, room: int, *, head_only: bool = False) -> View:
+    def view(self, room: int, *, head_percent: int = DEFAULT.cut.head_percent) -> View:
         """The view for a number of bytes; the smallest one where even that takes more.
 
         Args:
             room: bytes there are.
-            head_only: whether the head gets what the error regions leave, and the tail nothing.
+            head_percent: what the head gets of the bytes that error regions leave; the tail gets the rest.
         """
         if self.whole and (self.whole.size <= room or self.whole.size <= self.floor):
             return self.whole
         self._find_errors()
-        picked = self._pick(room, head_only)
+        picked = self._pick(room, head_percent)
         view = self._made(picked.runs, room)
         for _ in range(REFILLS):
             if not picked.widen(room - view.size - self._gap_bytes):
@@ -189,16 +187,16 @@ class StreamViewer:
     def _nothing(self) -> str:
         return markers.elision(self._ref, 1, self._count, self._failures.total if self._failures else 0)
 
-    def _pick(self, room: int, head_only: bool) -> "_Picked":
+    def _pick(self, room: int, head_percent: int) -> "_Picked":
         """The lines to show, in order."""
         spare = room - self._gap_bytes - self._reserve(room)
         if spare <= 0:
             return _Picked([])
         if not self._failures or not self._failures.total:
-            return _Picked(sorted(self._pick_ends([], spare, spare, head_only)[0]))
+            return _Picked(sorted(self._pick_ends([], spare, spare, head_percent)[0]))
         picker = self._picker(self._failures)
         picker.pick(spare * REGIONS_PERCENT // 100)
-        ends, left = self._pick_ends(picker.blocks, spare - picker.used, spare, head_only)
+        ends, left = self._pick_ends(picker.blocks, spare - picker.used, spare, head_percent)
         picker.include(ends, spare - left - picker.used)
         picker.pick(spare)
         return _Picked(picker.runs, picker)
@@ -211,16 +209,16 @@ class StreamViewer:
         shortest = markers.more_errors(self._ref, max(2, self._failures.total), (), 0)
         return text_bytes(shortest) + 2 + min(numbers, room * NUMBERS_PERCENT // 100)
 
-    def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_only: bool) -> tuple[list[Run], int]:
+    def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_percent: int) -> tuple[list[Run], int]:
         """Whole lines from the head and the tail, and the bytes they leave.
 
         The next line is clipped where it alone leaves much room unused.
         """
-        share = left if head_only else left * HEAD_PERCENT // 100
+        share = left * head_percent // 100
         rows = read_rows(self._source, free_spans(blocks, 1, self._count), self._judge)
         head = take(rows, share, self._fold_bytes)
         runs, left, misfit = head.runs, left - head.cost, head.misfit
-        if not head_only:
+        if head_percent < 100:
             after = runs[-1].last + 1 if runs else 1
             spans = free_spans(blocks, after, self._count)[::-1]
             rows = read_rows(self._source, spans, self._judge, backward=True)

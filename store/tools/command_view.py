@@ -1,15 +1,19 @@
 """What an agent is shown of a command's output: all of it where it is short, else a view that says what is missing."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.audit.views import Shows, shown_of
 from sightline.store.records import Buffer
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES, SHORT_OUTPUT_BYTES, budget_for
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.segments import Shaped, join_segments, shown_ranges
 from sightline.store.shape.source import Source
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply, fitting, in_order, serialised_bytes
+from sightline.store.tools.files import file_fields
+from sightline.store.tools.reply import Reply, fitting, in_order
+from sightline.store.tools.short import clean, cut_to_lines_only, short_body
 
 if TYPE_CHECKING:
     from sightline.store.shape.examine import Examination
@@ -70,74 +74,66 @@ def command_reply(
         always_ref: whether even a short output is given with its ref.
         more: further fields, such as warning or note.
     """
-    store = asking.store
-    with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+    store, profile = asking.store, asking.profile
+    with store.open(Target(buffer, "out")) as raw_out, store.open(Target(buffer, "err")) as raw_err:
+        out, err = clean(raw_out, profile), clean(raw_err, profile)
+
+        @cache
+        def examination() -> "Examination":
+            from sightline.store.shape.examine import Examination  # what is short, and ended, does not need it
+
+            return Examination(out, err, buffer.command)
+
         status = "running" if ending.running else None
         notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
         first = {"exit_code": ending.exit_code, "status": status, "timed_out": ending.timed_out or None, "note": notes}
         if not (always_ref or ending.running or ending.timed_out):
             fields = in_order({**first, **more})
-            if short := _short(fields, out, err, verbosity):
+            by_budget = verbosity != "auto" or profile.short.measure == "budget"
+            own = budget_for(verbosity, not has_failed(ending, examination), profile.budgets) if by_budget else None
+            if short := short_body(profile, fields, out, err, own):
                 return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
         # What only an output that must be cut pays for.
-        from sightline.store.shape.cut import shape
-        from sightline.store.shape.examine import Examination
+        from sightline.store.shape.styles import shape_as
         from sightline.store.shape.summary import summary
 
-        examination = Examination(out, err, buffer.command)
+        known = None if ending.running else examination()
         failed = has_failed(ending, examination)
         fields = {
             "output_id": buffer.ref,
             **first,
-            "summary": summary(out, err, **ending._asdict(), examination=examination),
+            "summary": summary(out, err, **ending._asdict(), examination=known),
             "total_bytes": out.byte_count + err.byte_count,
             **_hints(asking, buffer, ending),
             **more,
         }
-        budget = budget_for(verbosity, not failed)
+        budget = budget_for(verbosity, not failed, profile.budgets)
+        few = cut_to_lines_only(profile, out, err)
         shaped = fitting(
             fields,
             HARD_LIMIT_BYTES,
-            lambda limit: shape(out, err, budget=budget, failed=failed, examination=examination, limit=limit),
+            lambda limit: shape_as(
+                profile.cut, out, err, budget=budget, failed=failed, examination=known, short=few, limit=limit
+            ),
             lambda shaped: join_segments(shaped.segments),
         )
         fields |= counts_of(shaped)
         if shaped.truncated and "next" not in fields:
-            fields["next"] = _next_call(asking, buffer, shaped, examination, out, err)
+            search = examination().search if shaped.errors_elided else ""
+            fields["next"] = _next_call(asking, buffer, shaped, search, out, err)
+        if shaped.truncated and profile.files.shown:
+            fields |= file_fields(store, buffer, profile)
         missing = shaped.truncated or ending.running or ending.timed_out or always_ref or bool(notes or more)
         return _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
 
 
-def has_failed(ending: Ending, examination: "Examination") -> bool:
+def has_failed(ending: Ending, examination: Callable[[], "Examination"]) -> bool:
     """Whether failure comes first in the view; where the exit code is unknown, what the output says decides."""
     if ending.running:
         return False
     if ending.exit_code is None and not ending.timed_out:
-        return examination.says_failed
+        return examination().says_failed
     return ending.timed_out or bool(ending.exit_code)
-
-
-def _short(fields: dict[str, Any], out: Source, err: Source, verbosity: str) -> Shaped | None:
-    """The whole output, where the whole reply is short as MCP serialises it, and an explicit mode lets it through."""
-    if out.byte_count + err.byte_count > _MAY_BE_SHORT_BYTES:
-        return None
-    if not (out.byte_count or err.byte_count):
-        return Shaped((), 0, 0, 0, 0, truncated=False)
-    from sightline.store.shape.whole import whole
-
-    shaped = whole(out, err, SHORT_OUTPUT_BYTES)
-    if shaped is None:
-        from sightline.store.shape.cut import shape
-
-        shaped = shape(out, err, budget=None, failed=False)
-    body = join_segments(shaped.segments)
-    budget = None if verbosity == "auto" else budget_for(verbosity, exit_ok=True)
-    if budget is not None and len(body.encode()) > budget:
-        return None
-    return None if shaped.truncated or serialised_bytes(fields, body) > SHORT_OUTPUT_BYTES else shaped
-
-
-_MAY_BE_SHORT_BYTES = 1 << 18  # cleaning and folding can make much of a progress bar vanish, but not of more than this
 
 
 def _hints(asking: Asking, buffer: Buffer, ending: Ending) -> dict[str, Any]:
@@ -165,13 +161,13 @@ def counts_of(shaped: Shaped) -> dict[str, Any]:
 
 
 def _next_call(
-    asking: Asking, buffer: Buffer, shaped: Shaped, examination: "Examination", out: Source, err: Source
+    asking: Asking, buffer: Buffer, shaped: Shaped, search: str, out: Source, err: Source
 ) -> str:
     """Lists the failures that are missing, or else reads the first lines that are."""
-    if shaped.errors_elided:
+    if search:
         both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
         ref = buffer.ref if shaped.out_total or not shaped.err_total else err.ref
-        return asking.calls("read_output", ref=ref, search=examination.search, **both)
+        return asking.calls("read_output", ref=ref, search=search, **both)
     for source in (out, err):
         following = 1
         for ref, first, last in shown_ranges(shaped.segments):

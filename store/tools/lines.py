@@ -4,11 +4,13 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
+from sightline.store.profile import DEFAULT, Profile
 from sightline.store.shape import markers
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.shape.source import Line
 from sightline.store.store import Store, Target
+from sightline.store.tools.short import clean
 
 
 class Lines(Protocol):
@@ -31,20 +33,22 @@ class Lines(Protocol):
 
 
 class _OneStream:
-    def __init__(self, store: Store, target: Target) -> None:
+    def __init__(self, store: Store, target: Target, profile: Profile) -> None:
         self._reader = store.open(target)
+        self._cleaned = clean(self._reader, profile)
         self.line_count = self._reader.line_count
         self.byte_count = self._reader.byte_count
         self.unended = int(not self._reader.ends_with_newline)
         self.close = self._reader.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
-        for line in self._reader.lines(first, min(last, self.line_count)):
+        for line in self._cleaned.lines(first, min(last, self.line_count)):
             yield self._reader.ref, line
 
 
 class _BothStreams:
-    def __init__(self, store: Store, target: Target) -> None:
+    def __init__(self, store: Store, target: Target, profile: Profile) -> None:
+        self._profile = profile
         self._merged = store.open_merged(target.buffer)
         self._refs = {stream: Target(target.buffer, stream).ref for stream in ("out", "err")}
         self.line_count = self._merged.line_count
@@ -53,8 +57,12 @@ class _BothStreams:
         self.close = self._merged.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
+        from sightline.store.shape.variants import (
+            cleaned_line,
+        )  # streams in their own order are asked for far more often
+
         for stream, line in self._merged.lines(first, min(last, self.line_count)):
-            yield self._refs[stream], line
+            yield self._refs[stream], cleaned_line(line, self._profile.cleaning.views)
 
 
 def _unended(store: Store, target: Target) -> bool:
@@ -63,9 +71,9 @@ def _unended(store: Store, target: Target) -> bool:
 
 
 @contextlib.contextmanager
-def open_lines(store: Store, target: Target) -> Iterator[Lines]:
-    """The lines that a target names, as they are now."""
-    lines = _BothStreams(store, target) if target.stream == "all" else _OneStream(store, target)
+def open_lines(store: Store, target: Target, profile: Profile = DEFAULT) -> Iterator[Lines]:
+    """The lines that a target names, as they are now, to be read by a profile's rule."""
+    lines = _BothStreams(store, target, profile) if target.stream == "all" else _OneStream(store, target, profile)
     try:
         yield lines
     finally:

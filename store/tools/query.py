@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 from sightline.store.audit.views import Shows
 from sightline.store.query.parse import Pipeline, parse
 from sightline.store.query.ranges import exact_ranges
-from sightline.store.query.run import QueryResult, run
+from sightline.store.query.run import Limits, QueryResult, run
 from sightline.store.records import Shown
 from sightline.store.refs import parse_ref
-from sightline.store.shape.clean import clean_text
 from sightline.store.shape.segments import Segment
+from sightline.store.shape.variants import text_of
 from sightline.store.shape.whole import SEPARATOR
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
@@ -53,10 +53,11 @@ def query(asking: Asking, request: Request) -> Reply:
 
     pipeline = parse(request.pipeline, resolve)
     targets = {ref: targets[ref] for ref in pipeline.refs}
-    result = run(pipeline, sink=request.sink)
+    limits = Limits(**asking.profile.query._asdict())
+    result = run(pipeline, limits=limits, sink=request.sink)
     fields = _fields(asking, result)
     names = {asking.store.path(target): target.ref for target in targets.values()}
-    body = _body(result, names)
+    body = _body(result, names, asking.profile.cleaning.answers)
     missing = result.truncated or bool(result.next_pipeline) or result.timed_out or result.exit_code is None
     shows = Shows(
         verb=VERB,
@@ -96,11 +97,11 @@ def _fields(asking: Asking, result: QueryResult) -> dict[str, Any]:
     return in_order(fields)
 
 
-def _body(result: QueryResult, names: dict[str, str]) -> tuple[Segment, ...]:
+def _body(result: QueryResult, names: dict[str, str], cleaning: str) -> tuple[Segment, ...]:
     """The answer, with refs for the paths that programs such as ``wc`` name their files by."""
 
     def text(data: bytes) -> str:
-        cleaned = clean_text(data)
+        cleaned = text_of(data, cleaning)
         for path, ref in names.items():
             cleaned = cleaned.replace(path, ref)
         return cleaned

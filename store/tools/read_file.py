@@ -7,16 +7,18 @@ from sightline.store.audit.views import Shows, shown_of
 from sightline.store.capture.file import capture_file
 from sightline.store.errors import BadRange, UsageError
 from sightline.store.records import Buffer
-from sightline.store.shape.budgets import SHORT_OUTPUT_BYTES, budget_for
-from sightline.store.shape.cut import shape
+from sightline.store.shape.budgets import budget_for
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment, join_segments
+from sightline.store.shape.segments import Segment
+from sightline.store.shape.styles import shape_as
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
+from sightline.store.tools.files import file_fields
 from sightline.store.tools.lines import open_lines, page_of
-from sightline.store.tools.read_output import PAGE_BYTES, clipping_fields
 from sightline.store.tools.read_output import VERB as READ_OUTPUT
-from sightline.store.tools.reply import Reply, fitting, in_order, serialised_bytes
+from sightline.store.tools.read_output import clipping_fields
+from sightline.store.tools.reply import Reply, fitting, in_order
+from sightline.store.tools.short import clean, cut_to_lines_only, short_body
 
 VERB = "read_file"
 _NEXT_LINES = 200
@@ -29,7 +31,7 @@ class Request(NamedTuple):
     Attributes:
         path: the file.
         start_line: first line wanted, 1-based; 0 for all of it.
-        end_line: last line, inclusive; 0 for the end.
+        end_line: last line, inclusive; 0 for the end, or as many lines as the profile's window has.
     """
 
     path: str
@@ -56,7 +58,9 @@ def read_file(asking: Asking, request: Request) -> Reply:
     if not asking.store.settings.captures(os.path.dirname(path)):
         raise UsageError("nothing is kept of this folder (capture = off)", "read the file with another tool")
     buffer = capture_file(asking.store, path, asking.session.name)
-    target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), request.end_line)
+    window = asking.profile.reading.window_lines if request.start_line and not request.end_line else 0
+    last = request.start_line + window - 1 if window else request.end_line
+    target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
     if _is_binary(asking, target):
         return _binary(asking, target, request)
     return _part(asking, target, request) if target.first else _whole(asking, target, request)
@@ -77,7 +81,7 @@ def _binary(asking: Asking, target: Target, request: Request) -> Reply:
 
 
 def _part(asking: Asking, target: Target, request: Request) -> Reply:
-    with open_lines(asking.store, target) as lines:
+    with open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > max(total, 1):
             raise BadRange(
@@ -87,7 +91,10 @@ def _part(asking: Asking, target: Target, request: Request) -> Reply:
         last = min(target.last or total, total)
         fields = _fields(target.buffer)
         page = fitting(
-            fields, PAGE_BYTES, lambda limit: page_of(lines, target.first, last, limit), lambda page: page.text
+            fields,
+            asking.profile.reading.page_bytes,
+            lambda limit: page_of(lines, target.first, last, limit),
+            lambda page: page.text,
         )
     fields["lines"] = f"{target.first}-{page.last}"
     cut = page.last < last
@@ -103,18 +110,20 @@ def _part(asking: Asking, target: Target, request: Request) -> Reply:
 
 
 def _whole(asking: Asking, target: Target, request: Request) -> Reply:
-    buffer = target.buffer
-    with asking.store.open(target) as source:
+    buffer, profile, nothing = target.buffer, asking.profile, BytesSource(b"")
+    budget = budget_for("normal", True, profile.budgets)
+    with asking.store.open(target) as raw:
+        source = clean(raw, profile)
         fields = _fields(buffer)
-        if source.byte_count <= 2 * SHORT_OUTPUT_BYTES:
-            shaped = shape(source, BytesSource(b""), budget=None, failed=False)
-            if not shaped.truncated and serialised_bytes(fields, join_segments(shaped.segments)) <= SHORT_OUTPUT_BYTES:
-                return _reply({}, shaped.segments, buffer, request, missing=False)
-        shaped = shape(source, BytesSource(b""), budget=budget_for("normal", True), failed=False)
+        if short := short_body(profile, fields, source, nothing, budget if profile.short.measure == "budget" else None):
+            return _reply({}, short.segments, buffer, request, missing=False)
+        few = cut_to_lines_only(profile, source, nothing)
+        shaped = shape_as(profile.cut, source, nothing, budget=budget, failed=False, short=few)
     fields |= {"truncated": shaped.truncated or None, "stdout_shown": None}
     fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"
     if shaped.truncated:
         fields["next"] = asking.calls(READ_OUTPUT, ref=target.ref, lines=_first_gap(shaped.segments, shaped.out_total))
+        fields |= file_fields(asking.store, buffer, profile) if profile.files.shown else {}
     return _reply(fields, shaped.segments, buffer, request, missing=shaped.truncated)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from sightline.store.audit.views import Shows, seen_lines, shown_of
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import BadRange, BadRef, UsageError
+from sightline.store.profile import DEFAULT
 from sightline.store.refs import parse_lines
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.clean import clean_text
@@ -17,7 +18,6 @@ from sightline.store.tools.reply import Reply, fitting, in_order
 from sightline.store.tools.search_output import search_reply
 
 VERB = "read_output"
-PAGE_BYTES = 40_960  # as read_command_output's default
 WAIT_SECONDS = 50.0  # no client waits much longer for a reply
 _LOOK_SECONDS = 0.05
 _STREAMS = ("out", "err", "all")
@@ -30,10 +30,10 @@ class Request(NamedTuple):
         ref: the buffer, with or without a stream and a range.
         lines: ``"42-80"``, ``"42"`` or ``"42-"``.
         offset: byte at which the page begins.
-        limit: bytes of the page.
+        limit: bytes of the page; the profile's where it is None.
         search: a regular expression, literal where it does not compile.
         context: lines shown around each match.
-        ignore_case: whether letters match in either case.
+        ignore_case: whether letters match in either case; as the profile has it where it is None.
         stream: ``out``, ``err`` or ``all``, instead of the ref's.
         wait: seconds to wait for new lines of a running buffer, or its end.
     """
@@ -44,7 +44,7 @@ class Request(NamedTuple):
     limit: int | None = None
     search: str = ""
     context: int = 0
-    ignore_case: bool = True
+    ignore_case: bool | None = None
     stream: str = ""
     wait: float | None = None
 
@@ -74,7 +74,7 @@ def read_output(asking: Asking, request: Request) -> Reply:
             target,
             request.search,
             context=request.context,
-            ignore_case=request.ignore_case,
+            ignore_case=asking.profile.reading.ignore_case if request.ignore_case is None else request.ignore_case,
             verb=VERB,
             logged=request.logged(),
         )
@@ -97,7 +97,7 @@ def _check(request: Request) -> None:
 
 
 def _line_page(asking: Asking, target: Target, request: Request, more: dict[str, Any] | None = None) -> Reply:
-    with open_lines(asking.store, target) as lines:
+    with open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > total:
             raise BadRange(
@@ -115,7 +115,7 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
         }
         page = fitting(
             fields,
-            min(request.limit or PAGE_BYTES, HARD_LIMIT_BYTES),
+            min(request.limit or asking.profile.reading.page_bytes, HARD_LIMIT_BYTES),
             lambda limit: page_of(lines, target.first, last, limit),
             lambda page: page.text,
         )
@@ -161,8 +161,8 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
         start = _character_start(source, offset)
         end, body = fitting(
             fields,
-            min(request.limit or PAGE_BYTES, HARD_LIMIT_BYTES),
-            lambda limit: _bytes_from(source, start, limit),
+            min(request.limit or asking.profile.reading.page_bytes, HARD_LIMIT_BYTES),
+            lambda limit: _bytes_from(source, start, limit, asking.profile.cleaning.views),
             lambda page: join_segments(page[1]),
         )
     fields["bytes"] = [start, end]
@@ -175,12 +175,18 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     return _reply(fields, body, target, request, total, missing=missing)
 
 
-def _bytes_from(source: StreamReader, start: int, limit: int) -> tuple[int, tuple[Segment, ...]]:
+def _bytes_from(source: StreamReader, start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:
     """Where a page ends, and its body."""
     end = _page_end(source, start, min(start + limit, source.byte_count))
     if start >= end:
         return end, ()
-    text = clean_text(source.read(start, end - start))
+    data = source.read(start, end - start)
+    if cleaning == DEFAULT.cleaning.views:
+        text = clean_text(data)
+    else:
+        from sightline.store.shape.variants import text_of  # no call with the default profile pays for it
+
+        text = text_of(data, cleaning)
     first, last = source.line_at(start), source.line_at(end - 1)
     whole = start == source.offset_of_line(first) and end == source.offset_of_line(last + 1)
     return end, (Segment(text, source.ref, first, last, partial=not whole),)

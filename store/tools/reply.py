@@ -36,6 +36,8 @@ FIELD_ORDER = (
     "reason",
     "error",
     "next",
+    "full_output",
+    "output_files",
     "hint",
     "note",
     "warning",
@@ -152,7 +154,7 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
     view = None
     try:
         shows = reply.shows._replace(request=_loggable(reply.shows.request))
-        view = record_view(asking.store, asking.session, shows, text)
+        view = record_view(asking.store, asking.session, shows, text, asking.profile.cleaning.views)
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
         text = render(reply._replace(missing=True))

@@ -92,7 +92,7 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
         raise UsageError("no command was given", "give one, such as: sightline run -- ls -l")
     if is_ack(request.line):
         request = _confirmed(asking, request)
-    budget_for(request.verbosity, exit_ok=True)  # a wrong word is told before anything runs
+    budget_for(request.verbosity, True, asking.profile.budgets)  # a wrong word is told before anything runs
     cwd = os.path.abspath(os.path.expanduser(request.cwd)) if request.cwd else working_directory()
     if not os.path.isdir(cwd):
         raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")

@@ -13,7 +13,6 @@ from sightline.store.tools.asking import Asking
 from sightline.store.tools.lines import Lines, around, open_lines
 from sightline.store.tools.reply import Reply, in_order
 
-SHOWN_MATCHES = 100
 SHOWN_BYTES = 8_000
 LINE_CHARACTERS = 400  # a longer line is clipped around its first match
 
@@ -33,8 +32,9 @@ def search_reply(
     Raises:
         UsageError: the pattern is empty or spans lines; SearchFailed: the time limit was reached.
     """
-    hits = search(asking.store.path(target), pattern, ignore_case=ignore_case, first=SHOWN_MATCHES)
-    with open_lines(asking.store, target) as lines:
+    most = asking.profile.reading.matches
+    hits = search(asking.store.path(target), pattern, ignore_case=ignore_case, first=most)
+    with open_lines(asking.store, target, asking.profile) as lines:
         body, shown = _body(lines, hits, context, _word_of(pattern, hits.literal))
         total, size = lines.line_count, lines.byte_count
     fields: dict[str, Any] = {
@@ -49,7 +49,7 @@ def search_reply(
         flags = ("F" if hits.literal else "") + ("i" if ignore_case else "")
         quoted = "'" + pattern.replace("'", "'\\''") + "'"
         fields["next"] = asking.calls(
-            "query", pipeline=f"rg -n{flags} -e {quoted} {target.ref} | sed -n '{shown + 1},{shown + SHOWN_MATCHES}p'"
+            "query", pipeline=f"rg -n{flags} -e {quoted} {target.ref} | sed -n '{shown + 1},{shown + most}p'"
         )
     if hits.literal:
         fields["note"] = "the pattern does not compile as a regular expression; it was searched for as it stands"

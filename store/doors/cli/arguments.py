@@ -65,7 +65,12 @@ def parser(name: str, description: str, *, example: str, json: bool = True, prof
     if json:
         made.add_argument("--json", action="store_true", help="print one JSON value")
     if profile:
-        made.add_argument("--profile", default="", metavar="NAME", help="limits and shaping: sightline, codescout, everruns, gh-aw or roo")
+        made.add_argument(
+            "--profile",
+            default="",
+            metavar="NAME",
+            help="as sightline, codescout, everruns, gh-aw, roo",
+        )
     return made
 
 

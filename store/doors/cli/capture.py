@@ -32,7 +32,6 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--verbosity", default="auto", metavar="V", help="silent, concise, normal, verbose, full or auto")
     made.add_argument("-p", "--pass-through", action="store_true", help="print the input as it comes, and no view")
     given = made.parse_args(words)
-    budget_for(given.verbosity, exit_ok=True)
     if os.isatty(0):
         raise UsageError(
             "nothing is piped into `sightline capture`",
@@ -43,6 +42,7 @@ def main(name: str, words: list[str]) -> int:
 
 def _capture(given: Any) -> int:
     door = Door(as_json=given.json, profile=given.profile)
+    budget_for(given.verbosity, True, door.asking.profile.budgets)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
     pass_on = _PassThrough() if given.pass_through else None
 

@@ -8,11 +8,12 @@ from typing import Any
 from sightline.store.audit.sessions import current_session
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.errors import SightlineError, StoreFailed
-from sightline.store.profile import load_profile
+from sightline.store.profile import DEFAULT, Profile, load_profile
 from sightline.store.records import Buffer, Shown
 from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
+from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
+from sightline.store.tools.files import file_fields
 from sightline.store.tools.printing import printable
 from sightline.store.tools.reply import Render, Reply, deliver, error_reply
 
@@ -65,13 +66,12 @@ def render_text(reply: Reply) -> tuple[Segment, ...]:
     return (Segment(head_line(reply.fields)), *reply.body)
 
 
-def render_json(store: Store) -> Render:
+def render_json(store: Store, profile: Profile = DEFAULT) -> Render:
     """One object, with the body in ``stdout`` and ``stderr``, and where the streams lie."""
 
     def render(reply: Reply) -> tuple[Segment, ...]:
         data = dict(reply.fields)
-        if files := _files(store, reply):
-            data |= files
+        data |= _files(store, reply, profile)
         if "error" not in data:
             data["stdout"], data["stderr"] = reply.streams
         return (Segment(json.dumps(data, ensure_ascii=False) + "\n"),)
@@ -79,13 +79,10 @@ def render_json(store: Store) -> Render:
     return render
 
 
-def _files(store: Store, reply: Reply) -> dict[str, Any]:
+def _files(store: Store, reply: Reply, profile: Profile) -> dict[str, Any]:
     name = str(reply.fields.get("output_id") or reply.fields.get("file_id") or "").lstrip("@").partition(".")[0]
     buffer = store.index.buffer(name) if name else None
-    if buffer is None or not buffer.streams:
-        return {}
-    paths = {stream: store.path(Target(buffer, stream)) for stream in buffer.streams}
-    return {"full_output": paths.get("out", next(iter(paths.values()))), "output_files": list(paths.values())}
+    return {} if buffer is None else file_fields(store, buffer, profile)
 
 
 class OutputFailed(SightlineError):
@@ -107,8 +104,10 @@ class Door:
         """
         self.store = Store()
         chosen = load_profile(profile or self.store.settings.profile, "--profile" if profile else "profile")
+        if os.isatty(1) or os.isatty(2):  # what a rule for agents leaves in an answer must not reach a terminal
+            chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))
         self.asking = Asking(self.store, current_session(), cli_call, chosen)
-        self._render: Render = render_json(self.store) if as_json else render_text
+        self._render: Render = render_json(self.store, chosen) if as_json else render_text
         self._as_json = as_json
 
     def answer(

@@ -2,7 +2,8 @@
 
 from sightline.store.doors.cli.arguments import parser, seconds
 from sightline.store.doors.cli.output import Door
-from sightline.store.tools.read_output import PAGE_BYTES, VERB, Request, read_output
+from sightline.store.profile import DEFAULT
+from sightline.store.tools.read_output import VERB, Request, read_output
 
 
 def main(name: str, words: list[str]) -> int:
@@ -16,13 +17,18 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("ref", metavar="REF", help="@cmd_a1b2c3, @cmd_a1b2c3.err:10-40, @last, …")
     made.add_argument("--lines", default="", metavar="A-B", help="these lines, from 1, inclusive")
     made.add_argument("--offset", type=int, metavar="N", help="a page of bytes from here on")
-    made.add_argument("--limit", type=int, metavar="N", help=f"bytes of the page (default {PAGE_BYTES:,})")
+    made.add_argument(
+        "--limit", type=int, metavar="N", help=f"bytes of the page (default {DEFAULT.reading.page_bytes:,})"
+    )
     made.add_argument("--search", default="", metavar="PATTERN", help="a regular expression, literal if it is none")
     made.add_argument("--context", type=int, default=0, metavar="N", help="lines around each match")
     made.add_argument("--case", action="store_true", help="tell capital from small letters")
+    made.add_argument("--ignore-case", action="store_true", help="do not (default, but in profiles that say otherwise)")
     made.add_argument("--stream", default="", metavar="S", help="out, err or all")
     made.add_argument("--wait", type=seconds, metavar="S", help="wait for new lines of a running buffer, or its end")
     given = made.parse_args(words)
+    if given.case and given.ignore_case:
+        made.error("--case and --ignore-case do not go together")
     request = Request(
         ref=given.ref,
         lines=given.lines,
@@ -30,7 +36,7 @@ def main(name: str, words: list[str]) -> int:
         limit=given.limit,
         search=given.search,
         context=given.context,
-        ignore_case=not given.case,
+        ignore_case=given.ignore_case or (False if given.case else None),
         stream=given.stream,
         wait=given.wait,
     )

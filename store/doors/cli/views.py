@@ -1,6 +1,7 @@
 """``sightline views``: what was shown, to whom, when; and the exact text of it."""
 
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -11,6 +12,7 @@ from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
 from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.records import View
+from sightline.store.shape.clean import clean_text
 from sightline.store.tools.printing import printable
 
 _LIMIT = 50
@@ -85,6 +87,11 @@ def as_data(view: View) -> dict[str, object]:
     return data
 
 
+def _for_terminal(text: str) -> str:
+    """A view's text without what a profile for agents has left in it: it can do nothing to a terminal."""
+    return clean_text(text.encode(errors="surrogateescape"))
+
+
 def _show(words: list[str]) -> int:
     made = parser(
         "views show",
@@ -100,7 +107,7 @@ def _show(words: list[str]) -> int:
         if given.json:
             print_json({**as_data(indexed.view), "text": text})
         else:
-            write_out(text)
+            write_out(_for_terminal(text) if os.isatty(1) else text)
         return 0
     finally:
         door.close()

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sightline.store.audit import retention
 from sightline.store.errors import BadRange, BadRef, ExpiredRef, UnknownRef, UsageError
+from sightline.store.profile import DEFAULT
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.store import Target
-from sightline.store.tools.read_output import PAGE_BYTES
 
 Keep = Callable[[bytes], str]
 
@@ -89,8 +89,8 @@ def test_both_streams_without_a_last_newline_keep_their_lines_apart(agent: Any) 
 def test_default_page_is_forty_kibibytes_and_names_the_next(agent: Any, keep: Keep) -> None:
     data = b"x" * 99 + b"\n"
     reply = agent.read(keep(data * 512))
-    assert reply.fields["bytes"] == [0, PAGE_BYTES]
-    assert reply.fields["next_offset"] == PAGE_BYTES
+    assert reply.fields["bytes"] == [0, DEFAULT.reading.page_bytes]
+    assert reply.fields["next_offset"] == DEFAULT.reading.page_bytes
     assert reply.fields["truncated"] is True
     assert reply.fields["total_bytes"] == 51_200
     assert "next_offset" not in agent.follow(reply.fields["next"]).fields
@@ -169,7 +169,7 @@ def test_line_larger_than_a_page_is_cut_and_the_head_says_how_to_read_it(agent: 
     assert agent.told.startswith("["), "what is missing is said at the head"
     by_bytes = re.search(r"sightline show .*", reply.fields["hint"])
     assert by_bytes
-    assert agent.follow(by_bytes[0]).fields["bytes"] == [6, 6 + PAGE_BYTES]
+    assert agent.follow(by_bytes[0]).fields["bytes"] == [6, 6 + DEFAULT.reading.page_bytes]
 
 
 @pytest.mark.parametrize("how", [{"limit": 10_000_000}, {"lines": "1-", "limit": 10_000_000}, {"search": "x"}])

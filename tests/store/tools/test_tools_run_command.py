@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sightline.store.config import Settings
 from sightline.store.disk.writing import BufferWriter
 from sightline.store.errors import CommandNotStarted, StoreFailed, UsageError
-from sightline.store.shape.budgets import BUDGETS, HARD_LIMIT_BYTES, SHORT_OUTPUT_BYTES
+from sightline.store.profile import DEFAULT
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.markers import MARKER
 from sightline.store.store import Store
 from sightline.store.tools.reply import FIELD_ORDER, serialised_bytes
@@ -45,13 +46,13 @@ def test_short_output_is_short_in_every_mode_that_shows_all_of_it(agent: Any, ve
 def test_explicit_mode_cuts_even_a_short_output(agent: Any) -> None:
     reply = agent.run("seq 1 200", verbosity="silent")
     assert reply.fields["truncated"] is True
-    assert len(reply.text.encode()) <= BUDGETS["silent"]
+    assert len(reply.text.encode()) <= DEFAULT.budgets.silent
 
 
 def test_what_is_short_is_measured_on_the_reply_as_it_is_sent(agent: Any) -> None:
     """``seq 1 2000`` is 8,893 bytes, and each newline takes two more when it is sent."""
     beside = serialised_bytes({"exit_code": 0}, "")
-    fits = SHORT_OUTPUT_BYTES - beside
+    fits = DEFAULT.short.limit_bytes - beside
     assert agent.run(f"head -c {fits} /dev/zero | tr '\\0' x").fields == {"exit_code": 0}
     assert "output_id" in agent.run(f"head -c {fits + 1} /dev/zero | tr '\\0' x").fields
     reply = agent.run("seq 1 2000")
@@ -61,8 +62,8 @@ def test_what_is_short_is_measured_on_the_reply_as_it_is_sent(agent: Any) -> Non
 
 def test_newlines_count_as_they_are_escaped(agent: Any) -> None:
     text = "\n".join(str(number) for number in range(1, 1500)) + "\n"
-    assert len(text) < SHORT_OUTPUT_BYTES
-    is_short = serialised_bytes({"exit_code": 0}, text) <= SHORT_OUTPUT_BYTES
+    assert len(text) < DEFAULT.short.limit_bytes
+    is_short = serialised_bytes({"exit_code": 0}, text) <= DEFAULT.short.limit_bytes
     assert ("output_id" not in agent.run("seq 1 1499").fields) == is_short
 
 
@@ -116,8 +117,8 @@ def test_stderr_follows_a_line_that_says_so(agent: Any) -> None:
 @pytest.mark.parametrize("exit_code", [0, 1])
 def test_body_stays_within_the_budget_of_its_mode(agent: Any, verbosity: str, exit_code: int) -> None:
     reply = agent.run(f"seq 1 30000; seq 1 9000 >&2; exit {exit_code}", verbosity=verbosity)
-    assert len(reply.text.encode()) <= BUDGETS[verbosity]
-    assert len(reply.text.encode()) > BUDGETS[verbosity] // 3, "the budget is used"
+    assert len(reply.text.encode()) <= budget_for(verbosity, True)
+    assert len(reply.text.encode()) > budget_for(verbosity, True) // 3, "the budget is used"
 
 
 def test_auto_gives_a_failure_more_room_than_a_success(agent: Any) -> None:

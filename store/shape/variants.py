@@ -1,0 +1,108 @@
+"""Other rules by which raw bytes become text than a terminal's: those that a profile may name."""
+
+import re
+from collections.abc import Iterator
+
+from sightline.store.profile import DEFAULT
+from sightline.store.shape.clean import CLEAN_VERSION, clean_text
+from sightline.store.shape.source import LINE_LIMIT, Line, Source
+
+VERSION = 1
+"""Changes with these rules, as CLEAN_VERSION does with that of the terminal."""
+
+_LONGEST_LINE_BYTES = 8 << 20  # what precedes its last carriage return is gone: a longer one is told by its ends
+_TERMINAL = DEFAULT.cleaning.views
+_ESCAPES = re.compile(
+    r"\x1b\[[^@-~]*(?:[@-~]|\Z)"  # CSI up to its final byte; one that has none goes on to the end
+    r"|\x1b\].*?(?:\x07|\x1b\\|\Z)"  # OSC, ended by BEL or ST
+    r"|\x1b[()].?"  # charset designations
+    r"|\x1b.?"
+)
+_CSI = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+
+
+def last_segment(data: bytes) -> str:
+    """The text of one raw line: what follows its last carriage return, without escape sequences.
+
+    As Everruns reads it: the return that ends the line is none. Other controls but the tab are dropped.
+    """
+    text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
+    return _CONTROLS.sub("", text.removesuffix("\r").rpartition("\r")[2])
+
+
+def text_of(data: bytes, cleaning: str) -> str:
+    """The text of a run of raw lines by a profile's rule: ``terminal``, ``last-segment`` or ``csi``.
+
+    ``csi`` leaves other escapes and controls, as codescout does: no text for a terminal.
+    """
+    if cleaning == _TERMINAL:
+        return clean_text(data)
+    if cleaning == "csi":
+        return _CSI.sub(b"", data).decode("utf-8", "replace")
+    return "\n".join([last_segment(line) for line in data.split(b"\n")])
+
+
+def version_of(cleaning: str) -> int | str:
+    """What the log names a rule by, beside the lines that it was used on."""
+    return CLEAN_VERSION if cleaning == _TERMINAL else f"{cleaning}/{VERSION}"
+
+
+def cleaning_of(version: int | str) -> str:
+    """The rule that the log names."""
+    return version.partition("/")[0] if isinstance(version, str) else _TERMINAL
+
+
+def cleaned_line(line: Line, cleaning: str) -> Line:
+    """A line as a profile's rule for views reads it; of one that was not read whole, each end by itself."""
+    if cleaning == _TERMINAL:
+        return line
+    if not line.whole:
+        return _ends_cleaned(line)
+    data = last_segment(line.data).encode()
+    return Line(line.number, data, len(data))
+
+
+def cleaned(source: Source, cleaning: str) -> Source:
+    """The source as a profile's rule for views reads it; itself where that is the terminal's."""
+    return source if cleaning == _TERMINAL else _Cleaned(source)
+
+
+class _Cleaned:
+    """A source whose lines are read by ``last_segment``: whoever cleans them again finds nothing to do.
+
+    Numbers, sizes, blocks and bytes by offset are those of the raw stream.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.ref = source.ref
+        self.line_count = source.line_count
+        self.byte_count = source.byte_count
+        self.blocks = source.blocks
+        self.read = source.read
+
+    def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
+        """Lines first to last, inclusive, each cleaned; of one that is still beyond the limit, its two ends."""
+        for line in self._source.lines(first, last, limit):
+            if line.whole:
+                data = last_segment(line.data).encode()
+            elif line.length <= _LONGEST_LINE_BYTES:
+                whole = next(self._source.lines(line.number, line.number, line.length))
+                data = last_segment(whole.data).encode()
+            else:
+                yield _ends_cleaned(line)
+                continue
+            yield Line(line.number, data, len(data)) if len(data) <= limit else _ends(line.number, data, limit // 2)
+
+
+def _ends(number: int, data: bytes, half: int) -> Line:
+    return Line(number, data[:half] + data[len(data) - half :], len(data))
+
+
+def _ends_cleaned(line: Line) -> Line:
+    """A line that is too long to be read whole: its ends, each cleaned by itself and made equally long."""
+    half = len(line.data) // 2
+    head, tail = last_segment(line.data[:half]).encode(), last_segment(line.data[half:]).encode()
+    kept = min(len(head), len(tail))
+    return line._replace(data=head[:kept] + tail[len(tail) - kept :])
