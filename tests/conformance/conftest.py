@@ -1,4 +1,4 @@
-"""Calls verbs as an agent would, in a store of the test's own."""
+"""Calls verbs as an agent would, under any profile, in a store of the test's own."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -7,20 +7,22 @@ from typing import Any
 
 import pytest
 from sightline.store.config import Settings
-from sightline.store.doors.cli.output import cli_call
+from sightline.store.doors.cli.output import cli_call, render_text
+from sightline.store.profile import Profile, load_profile
 from sightline.store.records import Session
 from sightline.store.store import Store
-from sightline.store.tools import query, read_output, run_command
+from sightline.store.tools import query, read_file, read_output, run_command
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply
+from sightline.store.tools.reply import Reply, deliver
 
 
 class Agent:
-    """An agent of a known harness."""
+    """An agent of a known harness, with one profile."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, profile: Profile) -> None:
         self.store = store
-        self.asking = Asking(store, Session("agent-1", "claude-code", "", "", os.getcwd(), 0.0), cli_call)
+        session = Session("agent-1", "claude-code", "", "", os.getcwd(), 0.0)
+        self.asking = Asking(store, session, cli_call, profile)
 
     def run(self, command: str, **more: Any) -> Reply:
         return run_command.run_command(self.asking, run_command.Request(command, **more))
@@ -28,26 +30,47 @@ class Agent:
     def read(self, ref: str, **more: Any) -> Reply:
         return read_output.read_output(self.asking, read_output.Request(ref, **more))
 
+    def file(self, path: Path, **more: Any) -> Reply:
+        return read_file.read_file(self.asking, read_file.Request(str(path), **more))
+
     def query(self, pipeline: str) -> Reply:
         return query.query(self.asking, query.Request(pipeline))
 
+    def say(self, out: bytes, err: bytes = b"", *, exit_code: int = 0, **more: Any) -> Reply:
+        """Run a command that writes some bytes to both streams."""
+        Path("out").write_bytes(out)
+        Path("err").write_bytes(err)
+        return self.run(f"cat out; cat err >&2; exit {exit_code}", **more)
+
+    def tell(self, reply: Reply) -> str:
+        """Deliver a reply, and with that log it; the exact text."""
+        told: list[str] = []
+        deliver(self.asking, reply, render_text, told.append)
+        return "".join(told)
+
 
 @pytest.fixture
-def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Agent]:
+def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Agent]]:
+    """Makes agents of one store: takes the name of a profile."""
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "a store"))
     monkeypatch.chdir(tmp_path)
     with Store(settings=Settings()) as store:
-        yield Agent(store)
+        yield lambda name: Agent(store, load_profile(name))
 
 
 @pytest.fixture
-def keep(agent: Agent, tmp_path: Path) -> Callable[..., str]:
+def agent(request: pytest.FixtureRequest, agents: Callable[[str], Agent]) -> Agent:
+    """An agent with the default profile, or with that which a test or its module names."""
+    named = getattr(request, "param", None) or getattr(request.module, "PROFILE", "sightline")
+    return agents(named)
+
+
+@pytest.fixture
+def keep(agent: Agent) -> Callable[..., str]:
     """Makes a buffer of some bytes of both streams; its ref."""
 
     def made(out: bytes, err: bytes = b"") -> str:
-        (tmp_path / "out").write_bytes(out)
-        (tmp_path / "err").write_bytes(err)
-        agent.run("cat out; cat err >&2")
+        agent.say(out, err)
         return agent.store.resolve("@last").buffer.ref
 
     return made
