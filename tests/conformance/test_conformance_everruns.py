@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sightline.store.audit.retention import evict
 from sightline.store.audit.views import list_views, view_text
 from sightline.store.profile import load_profile
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
@@ -113,11 +114,17 @@ def test_g07_raw_bytes_stay_whatever_the_view(agents: Any, name: str, text: str)
 
 def test_g07_a_long_view_is_rendered_again_by_the_rule_it_was_made_with(agents: Any) -> None:
     everruns = agents("everruns")
-    everruns.say(b"".join(b"gone %d\r%d kept\n" % (line, line) for line in range(3000)))
+    everruns.say(b"".join(b"gone %d over\r%d kept\n" % (line, line) for line in range(3000)))
     told = everruns.tell(everruns.read("@last", lines="1-2000"))
-    assert "gone" not in told
+    assert " over" not in told
     (newest, *_) = list_views(everruns.store)
     assert view_text(everruns.store, newest) == told
+    plain = agents("sightline")
+    other = plain.tell(plain.read("@last", lines="1-2000"))
+    assert " over" in other
+    evict(everruns.store, everruns.store.resolve("@last").buffer)
+    (second, first, *_) = list_views(everruns.store)
+    assert [view_text(everruns.store, view) for view in (first, second)] == [told, other]
 
 
 # L: budgets

@@ -1,6 +1,5 @@
-"""``--profile``: an option before the environment, before the settings; and what a terminal never gets."""
+"""``--profile``: an option before the environment, before the settings."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from sightline.store.profile import profile_names
 LONG = "print('x' * 2000)"
 
 
-def test_the_option_is_asked_before_the_environment_and_that_before_the_file(cli: Any, tmp_path: Path) -> None:
+def test_the_option_is_asked_before_the_environment_and_that_before_the_file(cli: Any) -> None:
     run = ("--", "python3", "-c", LONG)
     assert len(cli("run", *run).out) == 2001
     assert len(cli("run", *run, SIGHTLINE_PROFILE="everruns").out) < 1000

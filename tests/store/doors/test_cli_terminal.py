@@ -187,3 +187,17 @@ def test_capture_of_a_terminal_says_what_to_do_instead(cli: Any, terminals: list
 def test_to_a_pipe_goes_the_view(cli: Any) -> None:
     process = cli.start("run", "--", "seq", "1", "3000", stdout=subprocess.PIPE)
     assert process.communicate()[0].startswith(b"[output_id=")
+
+
+def test_a_profile_for_agents_lets_no_escape_through_to_a_terminal(cli: Any, terminals: list[Terminal]) -> None:
+    cli("run", "--", "printf", r"\033=\033]52;c;YQ==\007seen\n")
+    ref = cli.last()
+    asked = ("query", "--profile", "codescout", f"cat {ref}")
+    assert "\x1b=\x1b]52" in cli(*asked).out
+    view = cli("views", "--json").data[-1]["id"]
+    for words in (asked, ("views", "show", view)):
+        at = Terminal(cli, *words)
+        terminals.append(at)
+        assert at.end() == 0
+        assert "seen" in at.text
+        assert "\x1b" not in at.text
