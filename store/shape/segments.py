@@ -70,6 +70,11 @@ def join_segments(segments: Iterable[Segment]) -> str:
     return "".join([segment.text for segment in segments])
 
 
+def uncut(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """All but the beginnings of lines whose rest is missing: what a reader goes on with is such a line again."""
+    return (segment for segment in segments if not segment.partial or segment.text.endswith("\n"))
+
+
 def shown_ranges(segments: Iterable[Segment]) -> Iterator[tuple[str, int, int]]:
     """(ref, first, last) of the raw lines that stand in a body, wholly or in part; touching ranges joined."""
     ref, first, last = "", 0, 0

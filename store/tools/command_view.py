@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sightline.store.audit.views import Shows, shown_of
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.segments import Shaped, join_segments, shown_ranges
+from sightline.store.shape.segments import Shaped, join_segments, shown_ranges, uncut
 from sightline.store.shape.source import Source
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
@@ -170,7 +170,7 @@ def _next_call(
         return asking.calls("read_output", ref=ref, search=search, **both)
     for source in (out, err):
         following = 1
-        for ref, first, last in shown_ranges(shaped.segments):
+        for ref, first, last in shown_ranges(uncut(shaped.segments)):
             if ref == source.ref:
                 if first > following:
                     break
@@ -182,7 +182,7 @@ def _next_call(
 
 
 def _gap_end(shaped: Shaped, source: Source, start: int) -> int:
-    firsts = [first for ref, first, _ in shown_ranges(shaped.segments) if ref == source.ref and first > start]
+    firsts = [first for ref, first, _ in shown_ranges(uncut(shaped.segments)) if ref == source.ref and first > start]
     return min(firsts, default=source.line_count + 1) - 1
 
 

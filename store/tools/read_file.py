@@ -9,7 +9,7 @@ from sightline.store.errors import BadRange, UsageError
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import budget_for
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment
+from sightline.store.shape.segments import Segment, uncut
 from sightline.store.shape.styles import shape_as
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
@@ -129,7 +129,7 @@ def _whole(asking: Asking, target: Target, request: Request) -> Reply:
 
 def _first_gap(segments: tuple[Segment, ...], total: int) -> str:
     following = 1
-    for segment in segments:
+    for segment in uncut(segments):
         if segment.ref:
             if segment.first > following:
                 return f"{following}-{min(segment.first - 1, following + _NEXT_LINES - 1)}"

@@ -102,8 +102,15 @@ def test_p05_ten_kibibytes_unless_told_and_twenty_at_most(agent: Any) -> None:
         reply = agent.say(b"x" * 30_000, verbosity=verbosity)
         assert reply.text.count("x") == size
         assert f"[...{30_000 - size} bytes omitted...]" in reply.text
+    assert "--lines 1-1" in reply.fields["next"]
     assert "output_id" not in agent.say(b"x" * 10_240).fields
     assert "output_id" in agent.say(b"x" * 10_241).fields
+
+
+def test_p05_the_next_call_goes_on_with_the_line_that_was_cut(agent: Any) -> None:
+    reply = agent.say(b"x" * 5000 + b"\n" + b"y" * 5000 + b"\n" + b"z\n" * 5000)
+    assert "--lines 2-" in reply.fields["next"]
+    assert (reply.fields["stdout_shown"], reply.fields["stdout_total"]) == (2 + 2560, 5002)
 
 
 @pytest.mark.parametrize("agent", ["roo", "sightline"], indirect=True)

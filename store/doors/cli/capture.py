@@ -42,7 +42,6 @@ def main(name: str, words: list[str]) -> int:
 
 def _capture(given: Any) -> int:
     door = Door(as_json=given.json, profile=given.profile)
-    budget_for(given.verbosity, True, door.asking.profile.budgets)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
     pass_on = _PassThrough() if given.pass_through else None
 
@@ -69,6 +68,7 @@ def _capture(given: Any) -> int:
         return reply._replace(exit_code=0)
 
     try:
+        budget_for(given.verbosity, True, door.asking.profile.budgets)  # a wrong word is told before anything is read
         if not pass_on:
             return door.answer(VERB, request, call)
         kept = keep()
