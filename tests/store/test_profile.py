@@ -1,5 +1,6 @@
 """Profiles: data that is read strictly, and the one that holds without a file."""
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +84,10 @@ def test_the_environment_is_asked_before_the_file(tmp_path: Path) -> None:
     config.write_text("profile = 3")
     with pytest.raises(SettingError, match=r"config\.toml: profile: there is no profile 3"):
         load_settings(str(config), {})
+
+
+def test_no_code_asks_for_a_profile_by_its_name() -> None:
+    others = set(profile_names()) - {DEFAULT.name}
+    for path in Path(FOLDER).parent.rglob("*.py"):
+        constants = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        assert not others & constants, path

@@ -28,3 +28,13 @@ def test_a_wrong_name_says_which_there_are(cli: Any) -> None:
 def test_help_names_every_profile(cli: Any, command: str) -> None:
     text = cli(command, "--help").out
     assert all(name in text.partition("--profile")[2] for name in profile_names())
+
+
+def test_a_profile_decides_the_case_of_a_search_unless_an_option_does(cli: Any) -> None:
+    cli("run", "--", "printf", r"an Error\nan error\n")
+    found = {
+        options: cli("show", "@last", "--search", "error", *options).out.count("an ")
+        for options in [(), ("--case",), ("--profile", "codescout"), ("--profile", "codescout", "--ignore-case")]
+    }
+    assert list(found.values()) == [2, 1, 1, 2]
+    assert cli("show", "@last", "--search", "x", "--case", "--ignore-case").code == 2
