@@ -160,9 +160,7 @@ def counts_of(shaped: Shaped) -> dict[str, Any]:
     return fields
 
 
-def _next_call(
-    asking: Asking, buffer: Buffer, shaped: Shaped, search: str, out: Source, err: Source
-) -> str:
+def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, search: str, out: Source, err: Source) -> str:
     """Lists the failures that are missing, or else reads the first lines that are."""
     if search:
         both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
