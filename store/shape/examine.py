@@ -19,8 +19,8 @@ SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
 WINDOW_BYTES = 1 << 19
 """Of a stream's head and of its tail this much is searched for the marks of tools."""
 
-TITLE_LINES = 3
-"""Lines after a block's start in which its name is looked for."""
+TITLE_LINES = 4
+"""Lines above or below a block's start in which its name is looked for."""
 
 
 class Examination:
@@ -57,16 +57,22 @@ class Examination:
         return named(self._titled(hit, source) for source in self._streams for hit in self.failures(source).hits)
 
     def _titled(self, hit: Hit, source: Source) -> Hit:
-        """The hit, with the name that the lines after it give where it has none itself."""
+        """The hit, with what the lines right above or below it say of name and place where it has none itself."""
         sort = hit.verdict.sort
-        if not isinstance(sort, Block) or not sort.titled or hit.verdict.name:
+        if not isinstance(sort, Block):
             return hit
-        for line in source.lines(hit.line + 1, hit.line + TITLE_LINES):
-            found = sort.titled.search(self.judge.text(line.data))
-            if found:
-                name, place = name_and_place(found)
-                return hit._replace(verdict=hit.verdict._replace(name=name, place=place or hit.verdict.place))
-        return hit
+        verdict = hit.verdict
+        for title, first, last in (
+            (sort.titled, hit.line + 1, hit.line + TITLE_LINES),
+            (sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1),
+        ):
+            if not title or not title.groupindex or verdict.name and verdict.place:
+                continue
+            for line in source.lines(first, last):
+                if found := title.search(self.judge.text(line.data)):
+                    name, place = name_and_place(found)
+                    verdict = verdict._replace(name=verdict.name or name, place=verdict.place or place)
+        return hit._replace(verdict=verdict)
 
     @property
     def says_failed(self) -> bool:

@@ -85,7 +85,8 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _unread(tallies: list["Tally"]) -> str:
-    names = [tally.rule.name for tally in tallies if tally.rule.counts]
+    # Where single lines are counted, none is a number too: nothing was there that could not be read.
+    names = [tally.rule.name for tally in tallies if any(not count.each for count in tally.rule.counts)]
     return f"; what {' and '.join(names)} counts was not recognised" if names else ""
 
 

@@ -54,8 +54,8 @@ class Block(NamedTuple):
         key: is found in the lines of it that say why; None where they are not known.
         lines: within how many lines after its start it ends.
         role: one of ROLES.
-        under: as for a Failure.
-        titled: is found in one of the lines after its start, where those name what failed; groups as for a Failure.
+        under: as for a Failure; its groups name what failed where the start does not.
+        titled: is found in one of the lines after its start, where those name what failed; groups likewise.
     """
 
     has: tuple[str, ...]
