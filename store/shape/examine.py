@@ -99,7 +99,8 @@ _COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 
 
 def _cleaned(data: bytes) -> str:
-    return (_COLOUR.sub(b"", data) if b"\x1b" in data else data).decode("utf-8", "replace")
+    text = (_COLOUR.sub(b"", data) if b"\x1b" in data else data).decode("utf-8", "replace")
+    return text.replace("\r\n", "\n")
 
 
 def _sample(text: str) -> Iterator[str]:
