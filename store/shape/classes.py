@@ -42,7 +42,9 @@ STEMS = (
     b"no s",  # such file; space left
     b"not ok",
     b"undefined",
-    b"expected",
+    b"expect",
+    b"mismatch",
+    b"exceed",
     b"cannot ",
     b"could not",
     b"unable to",
@@ -51,6 +53,7 @@ STEMS = (
     b"abort",
     b"rejected",
     b"timed out",
+    b"e       ",  # pytest's mark before what an assertion says
     b"\xe2\x9c",  # begins the crosses, and the ticks that the patterns sort out
 )
 """Lower-case literals; a line without any of them is not judged."""
@@ -101,7 +104,7 @@ CLASSES = (
         "word",
         r"(?i)\b(?:errors?|fail(?:ed|s|ures?|ing)|exceptions?|panic(?:ked)?|undefined)\b",
         r"\b(?:not found|no such|killed|abort(?:ed|ing)|rejected|refused|timed out|(?:access|permission) denied)\b",
-        r"\b(?:cannot|could not|unable to) |\bunexpected ",
+        r"\b(?:cannot|could not|unable to) |\bunexpected |\bexpecting\b|\bmismatch|\bexceed(?:s|ed)\b",
         r"\bexpected\b.*\b(?:got|but|found|actual|received)\b",
         r"^\s*(?:expected|actual|received)\b.*:",
     ),

@@ -66,7 +66,7 @@ class Examination:
             (sort.titled, hit.line + 1, hit.line + TITLE_LINES),
             (sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1),
         ):
-            if not title or not title.groupindex or verdict.name and verdict.place:
+            if not title or not title.groupindex or (verdict.name and verdict.place):
                 continue
             for line in source.lines(first, last):
                 if found := title.search(self.judge.text(line.data)):

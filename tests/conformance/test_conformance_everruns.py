@@ -10,10 +10,12 @@ from sightline.store.audit.views import list_views, view_text
 from sightline.store.profile import load_profile
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.cut import shape
+from sightline.store.shape.failures import find_failures
+from sightline.store.shape.findings import layers_of
+from sightline.store.shape.judge import Judge
 from sightline.store.shape.markers import MARKER
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.middle import split_bytes
-from sightline.store.shape.regions import find_errors, with_context
 from sightline.store.shape.segments import join_segments, shown_ranges
 from sightline.store.shape.styles import shape_as
 from sightline.store.shape.variants import last_segment, text_of
@@ -179,11 +181,7 @@ def test_l02_only_a_failure_looks_for_what_is_buried() -> None:
         (b"error[E0308]: mismatched types\n  --> src/main.rs:10:5", 1000),
         (b'Traceback (most recent call last):\n  File "app.py", line 3, in run\n    go()\nValueError: no', 800),
         (b"thread 'main' panicked at src/lib.rs:4:9:\nindex out of bounds", 600),
-        pytest.param(
-            b"E       expected 1, got 2",
-            600,
-            marks=pytest.mark.xfail(reason="a line of pytest's without any word of failure is not looked for yet"),
-        ),
+        (b"E       expected 1, got 2", 600),
     ],
 )
 def test_l04_what_explains_the_failure_is_kept_together(lines: bytes, budget: int) -> None:
@@ -205,11 +203,12 @@ def test_l05_regions_of_five_lines_around_each_hit() -> None:
     for number in (0, 10, 40, 59):
         rows[number] = b"error: here"
     rows[30] = b"NOTE E is a letter"
-    hits = find_errors(BytesSource(b"\n".join(rows) + b"\n"))
-    assert hits.total == 4
+    source, judge = BytesSource(b"\n".join(rows) + b"\n"), Judge()
+    found = find_failures(source, judge)
+    assert found.total == 4
     shown: set[int] = set()
-    for hit in hits.kept:
-        first, last = with_context(hit, 60, 5)
+    for hit in found.hits:
+        ((first, last),) = layers_of(hit, source, judge)[-1]
         shown.update(range(first - 1, last))
     assert shown == {*range(16), *range(35, 46), *range(54, 60)}
 

@@ -82,6 +82,6 @@ def test_names_and_places_come_from_the_groups_of_a_rule() -> None:
 
 
 def test_a_log_prefix_is_no_part_of_what_is_judged() -> None:
-    start = Block(("---",), re.compile("^--- FAIL"), None, None, None, 9, "cause")
+    start = Block(("---",), re.compile("^--- FAIL"), None, None, None, 9, "cause", None, None)
     stamped = Judge([rule(blocks=(start,))], re.compile(r"\d\d:\d\d "))
     assert found(b"12:30 --- FAIL: TestX\n12:31 ok\n", stamped) == [(1, CAUSE)]
