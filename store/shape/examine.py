@@ -1,13 +1,12 @@
 """Looks an output over once: whose it is, which lines of it are failures, what it counts."""
 
 import re
-from collections.abc import Iterator
 from functools import cached_property
 
 from sightline.store.shape.classes import SEARCH
-from sightline.store.shape.clean import clean_line
 from sightline.store.shape.counting import Tally, tally
 from sightline.store.shape.failures import Failures, Hit, find_failures
+from sightline.store.shape.glance import glance, sampled_lines
 from sightline.store.shape.judge import EXIT, Judge, name_and_place
 from sightline.store.shape.naming import Named, named
 from sightline.store.shape.prefixes import prefix_of
@@ -16,8 +15,6 @@ from sightline.store.shape.tool_rules import Block, load_rule, recognise
 
 SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
 
-WINDOW_BYTES = 1 << 19
-"""Of a stream's head and of its tail this much is searched for the marks of tools."""
 
 TITLE_LINES = 4
 """Lines above or below a block's start in which its name is looked for."""
@@ -35,9 +32,9 @@ class Examination:
     @cached_property
     def judge(self) -> Judge:
         """What judges the lines, by what the command and the ends of the streams tell of the tools that ran."""
-        text = "\n".join([_ends(source) for source in self._streams])
-        rules = [load_rule(name) for name in recognise(self._command, text)]
-        return Judge(rules, prefix_of(_sample(text)))
+        data = b"\n".join([glance(source) for source in self._streams])
+        rules = [load_rule(name) for name in recognise(self._command, data)]
+        return Judge(rules, prefix_of(sampled_lines(data)))
 
     def failures(self, source: Source) -> Failures:
         """The failure lines of one of the streams; the first time in one pass over it."""
@@ -85,27 +82,3 @@ class Examination:
         """A search, in any case, that lists most failure lines, for whoever wants to see those that are not shown."""
         literals = [re.escape(literal.decode("utf-8", "replace")) for literal in self.judge.literals]
         return "|".join([SEARCH, *literals]) if len(literals) <= SEARCHED_LITERALS else SEARCH
-
-
-def _ends(source: Source) -> str:
-    size = source.byte_count
-    if size <= 2 * WINDOW_BYTES:
-        return _cleaned(source.read(0, size))
-    head, tail = source.read(0, WINDOW_BYTES), source.read(size - WINDOW_BYTES, WINDOW_BYTES)
-    return _cleaned(head) + "\n" + _cleaned(tail)
-
-
-_COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
-
-
-def _cleaned(data: bytes) -> str:
-    text = (_COLOUR.sub(b"", data) if b"\x1b" in data else data).decode("utf-8", "replace")
-    return text.replace("\r\n", "\n")
-
-
-def _sample(text: str) -> Iterator[str]:
-    """Some lines from all over a text."""
-    lines = text.split("\n")
-    step = max(1, len(lines) // 150)
-    for line in lines[::step]:
-        yield clean_line(line[:400].encode("utf-8", "replace"))

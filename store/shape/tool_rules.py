@@ -7,7 +7,7 @@ that knowing many tools costs an output nothing but what its own tools need. ``C
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -26,6 +26,25 @@ _EXAMPLE = re.compile(r"^\[\[[\w.+-]+\.example\]\]$", re.MULTILINE)
 _SPLIT = re.compile(r"[\s;&|(){}\"'`=]+")
 
 
+class Pattern:
+    """A regular expression that is compiled when it is first used: most of a rule's are not, for most outputs."""
+
+    __slots__ = ("search", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.search: Callable[[str], re.Match[str] | None] = self._first_search
+
+    def _first_search(self, line: str) -> re.Match[str] | None:
+        self.search = re.compile(self.text).search
+        return self.search(line)
+
+    @property
+    def groupindex(self) -> Mapping[str, int]:
+        """The names of its groups."""
+        return re.compile(self.text).groupindex
+
+
 class Failure(NamedTuple):
     """A sort of failure line.
 
@@ -38,9 +57,9 @@ class Failure(NamedTuple):
     """
 
     has: tuple[str, ...]
-    line: re.Pattern[str]
+    line: Pattern
     role: str
-    under: re.Pattern[str] | None
+    under: Pattern | None
 
 
 class Block(NamedTuple):
@@ -59,14 +78,14 @@ class Block(NamedTuple):
     """
 
     has: tuple[str, ...]
-    start: re.Pattern[str]
-    end: re.Pattern[str] | None
-    last: re.Pattern[str] | None
-    key: re.Pattern[str] | None
+    start: Pattern
+    end: Pattern | None
+    last: Pattern | None
+    key: Pattern | None
     lines: int
     role: str
-    under: re.Pattern[str] | None
-    titled: re.Pattern[str] | None
+    under: Pattern | None
+    titled: Pattern | None
 
 
 class Count(NamedTuple):
@@ -81,8 +100,8 @@ class Count(NamedTuple):
     """
 
     has: str
-    line: re.Pattern[str]
-    numbers: Mapping[str, re.Pattern[str]]
+    line: Pattern
+    numbers: Mapping[str, Pattern]
     total: bool
     each: str
 
@@ -102,7 +121,7 @@ class Rule(NamedTuple):
     failures: tuple[Failure, ...]
     blocks: tuple[Block, ...]
     counts: tuple[Count, ...]
-    quiet: re.Pattern[str] | None
+    quiet: Pattern | None
 
 
 class Known(NamedTuple):
@@ -118,7 +137,7 @@ class Known(NamedTuple):
     name: str
     file: str
     programs: tuple[str, ...]
-    marks: tuple[tuple[str, ...], ...]
+    marks: tuple[tuple[bytes, ...], ...]
 
 
 @cache
@@ -132,25 +151,29 @@ def catalogue() -> tuple[Known, ...]:
         with open(path, "rb") as file:
             data = file.read()
         for head in _HEAD.finditer(data):
-            marks = tuple((mark,) if isinstance(mark, str) else tuple(mark) for mark in json.loads(head[3]))
+            marks = tuple(
+                tuple(text.encode() for text in ([mark] if isinstance(mark, str) else mark))
+                for mark in json.loads(head[3])
+            )
             found.append(Known(head[1].decode(), path, tuple(json.loads(head[2])), marks))
     return tuple(found)
 
 
-def recognise(command: str, text: str) -> list[str]:
+def recognise(command: str, data: bytes) -> list[str]:
     """Names of the tools whose output this is: those that the command runs, and those whose marks the text has.
 
     Those that no command runs, such as stack traces, which stand in the output of any tool, come last.
 
     Args:
         command: the command line; empty where it is unknown.
-        text: the output, or parts of it, cleaned.
+        data: the output, or parts of it, without colours.
     """
     words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
+    plain = data.isascii()
     found = [
         known
         for known in catalogue()
-        if _runs(words, known.programs) or any(all(part in text for part in mark) for mark in known.marks)
+        if _runs(words, known.programs) or any(_holds(data, mark, plain=plain) for mark in known.marks)
     ]
     return [known.name for known in sorted(found, key=lambda known: not known.programs)]
 
@@ -174,6 +197,10 @@ def _rules_of(path: str) -> dict[str, Rule]:
     return {name: _rule(name, table) for name, table in tables.items()}
 
 
+def _holds(data: bytes, mark: tuple[bytes, ...], *, plain: bool) -> bool:
+    return all((not plain or part.isascii()) and part in data for part in mark)
+
+
 def _runs(words: list[str], programs: Iterable[str]) -> bool:
     for program in programs:
         first, _, second = program.partition(" ")
@@ -192,12 +219,12 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
         tuple(_failure(**entry) for entry in table.get("failure", ())),
         tuple(_block(**entry) for entry in table.get("block", ())),
         tuple(_count(**entry) for entry in table.get("count", ())),
-        re.compile("|".join(f"(?:{pattern})" for pattern in table["quiet"])) if "quiet" in table else None,
+        Pattern("|".join(f"(?:{pattern})" for pattern in table["quiet"])) if "quiet" in table else None,
     )
 
 
 def _failure(has: str | list[str], line: str, role: str = "cause", under: str = "") -> Failure:
-    return Failure(_literals(has), re.compile(line), _role(role), _pattern(under))
+    return Failure(_literals(has), Pattern(line), _role(role), _pattern(under))
 
 
 def _block(
@@ -213,7 +240,7 @@ def _block(
 ) -> Block:
     return Block(
         _literals(has),
-        re.compile(start),
+        Pattern(start),
         _pattern(end),
         _pattern(last),
         _pattern(key),
@@ -225,15 +252,15 @@ def _block(
 
 
 def _count(has: str, line: str, total: bool = False, each: str = "", **numbers: str) -> Count:
-    return Count(has, re.compile(line), {noun: re.compile(text) for noun, text in numbers.items()}, total, each)
+    return Count(has, Pattern(line), {noun: Pattern(text) for noun, text in numbers.items()}, total, each)
 
 
 def _literals(has: str | list[str]) -> tuple[str, ...]:
     return (has,) if isinstance(has, str) else tuple(has)
 
 
-def _pattern(text: str) -> re.Pattern[str] | None:
-    return re.compile(text) if text else None
+def _pattern(text: str) -> Pattern | None:
+    return Pattern(text) if text else None
 
 
 def _role(role: str) -> str:

@@ -7,7 +7,7 @@ from sightline.store.shape import failures
 from sightline.store.shape.failures import find_failures
 from sightline.store.shape.judge import CAUSE, EXCEPTION, EXIT, FAILED, NAME, Judge
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.tool_rules import Block, Failure, Rule
+from sightline.store.shape.tool_rules import Block, Failure, Pattern, Rule
 
 GENERAL = Judge()
 
@@ -66,22 +66,22 @@ def test_a_judgement_holds_for_the_same_words_with_other_numbers_but_zero() -> N
 
 
 def test_what_a_rule_knows_counts_more_and_needs_no_word_of_error() -> None:
-    known = rule(failures=(Failure(("E501",), re.compile(r"^\S+: (?P<kind>E\d+) "), "cause", None),))
+    known = rule(failures=(Failure(("E501",), Pattern(r"^\S+: (?P<kind>E\d+) "), "cause", None),))
     assert found(b"a.py:1:1: E501 too long\nerror: x\n", Judge([known])) == [(1, CAUSE), (2, FAILED)]
 
 
 def test_what_a_rule_calls_quiet_is_no_failure() -> None:
-    known = rule(quiet=re.compile("^test_error"))
+    known = rule(quiet=Pattern("^test_error"))
     assert found(b"test_error: failed as it should\nerror: x\n", Judge([known])) == [(2, FAILED)]
 
 
 def test_names_and_places_come_from_the_groups_of_a_rule() -> None:
-    listed = Failure(("FAILED",), re.compile(r"^FAILED (?P<name>\S+) (?P<file>\S+):(?P<line>\d+)"), "name", None)
+    listed = Failure(("FAILED",), Pattern(r"^FAILED (?P<name>\S+) (?P<file>\S+):(?P<line>\d+)"), "name", None)
     (hit,) = find_failures(BytesSource(b"FAILED test_a src/a.py:12\n"), Judge([rule(failures=(listed,))])).hits
     assert (hit.verdict.rank, hit.verdict.name, hit.verdict.place) == (NAME, "test_a", "src/a.py:12")
 
 
 def test_a_log_prefix_is_no_part_of_what_is_judged() -> None:
-    start = Block(("---",), re.compile("^--- FAIL"), None, None, None, 9, "cause", None, None)
+    start = Block(("---",), Pattern("^--- FAIL"), None, None, None, 9, "cause", None, None)
     stamped = Judge([rule(blocks=(start,))], re.compile(r"\d\d:\d\d "))
     assert found(b"12:30 --- FAIL: TestX\n12:31 ok\n", stamped) == [(1, CAUSE)]

@@ -3,6 +3,7 @@
 import os
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import pytest
 from sightline.store.shape.examine import Examination
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.summary import summary
-from sightline.store.shape.tool_rules import FOLDER, catalogue, load_rule, recognise
+from sightline.store.shape.tool_rules import FOLDER, Pattern, catalogue, load_rule, recognise
 
 FILES = sorted(Path(FOLDER).glob("*.toml"))
 TABLES: dict[str, dict[str, Any]] = {
@@ -55,6 +56,14 @@ WRAPPERS = {"make"}  # speak at the end of what others say
 IDS = [f"{one.tool}-{one.number}" for one in EXAMPLES]
 
 
+def patterns_of(part: object) -> Iterator[Pattern]:
+    if isinstance(part, Pattern):
+        yield part
+    elif isinstance(part, tuple | dict):
+        for one in part.values() if isinstance(part, dict) else part:
+            yield from patterns_of(one)
+
+
 @pytest.mark.parametrize("tool", TABLES)
 def test_every_tool_has_an_example(tool: str) -> None:
     assert [one for one in EXAMPLES if one.tool == tool]
@@ -64,10 +73,13 @@ def test_every_tool_has_an_example(tool: str) -> None:
 def test_every_tool_is_in_the_catalogue_and_its_rule_loads(tool: str) -> None:
     (known,) = [known for known in catalogue() if known.name == tool]
     assert known.programs == tuple(TABLES[tool]["programs"])
-    assert [list(mark) for mark in known.marks] == [
+    assert [[part.decode() for part in mark] for mark in known.marks] == [
         mark if isinstance(mark, list) else [mark] for mark in TABLES[tool]["marks"]
     ]
-    assert load_rule(tool).name == tool
+    rule = load_rule(tool)
+    assert rule.name == tool
+    for pattern in patterns_of(rule):
+        re.compile(pattern.text)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -79,14 +91,14 @@ def test_examples_come_last_in_a_file(file: Path) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
 def test_example_is_recognised_as_its_tool_and_no_other(example: Example) -> None:
-    found = set(recognise("", example.output)) - {example.tool, *example.also, *WRAPPERS}
+    found = set(recognise("", example.output.encode())) - {example.tool, *example.also, *WRAPPERS}
     assert {tool for tool in found if TABLES[tool]["programs"]} == set()
-    assert {example.tool, *example.also} <= set(recognise(example.command, example.output))
+    assert {example.tool, *example.also} <= set(recognise(example.command, example.output.encode()))
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TABLES if TABLES[tool]["marks"]])
 def test_some_example_is_recognised_by_its_text_alone(tool: str) -> None:
-    assert any(tool in recognise("make check", one.output) for one in EXAMPLES if one.tool == tool)
+    assert any(tool in recognise("make check", one.output.encode()) for one in EXAMPLES if one.tool == tool)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
