@@ -18,6 +18,7 @@ SEARCHED_BYTES = 1 << 23
 
 SAMPLED_LINES = 150
 _WORDS = (b"FAIL", b"rror")
+_LINE_END = re.compile(rb"\r+\n")
 _COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 
 
@@ -26,7 +27,7 @@ def glance(source: Source) -> bytes:
     data = b"\n".join(_parts(source))
     if b"\x1b" in data:
         data = _COLOUR.sub(b"", data)
-    return data.replace(b"\r\n", b"\n") if b"\r" in data else data
+    return _LINE_END.sub(b"\n", data) if b"\r\n" in data else data
 
 
 def sampled_lines(data: bytes) -> Iterator[str]:
