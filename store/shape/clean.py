@@ -10,6 +10,13 @@ CLEAN_VERSION = 1
 
 _SPECIAL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # every control but the tab; C1 as UTF-8 has it
 
+_COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
+
+
+def without_colour(data: bytes) -> bytes:
+    """Raw lines without the escape sequences of colours: as good as cleaned for whoever looks for words in many of them."""
+    return _COLOUR.sub(b"", data) if b"\x1b" in data else data
+
 
 def clean_line(data: bytes) -> str:
     """The text of one raw line, given without its newline.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from sightline.store.shape.clean import without_colour
 from sightline.store.shape.failures import lines_with
 from sightline.store.shape.judge import JUDGED_BYTES, Judge
 from sightline.store.shape.source import Source
@@ -35,6 +36,7 @@ def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
     literals = sorted({counter.count.has.encode() for counter in counters})
     for source in sources if literals else ():
         for first, block in source.blocks():
+            block = without_colour(block)
             for _, start, end in lines_with(first, block, (), literals):
                 text = judge.text(block[start : min(end, start + JUDGED_BYTES)])
                 for counter in counters:

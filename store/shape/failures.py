@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sightline.store.shape.clean import without_colour
 from sightline.store.shape.judge import JUDGED_BYTES, Judge, Verdict
 from sightline.store.shape.source import Source
 
@@ -53,6 +54,7 @@ def find_failures(source: Source, judge: Judge) -> Failures:
     collector = _Collector()
     verdict_of = judge.verdict
     for first, block in source.blocks():
+        block = without_colour(block)
         for number, start, end in lines_with(first, block, judge.stems, judge.literals):
             verdict = verdict_of(block[start : min(end, start + JUDGED_BYTES)])
             if verdict is not None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sightline.store.shape.clean import clean_line
+from sightline.store.shape.clean import clean_line, without_colour
 from sightline.store.shape.source import Source
 
 WHOLE_BYTES = 1 << 18
@@ -19,14 +19,11 @@ SEARCHED_BYTES = 1 << 23
 SAMPLED_LINES = 150
 _WORDS = (b"FAIL", b"rror")
 _LINE_END = re.compile(rb"\r+\n")
-_COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 
 
 def glance(source: Source) -> bytes:
     """Parts of a stream, without colours, with newlines alone between lines."""
-    data = b"\n".join(_parts(source))
-    if b"\x1b" in data:
-        data = _COLOUR.sub(b"", data)
+    data = without_colour(b"\n".join(_parts(source)))
     return _LINE_END.sub(b"\n", data) if b"\r\n" in data else data
 
 

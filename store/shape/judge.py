@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sightline.store.shape.classes import CLASSES, STEMS, class_of, kind_of
-from sightline.store.shape.clean import clean_line
+from sightline.store.shape.clean import clean_line, without_colour
 from sightline.store.shape.tool_rules import Block, Failure, Rule
 
 JUDGED_BYTES = 4096
@@ -70,6 +70,7 @@ class Judge:
         A flood of errors says the same over and over but for its numbers: what holds of one such line holds of all,
         unless a rule may know it.
         """
+        data = without_colour(data)
         key = data.translate(_NUMBERS)
         try:
             return self._cached[key]
