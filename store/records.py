@@ -44,7 +44,8 @@ class Buffer(NamedTuple):
         pinned: never evicted.
         artifact: id it was imported under, such as ``cmd-1706119234567.txt``.
         note: what a reader must know of how it was captured (``merged``, ``cut by filter``, dropped bytes).
-        origin: for a file, what tells one version from the next: mtime in ns, size and inode; else empty.
+        origin: for a file, what tells one version from the next: mtime in ns, size and inode; for what went into a
+            command's filters, the name of that command's buffer; else empty.
         streams: what each non-empty stream is, by name.
     """
 

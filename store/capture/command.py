@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.capture.pump import Pump
 from sightline.store.capture.spawn import Child, start
@@ -13,6 +13,10 @@ from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.store import Store, Target
+
+if TYPE_CHECKING:  # only a command that filters itself needs them
+    from sightline.store.capture.filters import Split
+    from sightline.store.capture.tap import Tap, Unfiltered
 
 TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
 _GROUP_LOOK_MS = 10  # between two looks whether anything of the group is left
@@ -44,6 +48,7 @@ class Captured(NamedTuple):
         timed_out: whether the time limit ended it.
         signal: number of the signal that ended it, 0 if none did.
         seconds: how long it ran.
+        unfiltered: what went into its trailing filters; None where nothing did, or they let everything through.
     """
 
     buffer: Buffer | None
@@ -52,6 +57,7 @@ class Captured(NamedTuple):
     timed_out: bool
     signal: int
     seconds: float
+    unfiltered: "Unfiltered | None" = None
 
 
 class CommandCapture:
@@ -74,6 +80,7 @@ class CommandCapture:
         stdin: int | None = None,
         own_group: bool = True,
         keep: bool = True,
+        split: "Split | None" = None,
         echo: Echo | None = None,
         started: Callable[[str], None] | None = None,
     ) -> None:
@@ -90,6 +97,7 @@ class CommandCapture:
             stdin: descriptor for its standard input, none by default.
             own_group: whether it gets a process group of its own; without one a terminal's keys reach it as well as us.
             keep: False where nothing may be kept: the output is only echoed and returned.
+            split: where the trailing filters of a shell's command begin: what goes into them is kept too.
             echo: what else sees the bytes as they come.
             started: told the buffer's name once the command runs.
         """
@@ -101,6 +109,8 @@ class CommandCapture:
         self._own_group = own_group
         self._echo = echo
         self._started = started
+        self._split = split
+        self._tap: Tap | None = None
         self._child: Child | None = None
         self._early: list[int] = []  # signals that came before there was anyone to have them
         self._deadline: float | None = None
@@ -124,9 +134,12 @@ class CommandCapture:
             CommandNotStarted: there is no such program; nothing is kept.
         """
         began = time.monotonic()
+        argv = self._tapped()
         try:
-            self._child = start(self._argv, cwd=self._cwd, stdin=self._stdin, own_group=self._own_group)
+            self._child = start(argv, cwd=self._cwd, stdin=self._stdin, own_group=self._own_group)
         except BaseException:
+            if self._tap:
+                self._tap.finish()
             if self._recording:
                 self._recording.discard()
             raise
@@ -137,9 +150,13 @@ class CommandCapture:
         pump = Pump(self._child, self._take)
         try:
             self._register()
+            if self._tap:
+                self._tap.start()
             status = pump.run(self._tick)
             self._end_group(self._child, pump)
             pump.finish()
+            if self._tap:
+                self._tap.finish()
         except BaseException:
             self._break_off(self._child, pump)
             raise
@@ -147,10 +164,27 @@ class CommandCapture:
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         exit_code = None if self._timed_out else (128 + number if number else os.WEXITSTATUS(status))
         buffer = self._seal(exit_code, number)
+        unfiltered = self._tap.seal(buffer) if self._tap and buffer else None
         unkept = None
         if self._unkept is not None:
             unkept = Unkept(bytes(self._unkept["out"]), bytes(self._unkept["err"]), self.failure)
-        return Captured(buffer, unkept, exit_code, self._timed_out, number, seconds)
+            if self._tap:
+                self._tap.discard()
+        return Captured(buffer, unkept, exit_code, self._timed_out, number, seconds, unfiltered)
+
+    def _tapped(self) -> list[str]:
+        """How the command is started, with what goes into its filters on the way through our hands where it can be."""
+        if self._split is None or self._recording is None:
+            return self._argv
+        from sightline.store.capture.tap import Tap, can_tap
+
+        if not can_tap(self._argv, self._split):
+            return self._argv
+        try:
+            self._tap = Tap(self._store, self._recording.buffer, self._split)
+        except OSError:
+            return self._argv
+        return self._tap.redirected(self._argv)
 
     def _end_group(self, child: Child, pump: Pump) -> None:
         """A command that was told to end may leave others of its group behind, which have the rest of the grace."""
@@ -167,6 +201,9 @@ class CommandCapture:
             child.kill(signal.SIGKILL)
             child.wait()
         pump.close()
+        if self._tap:
+            self._tap.finish()
+            self._tap.abandon()
         if self._recording is not None:
             self._recording.abandon()
 
@@ -202,6 +239,8 @@ class CommandCapture:
         return min(waits) if waits else None
 
     def _take(self, stream: str, data: memoryview, newlines: int) -> None:
+        if self._tap and stream == "err":
+            data = self._tap.plain(data)
         if self._recording is not None:
             try:
                 self._recording.append(stream, data, newlines)

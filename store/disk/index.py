@@ -112,14 +112,14 @@ class Index:
         return [_buffer(row) for row in rows]
 
     def newest_command(self, back: int, session: str | None) -> Buffer | None:
-        """The newest command, or one further back; of a session, or of the store where it is None."""
+        """The newest command, or one further back; of a session, or of the store where it is None.
+
+        What went into a command's filters is no command.
+        """
+        rest = "kind = 'cmd' AND origin = '' AND state <> 'evicted' ORDER BY number DESC LIMIT 1 OFFSET ?"
         if session is None:
-            return self._first("WHERE kind = 'cmd' AND state <> 'evicted' ORDER BY number DESC LIMIT 1 OFFSET ?", back)
-        return self._first(
-            "WHERE session = ? AND kind = 'cmd' AND state <> 'evicted' ORDER BY number DESC LIMIT 1 OFFSET ?",
-            session,
-            back,
-        )
+            return self._first(f"WHERE {rest}", back)
+        return self._first(f"WHERE session = ? AND {rest}", session, back)
 
     def newest_file(self, path: str) -> Buffer | None:
         """The newest version of a file."""

@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Shows
@@ -19,6 +19,9 @@ from sightline.store.tools.asking import Asking
 from sightline.store.tools.command_view import Ending, command_reply, ending_of
 from sightline.store.tools.reply import Reply, in_order
 from sightline.store.tools.safety import reason_to_confirm
+
+if TYPE_CHECKING:  # only a command that filters itself needs it
+    from sightline.store.capture.filters import Split
 
 VERB = "run_command"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
@@ -118,6 +121,15 @@ def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ..
     return substitute_words(list(request.argv), asking.resolve, path)
 
 
+def _split(request: Request, argv: list[str]) -> "Split | None":
+    """Where the command's trailing filters begin; None where there are none, or all they read is kept already."""
+    if "|" not in request.command:
+        return None
+    from sightline.store.tools.filtering import left_side
+
+    return left_side(request.command, argv)
+
+
 def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
     capture = CommandCapture(
         asking.store,
@@ -130,6 +142,7 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
         stdin=doorway.stdin,
         own_group=doorway.own_group,
         keep=asking.store.settings.captures(cwd),
+        split=_split(request, argv),
         echo=doorway.echo,
     )
     if doorway.started:
@@ -141,8 +154,13 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
 
         assert captured.unkept is not None
         return unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
+    more: dict[str, Any] = {}
+    if captured.unfiltered is not None:
+        from sightline.store.tools.filtering import fields_of
+
+        more = fields_of(captured.unfiltered)
     return command_reply(
-        asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged()
+        asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged(), **more
     )
 
 

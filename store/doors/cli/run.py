@@ -139,10 +139,17 @@ def _stream(door: Door, request: Request) -> int:
         buffer = door.store.resolve("@" + reply.shows.refs[0]).buffer
         log_streamed(door, VERB, reply.shows.request, buffer)
         write_err("" if at_line_start else "\n")
-        write_err(dim(f"{buffer.ref}  {_summary(door, buffer)}") + "\n")
+        write_err(dim(f"{buffer.ref}  {_summary(door, buffer)}{_unfiltered(reply.fields)}") + "\n")
 
     doorway = _doorway(request, echo=echo)
     return door.answer(VERB, request.logged(), lambda: run_command(door.asking, request, doorway), finish)
+
+
+def _unfiltered(fields: dict[str, Any]) -> str:
+    """How a person is told of what their command's own filters left out."""
+    if ref := fields.get("unfiltered_output"):
+        return f"  unfiltered: {ref}, {fields['unfiltered_lines']:,} lines"
+    return f"  {fields['warning']}" if "warning" in fields else ""
 
 
 def _question(reply: Reply) -> tuple[Segment, ...]:

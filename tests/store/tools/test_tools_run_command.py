@@ -53,8 +53,8 @@ def test_what_is_short_is_measured_on_the_reply_as_it_is_sent(agent: Any) -> Non
     """``seq 1 2000`` is 8,893 bytes, and each newline takes two more when it is sent."""
     beside = serialised_bytes({"exit_code": 0}, "")
     fits = DEFAULT.short.limit_bytes - beside
-    assert agent.run(f"head -c {fits} /dev/zero | tr '\\0' x").fields == {"exit_code": 0}
-    assert "output_id" in agent.run(f"head -c {fits + 1} /dev/zero | tr '\\0' x").fields
+    assert agent.run(f"printf %0{fits}d 0").fields == {"exit_code": 0}
+    assert "output_id" in agent.run(f"printf %0{fits + 1}d 0").fields
     reply = agent.run("seq 1 2000")
     assert reply.fields["output_id"].startswith("@cmd_")
     assert reply.fields["truncated"] is True

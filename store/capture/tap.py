@@ -1,0 +1,286 @@
+"""Stands between a command and the filters at its end: what passes is kept first, and then passed on.
+
+The left side's output and the first filter's input are redirected to two pipes of ours; a thread moves the bytes. To
+the processes it looks like the one pipe they would have had: as much fits in, and it closes as that one would.
+"""
+
+import array
+import errno
+import fcntl
+import os
+import select
+import termios
+import threading
+from typing import NamedTuple
+
+from sightline.store.capture.filters import Split
+from sightline.store.disk.layout import remove_file
+from sightline.store.disk.lines import newlines_in
+from sightline.store.disk.recording import Recording
+from sightline.store.errors import StoreFailed
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+
+CUT = "cut by filter"
+
+_HALF_BYTES = 1 << 15
+"""Each of our pipes holds this: together as much as the pipe in whose place they are, so that a program that writes
+more than that into a filter that has ended finds out about it, as it would have."""
+
+_PAGE_BYTES = 4096
+_COMPARED_BYTES = 1 << 20
+
+
+class Unfiltered(NamedTuple):
+    """What went into a command's trailing filters.
+
+    Attributes:
+        buffer: its record; None where it could not be kept.
+        error: why it could not.
+    """
+
+    buffer: Buffer | None
+    error: StoreFailed | None
+
+
+def can_tap(argv: list[str], split: Split) -> bool:
+    """Whether this can be done here, and the shell finds nothing wrong with the command.
+
+    Args:
+        argv: the shell, ``-c`` and the command.
+        split: where its filters begin.
+    """
+    if not hasattr(fcntl, "F_SETPIPE_SZ") or not os.path.isdir("/proc/self/fd"):
+        return False
+    if split.sure:
+        return True
+    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in range(3)]
+        pid = os.posix_spawnp(argv[0], [argv[0], "-n", *argv[1:]], os.environ, file_actions=actions)
+        return os.waitpid(pid, 0)[1] == 0
+    finally:
+        os.close(null)
+
+
+class Tap:
+    """The two pipes of one command, and the buffer of what passes through them."""
+
+    def __init__(self, store: Store, main: Buffer, split: Split) -> None:
+        """Make the pipes. Nothing is kept before the first byte: an empty left side is no buffer.
+
+        Args:
+            store: where it is kept.
+            main: the buffer of the command as a whole.
+            split: where its filters begin.
+
+        Raises:
+            OSError: the pipes cannot be made.
+        """
+        self._store = store
+        self._main = main
+        self._split = split
+        self._fifos = [_fifo(store.layout.stream(main.name, name)) for name in ("left.tmp", "filter.tmp")]
+        self._paths = [f"/proc/{os.getpid()}/fd/{fd}" for fd in self._fifos]
+        self._stop = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._passing = False
+        self._cut = False
+        self._recording: Recording | None = None
+        self._failure: StoreFailed | None = None
+        self._buffer = memoryview(bytearray(_HALF_BYTES))
+        self._thread = threading.Thread(target=self._work, name="sightline-tap", daemon=True)
+
+    def redirected(self, argv: list[str]) -> list[str]:
+        """How the shell is to be started, so that the left side and the first filter find the pipes."""
+        *shell, command = argv
+        return [*shell, self._split.redirected(command, *self._paths)]
+
+    def start(self) -> None:
+        """Begin to pass on what comes. Until then both sides wait."""
+        self._thread.start()
+
+    def plain(self, message: memoryview) -> memoryview:
+        """What a shell says of a pipeline that has crashed, without the redirections that are ours."""
+        data = bytes(message)
+        if b"/proc/" not in data:
+            return message
+        for sign, path in zip("><", self._paths, strict=True):
+            data = data.replace(f" {sign} {path}".encode(), b"")
+        return memoryview(data)
+
+    def finish(self) -> None:
+        """The command has ended: take what is still in the pipe, and close."""
+        ends = []
+        if not self._passing:  # one of the sides never came: the thread waits for it no longer
+            ends = [os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC) for path in self._paths]
+        os.eventfd_write(self._stop, 1)
+        if self._thread.ident is not None:
+            self._thread.join()
+        for fd in (*ends, *self._fifos, self._stop):
+            os.close(fd)
+
+    def seal(self, main: Buffer) -> Unfiltered | None:
+        """Make a buffer of what passed; None where nothing did, or the filters let everything through.
+
+        Args:
+            main: the sealed buffer of the command as a whole.
+        """
+        recording = self._recording
+        if self._failure is not None:
+            return Unfiltered(None, self._failure)
+        if recording is None:
+            return None
+        if not self._cut and self._is_output_of(main, recording):
+            self.discard()  # one output never becomes two buffers
+            return None
+        note = f"unfiltered side of {main.ref}" + (f"; {CUT}" if self._cut else "")
+        try:
+            return Unfiltered(recording.seal(exit_code=None, timed_out=main.timed_out, note=note), None)
+        except StoreFailed as error:
+            recording.discard()
+            return Unfiltered(None, error)
+
+    def discard(self) -> None:
+        """Nothing of it is wanted."""
+        if self._recording is not None:
+            self._recording.discard()
+            self._recording = None
+
+    def abandon(self) -> None:
+        """The capture breaks off; what came is kept and will be marked interrupted."""
+        if self._recording is not None:
+            self._recording.abandon()
+
+    def _is_output_of(self, main: Buffer, recording: Recording) -> bool:
+        if main.stream("out").bytes != recording.progress("out")[0]:
+            return False
+        paths = [self._store.layout.stream(name, "out") for name in (main.name, recording.name)]
+        with open(paths[0], "rb") as one, open(paths[1], "rb") as other:
+            while (data := one.read(_COMPARED_BYTES)) == other.read(_COMPARED_BYTES):
+                if not data:
+                    return True
+        return False
+
+    def _work(self) -> None:
+        """Wait until the left side and the filter have opened their ends, then pass on."""
+        left = _open(self._paths[0], os.O_RDONLY)
+        into = _open(self._paths[1], os.O_WRONLY)
+        self._passing = True
+        try:
+            if not self._pass_on(left, into):
+                self._cut = not _has_ended(left)
+                self._take_rest(left)
+        finally:
+            os.close(left)
+            os.close(into)
+
+    def _pass_on(self, left: int, into: int) -> bool:
+        """Until the left side ends: True; or the filter does, or the whole command: False."""
+        more, room_again = select.poll(), select.poll()
+        for poll, waiting in ((more, {left: select.POLLIN, into: 0}), (room_again, {into: select.POLLOUT})):
+            for fd, events_of in {**waiting, self._stop: select.POLLIN}.items():
+                poll.register(fd, events_of)
+        share = 0
+        held = self._buffer[:0]
+        while True:
+            if share < _HALF_BYTES:
+                share = _share(left, into)
+            # Only what fits into the second pipe is read from the first: nothing piles up between them.
+            room = 0 if held else share - _unread(into)
+            events = dict((more if room >= _PAGE_BYTES else room_again).poll())
+            if self._stop in events or events.get(into, 0) & select.POLLERR:
+                return False
+            try:
+                if left in events:
+                    got = os.readv(left, [self._buffer[:room]])
+                    if not got:
+                        return True
+                    held = self._buffer[:got]
+                    self._keep(held)
+                if held:
+                    held = held[os.write(into, held) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                return False
+
+    def _take_rest(self, left: int) -> None:
+        """Keep what is in the pipe without taking it out: its writer must not find room for more before it closes."""
+        read, write = os.pipe()
+        try:
+            fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, fcntl.fcntl(left, fcntl.F_GETPIPE_SZ))
+            length = _copy(left, write, fcntl.fcntl(left, fcntl.F_GETPIPE_SZ))
+            while length > 0:
+                data = os.read(read, length)
+                self._keep(memoryview(data))
+                length -= len(data)
+        finally:
+            os.close(read)
+            os.close(write)
+
+    def _keep(self, data: memoryview) -> None:
+        if self._failure is not None:
+            return
+        try:
+            if self._recording is None:
+                self._recording = self._store.begin(
+                    "cmd", self._split.left, self._main.cwd, self._main.session, origin=self._main.name
+                )
+                self._recording.register()
+            self._recording.append("out", data, newlines_in(data))
+        except Exception as error:  # whatever it is, the command goes on
+            self._failure = error if isinstance(error, StoreFailed) else StoreFailed(f"storing failed: {error}")
+            self.discard()
+
+
+def _fifo(path: str) -> int:
+    """A pipe that others can open by the descriptor's path; it has no name of its own, so that none is left behind."""
+    os.mkfifo(path, 0o600)
+    try:
+        return os.open(path, os.O_PATH | os.O_CLOEXEC)
+    finally:
+        remove_file(path)
+
+
+def _open(path: str, flags: int) -> int:
+    """Our end of a pipe, once the other one is opened too; not blocking."""
+    fd = os.open(path, flags | os.O_CLOEXEC)
+    os.set_blocking(fd, False)
+    return fd
+
+
+def _share(left: int, into: int) -> int:
+    """Give each pipe its half; what the second one holds then, in bytes.
+
+    Where a program was so quick that the first holds more already, the second makes do with a page until it does not.
+    """
+    try:
+        fcntl.fcntl(left, fcntl.F_SETPIPE_SZ, _HALF_BYTES)
+        return fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, _HALF_BYTES)
+    except OSError:
+        return min(_HALF_BYTES, fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, _PAGE_BYTES))
+
+
+def _unread(pipe: int) -> int:
+    """Bytes in a pipe."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
+
+
+def _has_ended(left: int) -> bool:
+    """Whether nobody can write into a pipe any more."""
+    poll = select.poll()
+    poll.register(left, 0)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
+
+
+def _copy(left: int, write: int, most: int) -> int:
+    """Copy what is in a pipe into another one without taking it out, as tee(2) does; how many bytes."""
+    import ctypes  # only a filter that ends early needs it
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    copied = int(libc.tee(left, write, ctypes.c_size_t(most), ctypes.c_uint(os.SPLICE_F_NONBLOCK)))
+    if copied < 0 and ctypes.get_errno() != errno.EAGAIN:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return copied
