@@ -13,6 +13,7 @@ MARKER = re.compile(
     r"\[stderr\]|\[… (?:"
     rf"{_COUNT} lines? elided(?:, {_COUNT} error lines? among them)?: {_AT}"
     rf"|previous line ×{_COUNT} more: {_AT}"
+    rf"|{_COUNT} lines? rewritten in place: {_AT}"
     rf"|{_COUNT} more error lines?(?:: (?:@[^\s:]+:)?{_RANGES}|: @[^\s:]+)?"
     r") …\]"
 )
@@ -32,6 +33,12 @@ def elision(ref: str, first: int, last: int, errors: int = 0) -> str:
 def fold(ref: str, first: int, last: int) -> str:
     """Lines that all read as the one before them."""
     return f"[… previous line ×{last - first + 1:,} more: {_at(ref, first, last)} …]"
+
+
+def rewritten(ref: str, first: int, last: int) -> str:
+    """Lines that a terminal would no longer show, since later ones were written over them."""
+    count = last - first + 1
+    return f"[… {count:,} {_plural(count, 'line')} rewritten in place: {_at(ref, first, last)} …]"
 
 
 def clipping(ref: str, number: int, elided: int) -> str:

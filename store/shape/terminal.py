@@ -8,7 +8,7 @@ import unicodedata
 
 _CSI = r"(?:\x1b\[|\x9b)([0-?]*)[ -/]*([@-~]?)"
 _STRING_END = r"(?:\x1b\\|[\x9c\x18\x1a])?"
-_TOKEN = re.compile(
+TOKEN = re.compile(
     _CSI
     + r"|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x18\x1a]*(?:\x07|" + _STRING_END + ")"  # OSC: a title, a link
     + r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c\x18\x1a]*" + _STRING_END  # DCS, SOS, PM, APC
@@ -25,10 +25,10 @@ _LONGEST_MOVE = 1 << 16  # cells; no move leaves the line, so a larger number sa
 def render(text: str) -> str:
     """The cleaned text of one line that holds control characters."""
     if not _MOVES.search(text):
-        return _TOKEN.sub("", text)
+        return TOKEN.sub("", text)
     row = _Row()
     position = 0
-    for token in _TOKEN.finditer(text):
+    for token in TOKEN.finditer(text):
         row.write(text[position : token.start()])
         position = token.end()
         row.obey(token[0], token[1], token[2])

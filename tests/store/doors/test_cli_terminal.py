@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -128,6 +129,13 @@ def test_summary_stands_on_a_line_of_its_own(cli: Any, terminals: list[Terminal]
     terminals.append(terminal)
     assert terminal.end() == 0
     assert terminal.text.startswith("no newline\n@cmd_")
+
+
+def test_what_a_filter_left_out_is_named_at_the_end(cli: Any, terminals: list[Terminal]) -> None:
+    terminal = Terminal(cli, "run", "-c", "seq 1 3000 | tail -1")
+    terminals.append(terminal)
+    assert terminal.end() == 0
+    assert re.search(r"\A3000\n@cmd_\w+  .*  unfiltered: @cmd_\w+, 3,000 lines\n\Z", terminal.text)
 
 
 def test_error_is_told_and_nothing_streams(cli: Any, terminals: list[Terminal]) -> None:
