@@ -15,12 +15,17 @@ MARKER = re.compile(
     rf"|previous line ×{_COUNT} more: {_AT}"
     rf"|{_COUNT} lines? rewritten in place: {_AT}"
     rf"|{_COUNT} more error lines?(?:: (?:@[^\s:]+:)?{_RANGES}|: @[^\s:]+)?"
+    rf"|{_COUNT} (?:more )?(?:items?|keys?) elided: {_AT}"
+    rf"|diff of {_COUNT} files?: \+{_COUNT} -{_COUNT}"
+    rf"|\+{_COUNT} -{_COUNT} in this file"
+    rf"|{_COUNT} more files?, \+{_COUNT} -{_COUNT}: {_AT}"
+    rf"|{_COUNT} bytes? of [\w.+-]+/[\w.+-]+: @[^\s:]+"
     r") …\]"
 )
 """Matches, with ``fullmatch``, every line of a body that is no line of a stream."""
 
-CLIPPED = re.compile(rf"\[… {_COUNT} bytes? of this line elided: {_AT} …\]")
-"""What stands inside a line that was cut in the middle."""
+CLIPPED = re.compile(rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|@[^\s:]+)) …\]")
+"""What stands inside a line that was cut in the middle, or where a string of it was."""
 
 
 def elision(ref: str, first: int, last: int, errors: int = 0) -> str:
@@ -44,6 +49,51 @@ def rewritten(ref: str, first: int, last: int) -> str:
 def clipping(ref: str, number: int, elided: int) -> str:
     """The middle of one line, in bytes."""
     return f"[… {elided:,} {_plural(elided, 'byte')} of this line elided: {_at(ref, number, number)} …]"
+
+
+def window(ref: str, number: int, elided: int) -> str:
+    """The middle of a string, in bytes as they are written."""
+    return f"[… {elided:,} {_plural(elided, 'byte')} of this string elided: {_at(ref, number, number)} …]"
+
+
+def moved(ref: str, size: int) -> str:
+    """All of a string that is a stream of its own."""
+    return f"[… {size:,} {_plural(size, 'byte')} of this string elided: {ref} …]"
+
+
+def sample(ref: str, first: int, last: int, count: int, noun: str, *, more: bool) -> str:
+    """Children of a JSON container that are left out.
+
+    Args:
+        ref: the stream.
+        first: first line that they take.
+        last: last line, inclusive.
+        count: how many they are.
+        noun: ``item`` or ``key``.
+        more: whether others stand before them.
+    """
+    told = f"{count:,} {'more ' if more else ''}{_plural(count, noun)}"
+    return f"[… {told} elided: {_at(ref, first, last)} …]"
+
+
+def diff_total(files: int, added: int, removed: int) -> str:
+    """What a diff changes in all."""
+    return f"[… diff of {files:,} {_plural(files, 'file')}: +{added:,} -{removed:,} …]"
+
+
+def diff_file(added: int, removed: int) -> str:
+    """What a diff changes in one file."""
+    return f"[… +{added:,} -{removed:,} in this file …]"
+
+
+def more_files(ref: str, first: int, last: int, count: int, added: int, removed: int) -> str:
+    """Files of a diff that are left out, with what it changes in them."""
+    return f"[… {count:,} more {_plural(count, 'file')}, +{added:,} -{removed:,}: {_at(ref, first, last)} …]"
+
+
+def binary(ref: str, size: int, mime: str) -> str:
+    """A block of a result that is no text."""
+    return f"[… {size:,} {_plural(size, 'byte')} of {mime}: {ref} …]"
 
 
 def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: int) -> str:

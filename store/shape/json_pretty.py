@@ -1,0 +1,153 @@
+"""Writes JSON as lines: one member, element or bracket each, indented by two spaces; deterministic, and of any size.
+
+Numbers, the order of keys and keys that occur twice stay as they are written; only escapes that stand for printable
+characters become these, so that a search finds them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+INDENT_LEVELS = 64  # deeper lines are indented no further: thousands of levels would make megabytes of spaces
+_LONG_STRING_BYTES = 1 << 16  # a string cut off after this is passed on as it comes
+_BOM = b"\xef\xbb\xbf"
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+'
+_SPACE = rb"[ \t\n\r]*+"
+_TOKEN = re.compile(
+    _STRING + rb'(?:"(?:' + _SPACE + rb"[:,])?|\\?\Z)"
+    rb"|[{\[:,]|[}\]](?:" + _SPACE + rb',)?|[^\s{}\[\],:"]++(?:' + _SPACE + rb",)?",
+    re.DOTALL,
+)
+_WHOLE = re.compile(_STRING + rb'".?|[{}\[\],:].*|[^"].*,', re.DOTALL)
+_HEX = rb"[0-9a-fA-F]"
+_UNIT = (
+    rb"\\(?:u[dD][89abAB]"
+    + _HEX
+    + rb"{2}(?=[^\\]|\\[^u]|\\u"
+    + _HEX
+    + rb"{4})|(?!u[dD][89abAB])u"
+    + _HEX
+    + rb"{4}|[^u])"
+)
+_WHOLE_UNITS = re.compile(rb'[^"\\]*+(?:' + _UNIT + rb'[^"\\]*+)*+', re.DOTALL)  # no escape cut off, no pair of two
+_ESCAPE = re.compile(rb"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u(....)|(.))", re.DOTALL)
+
+
+def pretty(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The pretty form, in pieces, of JSON that has been found valid; ended by a newline.
+
+    Args:
+        chunks: the JSON, cut anywhere.
+    """
+    writer = _Writer()
+    start = b""
+    for chunk in chunks:
+        if writer.is_new:
+            start += chunk
+            if len(start) < len(_BOM):
+                continue
+            chunk = start.removeprefix(_BOM)
+        yield writer.write(chunk)
+    yield writer.write(start if writer.is_new else b"", is_end=True) + b"\n"
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.is_new = True
+        self._held = b""  # the last token, while it may go on
+        self._in_string = False  # and its beginning has been passed on
+        self._depth = 0
+        self._opened = False
+
+    def write(self, data: bytes, *, is_end: bool = False) -> bytes:
+        """The pretty form of what comes next, as far as it is known."""
+        self.is_new = False
+        data = self._held + data
+        self._held = b""
+        out: list[bytes] = []
+        if self._in_string:
+            data = self._go_on(data, out)
+        tokens = _TOKEN.findall(data)
+        unended = b""
+        if tokens and not is_end and not _WHOLE.fullmatch(tokens[-1]):
+            unended = tokens.pop()
+            if not unended.startswith(b'"') or len(unended) <= _LONG_STRING_BYTES:
+                self._held, unended = unended, b""
+        self._write_tokens(tokens, out)
+        if unended:
+            if self._opened:
+                self._opened = False
+                out.append(_line(self._depth))
+            self._in_string = True
+            out.append(b'"')
+            self._go_on(unended[1:], out)
+        return b"".join(out)
+
+    def _go_on(self, data: bytes, out: list[bytes]) -> bytes:
+        """Pass on more of a long string; what follows it."""
+        match = _WHOLE_UNITS.match(data)
+        end = match.end() if match else 0
+        if data[end : end + 1] == b'"':
+            self._in_string = False
+            out.append(_readable(data[:end]) + b'"')
+            return data[end + 1 :]
+        out.append(_readable(data[:end]))
+        self._held = data[end:]
+        return b""
+
+    def _write_tokens(self, tokens: list[bytes], out: list[bytes]) -> None:
+        add, depth, opened = out.append, self._depth, self._opened
+        line = _line(depth)
+        for token in tokens:
+            char = token[0]
+            if char in _OPENING:
+                add(line + token if opened else token)
+                depth += 1
+                line = _line(depth)
+                opened = True
+                continue
+            if char in _CLOSING:
+                depth -= 1
+                line = _line(depth)
+                add(token[:1] if opened else line + token[:1])
+            elif char == _QUOTE:
+                end = token.rindex(b'"') + 1
+                string = _readable(token[:end]) if b"\\" in token else token[:end]
+                add(line + string if opened else string)
+            elif char not in _BETWEEN:
+                word = token.rstrip(b", \t\n\r")
+                add(line + word if opened else word)
+            opened = False
+            last = token[-1]
+            if last == _COMMA:
+                add(b",")
+                add(line)
+            elif last == _COLON:
+                add(b": ")
+        self._depth, self._opened = depth, opened
+
+
+_OPENING, _CLOSING, _BETWEEN = frozenset(b"{["), frozenset(b"}]"), frozenset(b",:")
+_QUOTE, _COMMA, _COLON = b'",:'
+
+
+def _line(depth: int) -> bytes:
+    return _LINES[min(depth, INDENT_LEVELS)]
+
+
+_LINES = [b"\n" + b"  " * depth for depth in range(INDENT_LEVELS + 1)]
+
+
+def _readable(written: bytes) -> bytes:
+    """A string, or a part of it, with printable characters for their escapes."""
+    return _ESCAPE.sub(_character, written) if b"\\" in written else written
+
+
+def _character(match: re.Match[bytes]) -> bytes:
+    high, low, code, char = match.groups()
+    if char:
+        return b"/" if char == b"/" else match[0]
+    if code:
+        text = chr(int(code, 16))
+        return text.encode() if text.isprintable() and text not in '"\\' else match[0]
+    text = chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
+    return text.encode() if text.isprintable() else match[0]
