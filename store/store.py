@@ -25,6 +25,7 @@ from sightline.store.refs import Ref
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.store.disk.merged import MergedReader
+    from sightline.store.disk.pretty import Facts
 
 _DAY_SECONDS = 86_400
 
@@ -177,6 +178,32 @@ class Store:
     def path_by_content(self, target: Target) -> str:
         """The same file under a name made of its content, ``SHA256.json``; while it is still written, `path`."""
         return content_path(self.layout, target.buffer, target.stream)
+
+    def open_text(self, target: Target) -> StreamReader:
+        """A stream to be read by lines: as `open`, but of a result's block that is JSON its pretty form."""
+        facts = self.pretty_facts(target)
+        if facts is None:
+            return self.open(target)
+        from sightline.store.disk.pretty import open_pretty
+
+        return open_pretty(self.layout, target.buffer, target.stream, facts)
+
+    def text_path(self, target: Target) -> str:
+        """A file with these lines, for programs that read lines. Raises as `open`."""
+        facts = self.pretty_facts(target)
+        if facts is None:
+            return self.path(target)
+        from sightline.store.disk.pretty import pretty_path
+
+        return pretty_path(self.layout, target.buffer, target.stream, facts)
+
+    def pretty_facts(self, target: Target) -> "Facts | None":
+        """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
+        if target.buffer.kind != "tool":
+            return None
+        from sightline.store.disk.pretty import facts_of  # few buffers are results
+
+        return facts_of(target.buffer, target.stream)
 
     # writing and keeping
 

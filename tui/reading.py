@@ -56,5 +56,5 @@ def open_reading(store: Store, buffer: Buffer) -> Reading:
     blocks = [stream for stream in buffer.streams if stream.startswith("part.")]
     if blocks:
         blocks.sort(key=lambda stream: int(stream.removeprefix("part.")))
-        return Blocks({stream: store.open(Target(buffer, stream)) for stream in blocks})
+        return Blocks({stream: store.open_text(Target(buffer, stream)) for stream in blocks})
     return store.open_merged(buffer)

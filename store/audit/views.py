@@ -218,7 +218,7 @@ def _render(store: Store, view: View, piece: list[Any]) -> str:
 
     ref, first, last, version = piece
     try:
-        with store.open(store.resolve(ref)) as source:
+        with store.open_text(store.resolve(ref)) as source:
             return render_lines(cleaned(source, cleaning_of(version)), first, last)
     except (ExpiredRef, UnknownRef):
         quotes = (store.tombstone(parse_ref(ref).name) or {}).get("quotes", {})

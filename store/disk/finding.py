@@ -24,7 +24,7 @@ class Finder:
         """What a ref names; see `Store.resolve`."""
         parsed = refs.parse_ref(ref) if isinstance(ref, str) else ref
         buffer, stream = self._find(parsed, session, prefixes)
-        stream = parsed.stream or stream
+        stream = parsed.stream or ("part.0" if buffer.kind == "tool" and stream == "out" else stream)
         if stream.startswith("part.") and stream not in buffer.streams and buffer.state != "running":
             raise BadRef(
                 f"{buffer.ref} has no block {stream[5:]}", f"it has: {', '.join(buffer.streams) or 'no bytes'}"

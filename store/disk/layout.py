@@ -20,7 +20,7 @@ CONTENT_NAME_ENDING = ".json"
 """How a stream's second name ends, which is made of its hash."""
 
 DERIVED = ("pretty", "all")
-"""Files of a buffer's folder that can be made again from its streams."""
+"""Files of a buffer's folder that can be made again from its streams; of further blocks, ``pretty.N``."""
 
 
 class Layout:
@@ -73,6 +73,11 @@ class Layout:
     def stream(self, name: str, stream: str) -> str:
         """A stream's file, or any other file of the buffer's folder."""
         return os.path.join(self.buffers, name, stream)
+
+    def pretty(self, name: str, stream: str) -> str:
+        """The lines of a block that is JSON: ``pretty``, of further blocks ``pretty.N``."""
+        number = stream.removeprefix("part.")
+        return os.path.join(self.buffers, name, "pretty" if number == "0" else f"pretty.{number}")
 
     def meta(self, name: str) -> str:
         """A buffer's ``meta.json``."""

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sightline.store.disk.index import Index
@@ -73,9 +73,24 @@ class Recording:
             raise _index_failed(error) from error
 
     def seal(
-        self, *, exit_code: int | None, signal: int = 0, timed_out: bool = False, note: str = "", mime: str = ""
+        self,
+        *,
+        exit_code: int | None,
+        signal: int = 0,
+        timed_out: bool = False,
+        note: str = "",
+        mimes: Mapping[str, str] | None = None,
+        lines: Mapping[str, int] | None = None,
     ) -> Buffer:
         """End the capture: hash, make read-only, share storage with identical streams, write the record.
+
+        Args:
+            exit_code: of the command, None where there is none.
+            signal: number of the signal that ended it.
+            timed_out: whether the time limit did.
+            note: what a reader must know of how it was captured.
+            mimes: MIME types by stream.
+            lines: lines by stream, where they are not those of its raw bytes.
 
         Raises:
             StoreFailed: the record could not be written.
@@ -92,7 +107,10 @@ class Recording:
             signal=signal,
             timed_out=timed_out,
             note=note,
-            streams={name: info._replace(mime=mime) for name, info in streams.items()},
+            streams={
+                name: info._replace(mime=(mimes or {}).get(name, ""), lines=(lines or {}).get(name, info.lines))
+                for name, info in streams.items()
+            },
         )
         try:
             self._share()

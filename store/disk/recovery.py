@@ -26,6 +26,7 @@ from sightline.store.records import Buffer, StreamInfo
 
 _READ_BYTES = 1 << 20
 _NOT_STREAMS = {"order", "lines", *DERIVED}
+_PRETTY = "pretty."  # of further blocks
 
 
 class Adopted(NamedTuple):
@@ -101,7 +102,8 @@ def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:
 def stream_files(layout: Layout, name: str) -> Iterator[tuple[str, str]]:
     """(stream, path) of the streams that a buffer's folder holds."""
     for file in sorted(os.listdir(layout.folder(name))):
-        if file not in _NOT_STREAMS and not file.endswith((".tmp", CONTENT_NAME_ENDING)):
+        other = file in _NOT_STREAMS or file.startswith(_PRETTY) or file.endswith((".tmp", CONTENT_NAME_ENDING))
+        if not other:
             yield file, layout.stream(name, file)
 
 

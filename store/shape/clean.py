@@ -14,7 +14,7 @@ _COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
 
 
 def without_colour(data: bytes) -> bytes:
-    """Raw lines without the escape sequences of colours: as good as cleaned for whoever looks for words in many of them."""
+    """Raw lines without the escape sequences of colours: as good as cleaned for whoever looks for words in them."""
     return _COLOUR.sub(b"", data) if b"\x1b" in data else data
 
 

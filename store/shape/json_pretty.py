@@ -84,8 +84,7 @@ class _Writer:
 
     def _go_on(self, data: bytes, out: list[bytes]) -> bytes:
         """Pass on more of a long string; what follows it."""
-        match = _WHOLE_UNITS.match(data)
-        end = match.end() if match else 0
+        end = whole_units(data)
         if data[end : end + 1] == b'"':
             self._in_string = False
             out.append(_readable(data[:end]) + b'"')
@@ -128,6 +127,12 @@ class _Writer:
 
 _OPENING, _CLOSING, _BETWEEN = frozenset(b"{["), frozenset(b"}]"), frozenset(b",:")
 _QUOTE, _COMMA, _COLON = b'",:'
+
+
+def whole_units(data: bytes) -> int:
+    """How many bytes of a string are whole escapes, and whole pairs of them, up to its end or where it is cut off."""
+    match = _WHOLE_UNITS.match(data)
+    return match.end() if match else 0
 
 
 def _line(depth: int) -> bytes:

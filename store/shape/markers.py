@@ -10,7 +10,7 @@ _AT = r"(?:@[^\s:]+:|lines? )\d+(?:-\d+)?"
 _COUNT = r"\d{1,3}(?:,\d{3})*"
 _RANGES = r"\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*(?: and others)?"
 MARKER = re.compile(
-    r"\[stderr\]|\[… (?:"
+    r"\[stderr\]|\[part \d+\]|\[… (?:"
     rf"{_COUNT} lines? elided(?:, {_COUNT} error lines? among them)?: {_AT}"
     rf"|previous line ×{_COUNT} more: {_AT}"
     rf"|{_COUNT} lines? rewritten in place: {_AT}"
@@ -89,6 +89,11 @@ def diff_file(added: int, removed: int) -> str:
 def more_files(ref: str, first: int, last: int, count: int, added: int, removed: int) -> str:
     """Files of a diff that are left out, with what it changes in them."""
     return f"[… {count:,} more {_plural(count, 'file')}, +{added:,} -{removed:,}: {_at(ref, first, last)} …]"
+
+
+def part(number: int) -> str:
+    """What begins a result's block, where there are several."""
+    return f"[part {number}]"
 
 
 def binary(ref: str, size: int, mime: str) -> str:

@@ -94,8 +94,8 @@ def command_reply(
             if short := short_body(profile, fields, out, err, own):
                 return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
         # What only an output that must be cut pays for.
-        from sightline.store.shape.styles import shape_as
         from sightline.store.shape.summary import summary
+        from sightline.store.tools.structured_view import shape_output
 
         known = None if ending.running else examination()
         failed = has_failed(ending, examination)
@@ -109,15 +109,18 @@ def command_reply(
         }
         budget = budget_for(verbosity, not failed, profile.budgets)
         few = cut_to_lines_only(profile, out, err)
-        shaped = fitting(
+        made = fitting(
             fields,
             HARD_LIMIT_BYTES,
-            lambda limit: shape_as(
-                profile.cut, out, err, budget=budget, failed=failed, examination=known, short=few, limit=limit
+            lambda limit: shape_output(
+                profile, out, err, budget=budget, failed=failed, examination=known, short=few, limit=limit
             ),
-            lambda shaped: join_segments(shaped.segments),
+            lambda made: join_segments(made.shaped.segments),
         )
-        fields |= counts_of(shaped)
+        shaped = made.shaped
+        fields |= counts_of(shaped) | {"description": made.description or None}
+        if made.path and out.line_count == 1 and "next" not in fields:  # a line is no way to its parts
+            fields["next"] = asking.calls("read_output", ref=buffer.ref, path=made.path)
         if shaped.truncated and "next" not in fields:
             search = examination().search if shaped.errors_elided else ""
             fields["next"] = _next_call(asking, buffer, shaped, search, out, err)

@@ -34,10 +34,11 @@ class Lines(Protocol):
 
 class _OneStream:
     def __init__(self, store: Store, target: Target, profile: Profile) -> None:
-        self._reader = store.open(target)
+        self._reader = store.open_text(target)
         self._cleaned = clean(self._reader, profile)
         self.line_count = self._reader.line_count
-        self.byte_count = self._reader.byte_count
+        sealed = target.buffer.state != "running"
+        self.byte_count = target.buffer.stream(target.stream).bytes if sealed else self._reader.byte_count
         self.unended = int(not self._reader.ends_with_newline)
         self.close = self._reader.close
 

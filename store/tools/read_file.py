@@ -10,7 +10,6 @@ from sightline.store.records import Buffer
 from sightline.store.shape.budgets import budget_for
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.segments import Segment, uncut
-from sightline.store.shape.styles import shape_as
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.files import file_fields
@@ -19,6 +18,7 @@ from sightline.store.tools.read_output import VERB as READ_OUTPUT
 from sightline.store.tools.read_output import clipping_fields
 from sightline.store.tools.reply import Reply, fitting, in_order
 from sightline.store.tools.short import clean, cut_to_lines_only, short_body
+from sightline.store.tools.structured_view import shape_output
 
 VERB = "read_file"
 _NEXT_LINES = 200
@@ -118,11 +118,15 @@ def _whole(asking: Asking, target: Target, request: Request) -> Reply:
         if short := short_body(profile, fields, source, nothing, budget if profile.short.measure == "budget" else None):
             return _reply({}, short.segments, buffer, request, missing=False)
         few = cut_to_lines_only(profile, source, nothing)
-        shaped = shape_as(profile.cut, source, nothing, budget=budget, failed=False, short=few)
-    fields |= {"truncated": shaped.truncated or None, "stdout_shown": None}
+        made = shape_output(profile, source, nothing, budget=budget, failed=False, short=few)
+    shaped = made.shaped
+    fields |= {"description": made.description or None, "truncated": shaped.truncated or None, "stdout_shown": None}
     fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"
     if shaped.truncated:
-        fields["next"] = asking.calls(READ_OUTPUT, ref=target.ref, lines=_first_gap(shaped.segments, shaped.out_total))
+        is_part = made.path and shaped.out_total == 1  # a line is no way to its parts
+        lines = _first_gap(shaped.segments, shaped.out_total)
+        where = {"path": made.path} if is_part else {"lines": lines}
+        fields["next"] = asking.calls(READ_OUTPUT, ref=target.ref, **where)
         fields |= file_fields(asking.store, buffer, profile) if profile.files.shown else {}
     return _reply(fields, shaped.segments, buffer, request, missing=shaped.truncated)
 

@@ -36,6 +36,8 @@ class Request(NamedTuple):
         ignore_case: whether letters match in either case; as the profile has it where it is None.
         stream: ``out``, ``err`` or ``all``, instead of the ref's.
         wait: seconds to wait for new lines of a running buffer, or its end.
+        path: a JSON path such as ``$.items[0].name``.
+        schema: whether the skeleton of a JSON text is wanted.
     """
 
     ref: str
@@ -47,6 +49,8 @@ class Request(NamedTuple):
     ignore_case: bool | None = None
     stream: str = ""
     wait: float | None = None
+    path: str = ""
+    schema: bool = False
 
     def logged(self) -> dict[str, Any]:
         """The arguments that were given, for the audit log."""
@@ -60,11 +64,14 @@ def read_output(asking: Asking, request: Request) -> Reply:
     Raises:
         BadRef, UnknownRef, ExpiredRef, AmbiguousRef: the ref names nothing that can be shown.
         BadRange: lines or bytes that are not there; UsageError: arguments that do not go together.
+        BadPath, NotFound: a path that is not supported, or leads nowhere.
     """
     _check(request)
     target = asking.resolve(request.ref)
     if request.stream:
         target = target._replace(stream=request.stream)
+    if request.path or request.schema:
+        return _json_part(asking, target, request)
     if request.lines:
         first, last = parse_lines(request.lines)
         target = target._replace(first=first, last=last)
@@ -82,7 +89,21 @@ def read_output(asking: Asking, request: Request) -> Reply:
         return _follow(asking, target, request)
     if target.first:
         return _line_page(asking, target, request)
+    if request.offset is None and asking.store.pretty_facts(target):
+        return _line_page(asking, target._replace(first=1), request)
     return _byte_page(asking, target, request)
+
+
+def _json_part(asking: Asking, target: Target, request: Request) -> Reply:
+    # Loaded here only: most outputs are no JSON.
+    from sightline.store.tools.path_output import path_reply, schema_reply
+
+    if target.first or target.stream == "all":
+        raise BadRef(f"{request.ref}: a path leads into a whole stream", f"without the lines: {target.ref}")
+    if request.schema:
+        return schema_reply(asking, target, verb=VERB, logged=request.logged())
+    limit = request.limit or asking.profile.reading.page_bytes
+    return path_reply(asking, target, request.path, limit=limit, verb=VERB, logged=request.logged())
 
 
 def _check(request: Request) -> None:
@@ -90,6 +111,9 @@ def _check(request: Request) -> None:
         raise BadRef(f"no such stream: {request.stream!r}", f"it is one of {', '.join(_STREAMS)}")
     if request.lines and (request.offset is not None):
         raise UsageError("lines and offset do not go together", "page by lines, or by bytes")
+    others = request.lines or request.search or request.offset is not None or request.wait is not None
+    if (request.path or request.schema) and (others or (request.path and request.schema)):
+        raise UsageError("a JSON path or the schema is asked for alone", "leave lines, offset, search and wait out")
     if request.limit is not None and request.limit < 1:
         raise UsageError(f"limit is {request.limit}", "it is a number of bytes from 1 on")
     if not 0 <= request.context <= 100:
@@ -136,6 +160,8 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
 def clipping_fields(asking: Asking, line: Segment) -> dict[str, Any]:
     """What a reply says of a line that was cut in its middle, and the call that reads it by bytes."""
     target = asking.store.resolve(line.ref)
+    if asking.store.pretty_facts(target):  # its lines are not those of the bytes
+        return {"truncated": True, "hint": f"line {line.first} is larger than a page; a JSON path leads to its value"}
     with asking.store.open(target) as source:
         start = source.offset_of_line(line.first)
     by_bytes = asking.calls(VERB, ref=target.ref, offset=start)

@@ -114,7 +114,7 @@ def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ..
         return (shell_argv(request.command) if request.command else list(request.argv)), ()
     from sightline.store.tools.substitution import substitute, substitute_words
 
-    path = asking.store.path
+    path = asking.store.text_path
     if request.command:
         substituted = substitute(request.command, asking.resolve, path)
         return shell_argv(substituted.command), substituted.targets

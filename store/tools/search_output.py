@@ -33,7 +33,7 @@ def search_reply(
         UsageError: the pattern is empty or spans lines; SearchFailed: the time limit was reached.
     """
     most = asking.profile.reading.matches
-    hits = search(asking.store.path(target), pattern, ignore_case=ignore_case, first=most)
+    hits = search(asking.store.text_path(target), pattern, ignore_case=ignore_case, first=most)
     with open_lines(asking.store, target, asking.profile) as lines:
         body, shown = _body(lines, hits, context, _word_of(pattern, hits.literal))
         total, size = lines.line_count, lines.byte_count

@@ -30,14 +30,29 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--exit-code", type=int, metavar="N", help="how that ended; unknown, the output itself is judged")
     made.add_argument("--label", default="", metavar="TEXT", help="a name for the buffer")
     made.add_argument("--verbosity", default="auto", metavar="V", help="silent, concise, normal, verbose, full or auto")
+    made.add_argument("--tool", default="", metavar="NAME", help="it is the result of this tool, as text, JSON or MCP")
+    made.add_argument("--arguments", default="", metavar="JSON", help="what the tool was called with")
     made.add_argument("-p", "--pass-through", action="store_true", help="print the input as it comes, and no view")
     given = made.parse_args(words)
+    if given.tool:
+        return _result(given)
+    if given.arguments:
+        raise UsageError("--arguments are those of a tool", "name it: --tool NAME")
     if os.isatty(0):
         raise UsageError(
             "nothing is piped into `sightline capture`",
             "to run a command and keep its output: sightline run -- COMMAND",
         )
     return _capture(given)
+
+
+def _result(given: Any) -> int:
+    # Loaded here only: most of what is piped in is a command's output.
+    from sightline.store.doors.cli.result import capture_tool
+
+    if given.command or given.exit_code is not None or given.pass_through:
+        raise UsageError("--tool goes with --arguments, --label and --verbosity alone", "leave the others out")
+    return capture_tool(given)
 
 
 def _capture(given: Any) -> int:

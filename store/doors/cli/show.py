@@ -10,7 +10,7 @@ def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
     made = parser(
         name,
-        "Show part of a buffer: lines, bytes, the lines that match, or what a running one has written since.",
+        "Show part of a buffer: lines, bytes, the lines that match, a JSON value, or what a running one wrote since.",
         example="sightline show @last --search 'error|warning' --context 2",
         profile=True,
     )
@@ -26,6 +26,8 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--ignore-case", action="store_true", help="do not (default, but in profiles that say otherwise)")
     made.add_argument("--stream", default="", metavar="S", help="out, err or all")
     made.add_argument("--wait", type=seconds, metavar="S", help="wait for new lines of a running buffer, or its end")
+    made.add_argument("--path", default="", metavar="PATH", help="the value at a JSON path: '$.items[0].name'")
+    made.add_argument("--schema", action="store_true", help="the skeleton of JSON: types for values, one for all items")
     given = made.parse_args(words)
     if given.case and given.ignore_case:
         made.error("--case and --ignore-case do not go together")
@@ -39,6 +41,8 @@ def main(name: str, words: list[str]) -> int:
         ignore_case=given.ignore_case or (False if given.case else None),
         stream=given.stream,
         wait=given.wait,
+        path=given.path,
+        schema=given.schema,
     )
     door = Door(as_json=given.json, profile=given.profile)
     try:

@@ -121,7 +121,7 @@ def test_a_record_is_read_as_it_was_written(store: Store) -> None:
     recording = store.begin("cmd", "echo \udcff é", "/tmp/\udcfe", "s", label="bad \udcfd", artifact="cmd-1.txt")
     recording.append("err", b"x\n")
     recording.append("part.3", b"y")
-    buffer = recording.seal(exit_code=None, signal=9, timed_out=True, note="n", mime="text/plain")
+    buffer = recording.seal(exit_code=None, signal=9, timed_out=True, note="n", mimes={"part.3": "text/plain"})
     assert (buffer.command, buffer.cwd, buffer.label) == ("echo \\xff é", "/tmp/\\xfe", "bad \\xfd")
     assert read_meta(store.layout, buffer.name)._replace(accessed=0) == buffer._replace(accessed=0)
     assert store.index.buffer(buffer.name) == buffer

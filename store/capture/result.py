@@ -1,0 +1,226 @@
+"""Capturing a tool's result: each of its blocks is a stream, and so is each large string field of an object."""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from sightline.store.capture.command import Unkept
+from sightline.store.disk.opening import open_stream
+from sightline.store.disk.pretty import write_pretty
+from sightline.store.disk.recording import Recording
+from sightline.store.errors import StoreFailed
+from sightline.store.records import Buffer
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.json_string import string_text
+from sightline.store.shape.json_tree import Node, read_document
+from sightline.store.shape.sampling import Sampling
+from sightline.store.shape.source import Source
+from sightline.store.shape.structured import looks_like_json
+from sightline.store.store import Store
+
+TEXT_MIME = "text/plain"
+_SNIFFED_BYTES = 4096
+_FIELD = re.compile(rf'{TEXT_MIME}; of=(\d+); field=(".*")')
+
+
+class Block(NamedTuple):
+    """One block of a result.
+
+    Attributes:
+        chunks: its bytes, in pieces.
+        mime: what they are; text, JSON among it, is ``text/plain``.
+    """
+
+    chunks: Iterable[bytes]
+    mime: str = TEXT_MIME
+
+
+class Field(NamedTuple):
+    """A string field that is a stream of its own.
+
+    Attributes:
+        block: number of the block whose object it stands in.
+        name: its key.
+        stream: its stream.
+    """
+
+    block: int
+    name: str
+    stream: str
+
+
+def call_text(name: str, arguments: Any = None) -> str:
+    """What a result's buffer is called: the tool, and its arguments as compact JSON."""
+    if arguments in (None, {}):
+        return name
+    return f"{name} {json.dumps(arguments, ensure_ascii=False, separators=(',', ':'))}"
+
+
+def capture_result(
+    store: Store,
+    blocks: Iterable[Block],
+    *,
+    command: str,
+    cwd: str,
+    session: str,
+    label: str = "",
+    note: str = "",
+    sampling: Sampling | None = None,
+) -> Buffer | Unkept:
+    """Keep a result.
+
+    Args:
+        store: where it is kept.
+        blocks: its blocks, in order.
+        command: what it is called, as `call_text` makes it.
+        cwd: working directory of the asking session.
+        session: who asked.
+        label: a name for the buffer.
+        note: what a reader must know of it.
+        sampling: how large a field must be to be a stream of its own.
+
+    Returns:
+        The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
+    """
+    keeper = _Keeper()
+    if store.settings.captures(cwd):
+        keeper.begin(lambda: store.begin("tool", command, cwd, session, label=label))
+    try:
+        for number, block in enumerate(blocks):
+            for data in block.chunks:
+                keeper.take(f"part.{number}", block.mime, data)
+        return keeper.end(store, note, sampling or Sampling())
+    except BaseException:  # a key was pressed, or what gives the blocks failed
+        keeper.abandon()
+        raise
+
+
+class _Keeper:
+    """A recording as long as the store takes it, and the beginning of the text for when it no longer does."""
+
+    def __init__(self) -> None:
+        self._recording: Recording | None = None
+        self._failure: StoreFailed | None = None
+        self._head = bytearray()
+        self._mimes: dict[str, str] = {}
+
+    def begin(self, make: Callable[[], Recording]) -> None:
+        try:
+            self._recording = make()
+            self._recording.register()
+        except StoreFailed as error:
+            self._give_up(error)
+
+    def take(self, stream: str, mime: str, data: bytes) -> None:
+        self._mimes[stream] = mime
+        if mime == TEXT_MIME:
+            self._head += data[: HARD_LIMIT_BYTES - len(self._head)]
+        try:
+            if self._recording:
+                self._recording.append(stream, data)
+        except StoreFailed as error:
+            self._give_up(error)
+
+    def end(self, store: Store, note: str, sampling: Sampling) -> Buffer | Unkept:
+        try:
+            if self._recording:
+                return _sealed(store, self._recording, self._mimes, note, sampling)
+        except StoreFailed as error:
+            self._give_up(error)
+        return Unkept(bytes(self._head), b"", self._failure)
+
+    def abandon(self) -> None:
+        if self._recording:
+            self._recording.abandon()
+
+    def _give_up(self, error: StoreFailed) -> None:
+        self._failure = error
+        recording, self._recording = self._recording, None
+        if recording:
+            recording.discard()
+
+
+def _sealed(store: Store, recording: Recording, mimes: dict[str, str], note: str, sampling: Sampling) -> Buffer:
+    """The buffer, its JSON written as lines and its large fields made streams."""
+    lines: dict[str, int] = {}
+    for stream in [stream for stream, mime in mimes.items() if mime == TEXT_MIME]:
+        with open_stream(store.layout, recording.buffer, stream) as source:
+            if not looks_like_json(source.read(0, _SNIFFED_BYTES)):
+                continue
+            document = read_document(source, sampling)
+            if document is None or document.root.kind == "lines":
+                continue
+            facts, lines[stream] = write_pretty(store.layout, recording.name, stream, source)
+            mimes[stream] = facts.mime
+            for node in document.root.children if document.root.kind == "object" else ():
+                if node.kind == "string" and node.end - node.start - 2 >= sampling.stream_field_bytes:
+                    _move(recording, source, node, stream, mimes, sampling)
+    return recording.seal(exit_code=None, note=note, mimes=mimes, lines=lines)
+
+
+def _move(
+    recording: Recording, source: Source, node: Node, stream: str, mimes: dict[str, str], sampling: Sampling
+) -> None:
+    """Make a field a stream, if what it stands for is large enough, too."""
+    if sum(map(len, string_text(source, node.start, node.end))) < sampling.stream_field_bytes:
+        return
+    own = f"part.{len(mimes)}"
+    for data in string_text(source, node.start, node.end):
+        recording.append(own, data)
+    block = stream.removeprefix("part.")
+    mimes[own] = f"{TEXT_MIME}; of={block}; field={json.dumps(key_of(source, node))}"
+
+
+def key_of(source: Source, node: Node) -> str:
+    """The key of an object's member."""
+    written = source.read(node.key, node.start - node.key).rstrip(b" \t\r\n:")
+    return str(json.loads(written.decode(errors="surrogateescape")))
+
+
+def fields_of(buffer: Buffer) -> list[Field]:
+    """The fields of a result that are streams of their own, in order."""
+    matches = (
+        (stream, _FIELD.fullmatch(buffer.stream(stream).mime)) for stream in sorted(buffer.streams, key=number_of)
+    )
+    return [Field(int(match[1]), json.loads(match[2]), stream) for stream, match in matches if match]
+
+
+def number_of(stream: str) -> int:
+    """N of ``part.N``."""
+    return int(stream.removeprefix("part."))
+
+
+def blocks_of(document: Any) -> tuple[list[Block], bool] | None:
+    """The blocks of an MCP result, and whether it tells of an error; None where a JSON value is no such result."""
+    if not isinstance(document, dict) or not isinstance(content := document.get("content"), list) or not content:
+        return None
+    if not all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in content):
+        return None
+    return [_block_of(one) for one in content], document.get("isError") is True
+
+
+def _block_of(content: dict[str, Any]) -> Block:
+    if content["type"] == "text" and isinstance(content.get("text"), str):
+        return Block([content["text"].encode(errors="backslashreplace")])
+    inner = content.get("resource")
+    resource = inner if isinstance(inner, dict) else content
+    if isinstance(resource.get("text"), str):
+        return Block([resource["text"].encode(errors="backslashreplace")])
+    encoded = content.get("data", resource.get("blob"))
+    if isinstance(encoded, str) and (data := _decoded(encoded)) is not None:
+        mime = resource.get("mimeType", content.get("mimeType"))
+        return Block([data], mime if isinstance(mime, str) and _MIME.fullmatch(mime) else "application/octet-stream")
+    return Block([json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace")])
+
+
+_MIME = re.compile(r"[\w.+-]+/[\w.+-]+")
+
+
+def _decoded(text: str) -> bytes | None:
+    import base64
+
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return None

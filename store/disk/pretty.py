@@ -1,0 +1,120 @@
+"""``pretty``: a JSON result as lines, made beside the stream, and made again whenever it is not what it was.
+
+A block of a ``tool`` buffer is read by lines through it; its bytes, its hash and JSON paths are those of the stream.
+Its size and hash stand in the block's MIME type, so that they go wherever the record goes.
+"""
+
+import os
+import re
+from typing import NamedTuple
+
+from sightline.store.disk.hashing import INLINE_BYTES, Hasher
+from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, remove_file, write_all
+from sightline.store.disk.opening import open_stream
+from sightline.store.disk.recovery import hash_file
+from sightline.store.disk.streams import StreamReader
+from sightline.store.disk.writing import store_failed
+from sightline.store.records import Buffer
+from sightline.store.shape.json_pretty import pretty
+
+JSON_MIME = "application/json"
+_READ_BYTES = 1 << 16
+_MIME = re.compile(rf"{JSON_MIME}; pretty=(\d+)-([0-9a-f]{{64}})")
+
+
+class Facts(NamedTuple):
+    """What a pretty form must be.
+
+    Attributes:
+        bytes: its size.
+        sha256: its hash, hex.
+    """
+
+    bytes: int
+    sha256: str
+
+    @property
+    def mime(self) -> str:
+        """The MIME type of the block it is made of."""
+        return f"{JSON_MIME}; pretty={self.bytes}-{self.sha256}"
+
+
+def facts_of(buffer: Buffer, stream: str) -> Facts | None:
+    """What the pretty form of a stream must be, None where it has none."""
+    match = _MIME.fullmatch(buffer.stream(stream).mime)
+    return Facts(int(match[1]), match[2]) if match else None
+
+
+def write_pretty(layout: Layout, name: str, stream: str, source: StreamReader) -> tuple[Facts, int]:
+    """Make the pretty form of a stream of valid JSON: what it is, and how many lines it has.
+
+    Several processes may do so at once: each writes its own file, and all of these are the same.
+
+    Raises:
+        StoreFailed: it could not be written.
+    """
+    path = layout.pretty(name, stream)
+    temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
+    try:
+        fd = open_private(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        try:
+            made = _write(fd, source)
+            os.fchmod(fd, SEALED_MODE)
+        finally:
+            os.close(fd)
+        os.replace(temporary, path)
+    except BaseException as error:
+        remove_file(temporary)
+        if isinstance(error, OSError):
+            raise store_failed(error) from error
+        raise
+    return made
+
+
+def _write(fd: int, source: StreamReader) -> tuple[Facts, int]:
+    hasher = Hasher(fd)
+    size = lines = 0
+    try:
+        chunks = (source.read(at, _READ_BYTES) for at in range(0, source.byte_count, _READ_BYTES))
+        for data in pretty(chunks):
+            write_all(fd, data)
+            hasher.update(data)
+            size += len(data)
+            lines += data.count(b"\n")
+        return Facts(size, hasher.hexdigest()), lines
+    finally:
+        hasher.stop()
+
+
+def pretty_path(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> str:
+    """The file of a pretty form, made again where it is missing or is not what it must be.
+
+    Raises:
+        ExpiredRef, StoreFailed: the stream is gone, or the file cannot be written.
+    """
+    path = layout.pretty(buffer.name, stream)
+    if not _is_sound(path, facts):
+        with open_stream(layout, buffer, stream) as source:
+            write_pretty(layout, buffer.name, stream, source)
+    return path
+
+
+def open_pretty(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> StreamReader:
+    """A stream's pretty form, under the stream's ref. Raises as `pretty_path`."""
+    path = pretty_path(layout, buffer, stream, facts)
+    with open_stream(layout, buffer, stream) as source:
+        ref = source.ref
+    return StreamReader(open_private(path, os.O_RDONLY), ref)
+
+
+def _is_sound(path: str, facts: Facts) -> bool:
+    """Whether the file is what it must be; of a large one only the size is looked at."""
+    try:
+        fd = open_private(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        size = os.fstat(fd).st_size
+        return size == facts.bytes and (size > INLINE_BYTES or hash_file(fd, size) == facts.sha256)
+    finally:
+        os.close(fd)

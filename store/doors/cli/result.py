@@ -1,0 +1,90 @@
+"""``sightline capture --tool``: a tool's result from standard input, kept and shown as an agent would be shown it."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sightline.store.audit.sessions import working_directory
+from sightline.store.capture.command import Unkept
+from sightline.store.capture.result import Block, blocks_of, call_text, capture_result
+from sightline.store.doors.cli.output import Door
+from sightline.store.errors import UsageError
+from sightline.store.tools.command_view import Ending
+from sightline.store.tools.reply import Reply
+from sightline.store.tools.result_view import result_reply
+from sightline.store.tools.unkept_view import unkept_reply
+
+VERB = "capture"
+FAILED_NOTE = "the tool reported an error"
+_READ_BYTES = 1 << 18
+_MCP_BYTES = 1 << 24  # MCP's blocks are looked for in a result up to this size; a larger one is kept as it comes
+
+
+def capture_tool(given: Any) -> int:
+    """Keep a result and print its view; the exit code.
+
+    Raises:
+        UsageError: the arguments are no JSON.
+    """
+    try:
+        arguments = json.loads(given.arguments) if given.arguments else None
+    except ValueError:
+        raise UsageError(
+            f"--arguments is no JSON: {given.arguments[:80]}", """such as --arguments '{"id": 7}'"""
+        ) from None
+    door = Door(as_json=given.json)
+    request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
+
+    def call() -> Reply:
+        blocks, failed = _blocks(0)
+        kept = capture_result(
+            door.store,
+            blocks,
+            command=call_text(given.tool, arguments),
+            cwd=working_directory(),
+            session=door.asking.session.name,
+            label=given.label,
+            note=FAILED_NOTE if failed else "",
+        )
+        if isinstance(kept, Unkept):
+            return unkept_reply(kept, Ending(None), verb=VERB, request=request)._replace(exit_code=0)
+        return result_reply(door.asking, kept, verb=VERB, request=request, verbosity=given.verbosity)
+
+    try:
+        return door.answer(VERB, request, call)
+    finally:
+        door.close()
+
+
+def _blocks(fd: int) -> tuple[Iterable[Block], bool]:
+    """The blocks of what a descriptor gives, and whether they tell of an error."""
+    rest = _read(fd)
+    head: list[bytes] = []
+    size = 0
+    for data in rest:
+        head.append(data)
+        size += len(data)
+        if size > _MCP_BYTES:
+            return [Block(_chained(head, rest))], False
+    whole = b"".join(head)
+    return _of_mcp(whole) or ([Block([whole])], False)
+
+
+def _read(fd: int) -> Iterator[bytes]:
+    while data := os.read(fd, _READ_BYTES):
+        yield data
+
+
+def _chained(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield from head
+    yield from rest
+
+
+def _of_mcp(data: bytes) -> tuple[list[Block], bool] | None:
+    if b'"content"' not in data[:4096] and b'"content"' not in data[-4096:]:
+        return None
+    try:
+        return blocks_of(json.loads(data))
+    except (ValueError, RecursionError):
+        return None

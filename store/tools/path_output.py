@@ -1,0 +1,166 @@
+"""The JSON parts of read_output: the value that a path names, and the skeleton of a whole text."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.store.audit.views import Shows, shown_of
+from sightline.store.errors import UsageError
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.clean import clean_text
+from sightline.store.shape.json_path import Found, find, parse_path
+from sightline.store.shape.json_pretty import pretty
+from sightline.store.shape.json_sample import line_numbers
+from sightline.store.shape.json_scan import NotJson, Scanner
+from sightline.store.shape.json_string import string_text
+from sightline.store.shape.json_tree import read_document
+from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.sampling import Sampling
+from sightline.store.shape.schema import describe
+from sightline.store.shape.segments import Segment, join_segments
+from sightline.store.shape.skeleton import skeleton
+from sightline.store.shape.source import Source
+from sightline.store.shape.structured import looks_like_json
+from sightline.store.store import Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.reply import Reply, fitting, in_order
+
+_READ_BYTES = 1 << 16
+_DESCRIBED_BYTES = 1 << 20  # of a larger value only the type is told
+_NEXT_LINES = 200
+
+
+def path_reply(asking: Asking, target: Target, path: str, *, limit: int, verb: str, logged: dict[str, Any]) -> Reply:
+    """The value that a path names: a string as its text, anything else as indented JSON.
+
+    Raises:
+        BadPath: the path is not supported; NotFound: it leads nowhere; UsageError: the stream is no JSON.
+    """
+    steps = parse_path(path)
+    with asking.store.open_text(target) as source:
+        try:
+            _check(source)
+            found = find(source, steps)
+        except NotJson:
+            raise UsageError(f"{target.ref} is not JSON", "page it by lines, or search it") from None
+        lines = line_numbers(source, (found.start, max(found.end - 1, found.start)))
+        first, last = lines[found.start], lines[max(found.end - 1, found.start)]
+        fields: dict[str, Any] = {
+            "output_id": target.ref,
+            "lines": f"{first}-{last}",
+            "total_lines": source.line_count,
+            "total_bytes": target.buffer.stream(target.stream).bytes,
+            "description": _description(source, found),
+        }
+        text = fitting(
+            fields, min(limit, HARD_LIMIT_BYTES), lambda room: _text(source, found, room), lambda text: text[0]
+        )
+        total = source.line_count
+    body, is_whole, shown = text
+    is_layout = last - first + 1 == shown or (not is_whole and last > first)  # its lines are those of the stream
+    segment = Segment(body, target.ref, first, last if is_whole else first + shown - 1, True)
+    if not is_whole:
+        fields["truncated"] = True
+        if last > first and is_layout:
+            following = min(first + shown, last)
+            end = min(last, following + _NEXT_LINES - 1)
+            fields["next"] = asking.calls(verb, ref=target.ref, lines=f"{following}-{end}")
+        else:
+            fields["next"] = asking.calls(verb, ref=target.ref, offset=_raw_start(asking, target, path))
+            segment = segment._replace(last=first)
+    return _reply(fields, (segment,) if body else (), target, verb, logged, total)
+
+
+def _check(source: Source) -> None:
+    """Raises NotJson where the text cannot be JSON, UsageError where it is several values."""
+    head = source.read(0, 4096)
+    if not looks_like_json(head):
+        raise NotJson(0)
+    scanner = Scanner(source)
+    end = scanner.space(scanner.value_end(scanner.start()))
+    if end < scanner.size:
+        if read_document(source, Sampling()) is None:
+            raise NotJson(end)
+        raise UsageError(
+            f"{source.ref} is JSON lines, and a path leads into one value", "page it by lines, or use jq in a query"
+        )
+
+
+def _description(source: Source, found: Found) -> str:
+    if found.end - found.start > _DESCRIBED_BYTES:
+        return found.kind if found.taken is None else f"last {found.taken} items"
+    data = source.read(found.start, found.end - found.start)
+    value = BytesSource(data if found.taken is None else b"[" + data + b"]")
+    return describe(read_document(value, Sampling()), value)
+
+
+def _text(source: Source, found: Found, room: int) -> tuple[str, bool, int]:
+    """The value as text, as far as there is room; whether that is all of it; and how many of its lines it is."""
+    is_string = found.kind == "string" and found.taken is None
+    chunks = string_text(source, found.start, found.end) if is_string else pretty(_written(source, found))
+    data = bytearray()
+    for chunk in chunks:
+        data += chunk
+        if len(data) > room:
+            break
+    if len(data) <= room:
+        text = clean_text(bytes(data))
+        return text, True, 1 if is_string else text.count("\n")
+    cut = data.rfind(b"\n", 0, room) + 1 or room
+    while cut and data[cut] & 0xC0 == 0x80:
+        cut -= 1
+    text = clean_text(bytes(data[:cut]))
+    return text, False, 1 if is_string else max(text.count("\n"), 1)
+
+
+def _written(source: Source, found: Found) -> Iterator[bytes]:
+    if found.taken is not None:
+        yield b"["
+    for at in range(found.start, found.end, _READ_BYTES):
+        yield source.read(at, min(_READ_BYTES, found.end - at))
+    if found.taken is not None:
+        yield b"]"
+
+
+def _raw_start(asking: Asking, target: Target, path: str) -> int:
+    """The value's offset in the stream's own bytes."""
+    with asking.store.open(target) as source:
+        return find(source, parse_path(path)).start
+
+
+def schema_reply(asking: Asking, target: Target, *, verb: str, logged: dict[str, Any]) -> Reply:
+    """The recursive skeleton of a JSON text. Raises UsageError where it is none."""
+    with asking.store.open_text(target) as source:
+        document = read_document(source, Sampling()) if looks_like_json(source.read(0, 4096)) else None
+        made = skeleton(source) if document else None
+        if document is None or made is None:
+            raise UsageError(f"{target.ref} is not JSON", "page it by lines, or search it")
+        description, total = describe(document, source), source.line_count
+    text = clean_text(made.encode()) + "\n"
+    fields: dict[str, Any] = {"output_id": target.ref, "description": description}
+    body = fitting(fields, HARD_LIMIT_BYTES, lambda room: _head(text, room), join_segments)
+    if join_segments(body) != text:
+        fields["truncated"] = True
+    return _reply(fields, body, target, verb, logged, total)
+
+
+def _head(text: str, room: int) -> tuple[Segment, ...]:
+    data = text.encode()
+    if len(data) <= room:
+        return (Segment(text),)
+    return (Segment(data[: data.rfind(b"\n", 0, room) + 1].decode()),)
+
+
+def _reply(
+    fields: dict[str, Any], body: tuple[Segment, ...], target: Target, verb: str, logged: dict[str, Any], total: int
+) -> Reply:
+    ordered = in_order(fields)
+    shows = Shows(
+        verb=verb,
+        request=logged,
+        refs=(target.buffer.name,),
+        shown=shown_of(body),
+        lines_total=total,
+        bytes_total=target.buffer.bytes,
+        truncated="truncated" in ordered,
+    )
+    return Reply(ordered, body, shows, missing="truncated" in ordered)

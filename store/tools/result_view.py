@@ -1,0 +1,206 @@
+"""What an agent is shown of a tool's result: all of it where it is short, else a sample with a ref to the whole."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sightline.store.audit.views import Shows, shown_of
+from sightline.store.capture.result import TEXT_MIME, Field, fields_of, key_of, number_of
+from sightline.store.disk.pretty import JSON_MIME, facts_of
+from sightline.store.records import Buffer
+from sightline.store.shape import markers
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.store.shape.clean import clean_text
+from sightline.store.shape.cut import shape
+from sightline.store.shape.json_sample import sample
+from sightline.store.shape.json_tree import Document, read_document
+from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.sampling import Sampling
+from sightline.store.shape.schema import TEXT, describe
+from sightline.store.shape.segments import Segment, Shaped, join_segments, shown_ranges
+from sightline.store.shape.source import Source
+from sightline.store.shape.structured import Structured, shape_result
+from sightline.store.store import Target
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.reply import Reply, fitting, in_order, serialised_bytes
+from sightline.store.tools.structured_view import sampling_of
+
+_NEXT_LINES = 200
+
+
+class _Part(NamedTuple):
+    """A block as it is shown."""
+
+    ref: str
+    made: Structured
+
+
+def result_reply(
+    asking: Asking,
+    buffer: Buffer,
+    *,
+    verb: str,
+    request: dict[str, Any],
+    verbosity: str = "auto",
+) -> Reply:
+    """The reply for a result's buffer.
+
+    Args:
+        asking: who asks.
+        buffer: its record.
+        verb: the verb that was called.
+        request: its arguments.
+        verbosity: ``auto``, which is ``normal`` here, or a mode.
+    """
+    sampling = sampling_of(asking.profile)
+    moved = fields_of(buffer)
+    own = {field.stream for field in moved}
+    streams = sorted((stream for stream in buffer.streams if stream not in own), key=number_of)
+    note = {"note": buffer.note} if buffer.note else {}
+    budgets = asking.profile.budgets
+    budget = budget_for("normal" if verbosity == "auto" else verbosity, exit_ok=True, budgets=budgets)
+    if (short := _short(asking, buffer, streams, note, verbosity)) is not None:
+        return _reply(note, short, buffer, verb, request, truncated=False)
+    fields: dict[str, Any] = {"output_id": buffer.ref, "total_bytes": buffer.bytes, **note}
+
+    def make(limit: int) -> list[_Part]:
+        left = min(limit, HARD_LIMIT_BYTES if budget is None else budget)
+        parts = []
+        for place, stream in enumerate(streams):
+            room = left // (len(streams) - place)
+            part = _part(asking, Target(buffer, stream), moved, room, budget is None, sampling)
+            left -= len(join_segments(part.made.shaped.segments).encode()) + _SEPARATOR_BYTES * (len(streams) > 1)
+            parts.append(part)
+        return parts
+
+    parts = fitting(fields, HARD_LIMIT_BYTES, make, lambda parts: join_segments(_body(parts)))
+    truncated = any(part.made.shaped.truncated for part in parts)
+    shown = sum(part.made.shaped.out_shown for part in parts)
+    total = sum(part.made.shaped.out_total for part in parts)
+    fields |= {
+        "truncated": truncated or None,
+        "lines": f"{shown} of {total}",
+        "description": "; ".join(part.made.description for part in parts),
+        "next": next((call for part in parts if (call := _next(asking, part))), None),
+    }
+    return _reply(fields, _body(parts), buffer, verb, request, truncated=truncated)
+
+
+_SEPARATOR_BYTES = 12
+
+
+def _short(
+    asking: Asking, buffer: Buffer, streams: list[str], fields: dict[str, Any], verbosity: str
+) -> tuple[Segment, ...] | None:
+    """All of it as it came, where the reply is short; None for what is not, and for what is no text."""
+    limit = asking.profile.short.limit_bytes
+    if buffer.bytes > limit or any(_is_binary(buffer, stream) for stream in streams):
+        return None
+    body: list[Segment] = []
+    for stream in streams:
+        if body:
+            ended = "" if body[-1].text.endswith("\n") else "\n"
+            body.append(Segment(f"{ended}{markers.part(number_of(stream))}\n"))
+        with asking.store.open(Target(buffer, stream)) as source:
+            text = clean_text(source.read(0, source.byte_count))
+            is_plain = facts_of(buffer, stream) is None
+            body.append(Segment(text, source.ref, 1, buffer.stream(stream).lines, partial=not is_plain))
+    text = join_segments(body)
+    budget = None if verbosity == "auto" else budget_for(verbosity, exit_ok=True, budgets=asking.profile.budgets)
+    is_over = budget is not None and len(text.encode()) > budget
+    return None if is_over or serialised_bytes(fields, text) > limit else tuple(body)
+
+
+def _is_binary(buffer: Buffer, stream: str) -> bool:
+    mime = buffer.stream(stream).mime  # none where the capture broke off
+    return bool(mime) and not mime.startswith((TEXT_MIME, JSON_MIME))
+
+
+def _part(asking: Asking, target: Target, moved: list[Field], room: int, everything: bool, sampling: Sampling) -> _Part:
+    info = target.buffer.stream(target.stream)
+    if _is_binary(target.buffer, target.stream):
+        segment = Segment(markers.binary(target.ref, info.bytes, info.mime or "application/octet-stream") + "\n")
+        return _Part(target.ref, Structured(Shaped((segment,), 0, 0, 0, 0, truncated=True), info.mime))
+    with asking.store.open_text(target) as source:
+        mine = [field for field in moved if f"part.{field.block}" == target.stream]
+        if mine:
+            return _Part(target.ref, _with_fields(target, source, mine, room, sampling))
+        made = shape_result(source, budget=None if everything else room, limit=room, sampling=sampling)
+        if made:
+            return _Part(target.ref, made)
+        shaped = shape(source, BytesSource(b""), budget=None if everything else room, failed=False, limit=room)
+        is_json = facts_of(target.buffer, target.stream) is not None
+        description = describe(read_document(source, sampling), source) if is_json else TEXT
+        return _Part(target.ref, Structured(shaped, description))
+
+
+def _with_fields(target: Target, source: Source, fields: list[Field], room: int, sampling: Sampling) -> Structured:
+    """A sample in which markers stand for the fields that are streams."""
+    document = read_document(source, sampling)
+    assert document  # it was found to be an object when it was kept
+    made = sample(document, source, room, sampling, _moved(target.buffer, document, source, fields))
+    written = made.written
+    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
+    return Structured(shaped, describe(document, source), made.path)
+
+
+def _moved(buffer: Buffer, document: Document, source: Source, fields: list[Field]) -> Mapping[int, str]:
+    """The markers of the fields, by the offsets of their strings."""
+    found: dict[int, str] = {}
+    waiting = list(fields)
+    for node in document.root.children:
+        if not waiting:
+            break
+        size = buffer.stream(waiting[0].stream).bytes
+        if node.kind == "string" and node.end - node.start - 2 >= size and key_of(source, node) == waiting[0].name:
+            found[node.start] = markers.moved(Target(buffer, waiting.pop(0).stream).ref, size)
+    return found
+
+
+def _body(parts: list[_Part]) -> tuple[Segment, ...]:
+    if len(parts) == 1:
+        return parts[0].made.shaped.segments
+    body: list[Segment] = []
+    for part in parts:
+        ended = "\n" if body and not body[-1].text.endswith("\n") else ""
+        body += [Segment(f"{ended}{markers.part(int(part.ref.rpartition('.')[2]))}\n"), *part.made.shaped.segments]
+    return tuple(body)
+
+
+def _next(asking: Asking, part: _Part) -> str | None:
+    """The call for what is missing first in a block."""
+    made = part.made
+    if made.path and made.path != "$":
+        return asking.calls("read_output", ref=part.ref, path=made.path)
+    if not made.shaped.truncated or not made.shaped.out_total:
+        return None
+    following = 1
+    for _, first, last in shown_ranges(made.shaped.segments):
+        if first > following:
+            break
+        following = last + 1
+    if following > made.shaped.out_total:
+        return asking.calls("read_output", ref=part.ref, offset=0)
+    last = min(following + _NEXT_LINES - 1, made.shaped.out_total)
+    return asking.calls("read_output", ref=part.ref, lines=f"{following}-{last}")
+
+
+def _reply(
+    fields: dict[str, Any],
+    body: tuple[Segment, ...],
+    buffer: Buffer,
+    verb: str,
+    request: dict[str, Any],
+    *,
+    truncated: bool,
+) -> Reply:
+    ordered = in_order(fields)
+    shows = Shows(
+        verb=verb,
+        request=request,
+        refs=(buffer.name,),
+        shown=shown_of(body),
+        lines_total=buffer.lines,
+        bytes_total=buffer.bytes,
+        truncated=truncated,
+    )
+    return Reply(ordered, body, shows, missing=truncated or bool(ordered))

@@ -1,0 +1,80 @@
+"""A command's output as a body: by its structure where standard output has one, else cut."""
+
+from typing import TYPE_CHECKING
+
+from sightline.store.profile import Profile
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
+from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.sampling import Sampling
+from sightline.store.shape.segments import Segment, Shaped, join_segments
+from sightline.store.shape.source import Source
+from sightline.store.shape.structured import Structured, shape_result
+from sightline.store.shape.styles import shape_as
+
+if TYPE_CHECKING:
+    from sightline.store.shape.examine import Examination
+
+
+def sampling_of(profile: Profile) -> Sampling:
+    """How much of JSON a profile shows."""
+    results = profile.results
+    return Sampling(
+        results.array_items, results.string_bytes, results.string_head_percent, results.depth, results.field_size
+    )
+
+
+def shape_output(
+    profile: Profile,
+    out: Source,
+    err: Source,
+    *,
+    budget: int | None,
+    failed: bool,
+    examination: "Examination | None" = None,
+    short: bool = False,
+    limit: int = HARD_LIMIT_BYTES,
+) -> Structured:
+    """The body of both streams; described where it is sampled.
+
+    Args:
+        profile: how what has no structure is cut, and how much is shown of what has.
+        out: standard output.
+        err: standard error, which is always cut.
+        budget: bytes of the body; None for all that the limit lets through.
+        failed: whether the command failed.
+        examination: what is known of the output; None where it was not looked into.
+        short: whether the output is within the limit for short ones, and is cut to lines only.
+        limit: bytes of the body that no budget exceeds.
+    """
+    err_view = None
+    room = budget
+    if budget is not None and err.line_count:
+        share = min(budget, limit) * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100
+        err_view = shape(BytesSource(b""), err, budget=share, failed=failed)
+        room = budget - len(join_segments(err_view.segments).encode())
+    made = shape_result(out, budget=room, failed=failed, limit=limit, sampling=sampling_of(profile))
+    if made is None:
+        shaped = shape_as(
+            profile.cut,
+            out,
+            err,
+            budget=budget,
+            failed=failed,
+            examination=examination,
+            short=short,
+            limit=limit,
+        )
+        return Structured(shaped, "")
+    return made._replace(shaped=_with_err(made.shaped, err_view)) if err_view else made
+
+
+def _with_err(out: Shaped, err: Shaped) -> Shaped:
+    """A body with that of standard error after it, which begins with its own line."""
+    ended = () if not out.segments or out.segments[-1].text.endswith("\n") else (Segment("\n"),)
+    return out._replace(
+        segments=(*out.segments, *ended, *err.segments),
+        err_shown=err.err_shown,
+        err_total=err.err_total,
+        errors_elided=err.errors_elided,
+    )
