@@ -6,11 +6,10 @@ not take (a value larger than a window, nesting too deep for it, an error) is wa
 decides what is JSON.
 """
 
-import json
 import re
-from collections.abc import Callable
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
+from sightline.store.shape.json_native import FAILURES, cost, lines_of, parsed, scan, scan_pairs
 from sightline.store.shape.source import Source
 
 WINDOW_BYTES = 1 << 17  # larger ones make so many objects at once that the collector halves the speed
@@ -21,10 +20,9 @@ _BOM = b"\xef\xbb\xbf"
 _CLOSING = {"[": "]", "{": "}"}
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _COMMA = re.compile(r"[ \t\n\r]*+,[ \t\n\r]*+")
-_STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
+_INSIDE = re.compile(r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
+_STRING = re.compile(rf'"{_INSIDE.pattern}"')
 _COLON = re.compile(r"[ \t\n\r]*+:[ \t\n\r]*+")
-_PLAIN = re.compile(r'[^"\\\x00-\x1f]*+')
-_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _ESCAPE_BYTES = 6
 _NUMBER_PART_BYTES = 3  # "1e+" at the end of a window reads as 1, and then something else
 _WORD = re.compile(r"[-+.0-9A-Za-z]*+")
@@ -43,21 +41,6 @@ class Tally(Protocol):
 
     def large(self, start: int) -> None:
         """An element at an offset, too large to be given."""
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)  # NaN and Infinity are Python's own
-
-
-def _scanner(**options: Any) -> Callable[[str, int], tuple[Any, int]]:
-    decoder: Any = json.JSONDecoder(parse_constant=_refuse, **options)  # its scanner's type is told wrongly
-    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
-    return scan
-
-
-_scan = _scanner()
-_scan_pairs = _scanner(object_pairs_hook=len)
-_FAILURES = (StopIteration, ValueError, RecursionError)
 
 
 class _Credit:
@@ -231,7 +214,7 @@ class Scanner:
             here = self._at(at)
             last = self._text.rfind("\n", here)
             if last > here and not several:
-                values, size = _lines_of(self._text[here:last])
+                values, size = lines_of(self._text[here:last])
                 if values:
                     tally.values(values)
                     count += len(values)
@@ -291,9 +274,9 @@ class Scanner:
             if not self._whole_values:
                 return 0
             try:
-                end: int = _scan(self._text, here)[1]
-            except _FAILURES as failure:
-                self._whole_values.spend(_cost(failure, len(self._text) - here))
+                end: int = scan(self._text, here)[1]
+            except FAILURES as failure:
+                self._whole_values.spend(cost(failure, len(self._text) - here))
             else:
                 return self._base + end
             if here == 0:
@@ -315,9 +298,9 @@ class Scanner:
                 return None
             start = colon.end()
         try:
-            value, end = _scan(text, start)
-        except _FAILURES as failure:
-            self._whole_values.spend(_cost(failure, len(text) - start))
+            value, end = scan(text, start)
+        except FAILURES as failure:
+            self._whole_values.spend(cost(failure, len(text) - start))
             return None
         comma = _COMMA.match(text, end)
         following = comma.end() if comma else 0
@@ -342,7 +325,7 @@ class Scanner:
         if not self._batches or (most and self._overshot == self._base):
             return None
         text = self._text
-        opening, scan = ("[", _scan) if closing == "]" else ("{", _scan_pairs)
+        opening, take = ("[", scan) if closing == "]" else ("{", scan_pairs)
         is_all = self._is_last
         between = text[end - 1 : start + 1] if text[end - 1] in '"]}' else ","
         cut = len(text)
@@ -354,9 +337,9 @@ class Scanner:
                 cut = text.index(",", cut + (text[cut] != ","))
             part = f"{opening}{text[start:cut]}{'' if is_all else closing}"
             try:
-                found, stop = scan(part, 0)
-            except _FAILURES as failure:
-                self._batches.spend(_cost(failure, len(part)))
+                found, stop = take(part, 0)
+            except FAILURES as failure:
+                self._batches.spend(cost(failure, len(part)))
                 if is_all:
                     return None
                 continue
@@ -397,19 +380,16 @@ class Scanner:
             return self._base + match.end()
         at += 1
         while at < self.size:
-            here = self._at(at)
-            match = _PLAIN.match(self._text, here)
-            assert match
-            at = self._base + match.end()
-            if match.end() == len(self._text):
-                continue
-            if self._text[match.end()] == '"':
-                return at + 1
             here = self._at(at, _ESCAPE_BYTES)
-            escape = _ESCAPE.match(self._text, here)
-            if not escape:
+            match = _INSIDE.match(self._text, here)
+            assert match
+            end = match.end()
+            at = self._base + end
+            if self._text[end : end + 1] == '"':
+                return at + 1
+            cut_off = len(self._text) - end < _ESCAPE_BYTES and not self._is_last
+            if end < len(self._text) and not (cut_off and self._text[end] == "\\"):
                 raise NotJson(at)
-            at = self._base + escape.end()
         raise NotJson(at)
 
 
@@ -420,38 +400,3 @@ _SAMPLES: dict[str, Any] = {"string": "", "boolean": True, "null": None, "number
 def kind_of(char: str) -> str:
     """The type of a value by its first character, in JSON's own words."""
     return _KINDS.get(char, "number")
-
-
-def _cost(failure: BaseException, size: int) -> int:
-    """About how many bytes a failing attempt looked at."""
-    if isinstance(failure, RecursionError):
-        return min(size, 1 << 14)
-    return size
-
-
-def parsed(text: str) -> Any:
-    """A value as `json.loads` gives it, None where the C scanner does not take it."""
-    try:
-        return _scan(text, 0)[0]
-    except _FAILURES:
-        return None
-
-
-def _lines_of(text: str) -> tuple[list[Any], int]:
-    """The containers that lines hold, one each, as far as that goes; and how many characters that is."""
-    values = []
-    size = 0
-    for line in text.split("\n"):
-        stripped = line.strip(" \t\r")
-        if stripped:
-            if stripped[0] not in _CLOSING:
-                break
-            try:
-                value, end = _scan(stripped, 0)
-            except _FAILURES:
-                break
-            if end != len(stripped):
-                break
-            values.append(value)
-        size += len(line) + 1
-    return values, size

@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.store.shape.json_scan import NotJson, Scanner, kind_of, parsed
+from sightline.store.shape.json_native import parsed
+from sightline.store.shape.json_scan import NotJson, Scanner, kind_of
 from sightline.store.shape.schema import read_key
 from sightline.store.shape.source import Source
 

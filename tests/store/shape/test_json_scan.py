@@ -112,9 +112,15 @@ def test_json_lines_are_counted(data: bytes, window: int) -> None:
     assert document.several == 0
 
 
-@pytest.mark.parametrize("text", ["1\n2\n", "[1]\nx\n", "[1] [2]\n", '{"a":1}\n7\n', "[1\n2]\n3", "[1\n[2]"])
+MARK = "7777777777777777"
+FORGED = ['{"a":[{}\n{}]}\n{},%s,{}\n' % mark for mark in ("0", MARK, MARK + ".0", "7.777777777777777e15")]
+
+
+@pytest.mark.parametrize("text", ["1\n2\n", "[1]\nx\n", "[1] [2]\n", '{"a":1}\n7\n', "[1\n2]\n3", "[1\n[2]", *FORGED])
 def test_lines_of_anything_else_are_text(text: str) -> None:
+    text += "[]\n" * 90  # so that what follows the first values is leapt over
     for window in (1, 7, 1 << 17):
+        assert read_document(BytesSource(("[]\n" * 40 + text).encode()), Sampling(), window) is None
         assert read_document(BytesSource(text.encode()), Sampling(), window) is None
 
 

@@ -1,0 +1,76 @@
+"""JSON by the C scanner of the standard library: fast, and only for what lies in memory and is not too deep for it."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+_MARK = "7777777777777777"  # a whole number is written in one way only
+_OPENING = "[{"
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)  # NaN and Infinity are Python's own
+
+
+def _scanner(**options: Any) -> Callable[[str, int], tuple[Any, int]]:
+    decoder: Any = json.JSONDecoder(parse_constant=_refuse, **options)  # its scanner's type is told wrongly
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
+    return scan
+
+
+scan = _scanner()
+scan_pairs = _scanner(object_pairs_hook=len)
+FAILURES = (StopIteration, ValueError, RecursionError)
+
+
+def cost(failure: BaseException, size: int) -> int:
+    """About how many bytes a failing attempt looked at."""
+    if isinstance(failure, RecursionError):
+        return min(size, 1 << 14)
+    return size
+
+
+def parsed(text: str) -> Any:
+    """A value as `json.loads` gives it, None where the C scanner does not take it."""
+    try:
+        return scan(text, 0)[0]
+    except FAILURES:
+        return None
+
+
+def lines_of(text: str) -> tuple[list[Any], int]:
+    """The containers that lines hold, one each, as far as that goes; and how many characters that is."""
+    if (values := _all_lines(text)) is not None:
+        return values, len(text) + 1
+    values, size = [], 0
+    for line in text.split("\n"):
+        if stripped := line.strip(" \t\r"):
+            if stripped[0] not in _OPENING:
+                break
+            try:
+                value, end = scan(stripped, 0)
+            except FAILURES:
+                break
+            if end != len(stripped):
+                break
+            values.append(value)
+        size += len(line) + 1
+    return values, size
+
+
+def _all_lines(text: str) -> list[Any] | None:
+    """The containers of all lines, parsed at once with a mark at each newline; None where that does not do."""
+    if _MARK in text:
+        return None
+    joined = f"[{text.replace(chr(10), f',{_MARK},')}]"
+    try:
+        found, end = scan(joined, 0)
+    except FAILURES:
+        return None
+    count, marks = text.count("\n"), found[1::2]
+    if end != len(joined) or len(found) != 2 * count + 1 or marks != [int(_MARK)] * count:
+        return None
+    if not set(map(type, marks)) <= {int}:
+        return None
+    values: list[Any] = found[::2]
+    return values if set(map(type, values)) <= {dict, list} else None
