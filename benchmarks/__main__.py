@@ -3,10 +3,17 @@
 import argparse
 import tempfile
 
-from benchmarks import capture, lines, processes, screen, startup
+from benchmarks import capture, failure_recall, lines, processes, screen, startup
 from benchmarks.measure import machine, print_rows
 
-ALL = {"startup": startup, "capture": capture, "lines": lines, "processes": processes, "screen": screen}
+ALL = {
+    "startup": startup,
+    "capture": capture,
+    "lines": lines,
+    "processes": processes,
+    "screen": screen,
+    "failure_recall": failure_recall,
+}
 
 
 def main() -> None:

@@ -1,0 +1,316 @@
+"""What views of failed commands hold: the share that shows every line a reader must see to know why it failed.
+
+    python -m benchmarks.failure_recall [--cases DIR] [--misses N] [--only REGEX]
+
+A folder of cases holds ``manifest.jsonl``, one JSON object a line (another manifest may be given instead of the
+folder); the files it names lie beside it, plain or gzipped:
+
+    id          its name
+    kind        ``fail``, or ``ok`` for the output of a command that went well
+    family      the tool that failed; the rows of the table
+    command     what ran, as one shell line
+    exit_code   how it ended
+    files       ``{"combined": PATH}``, and ``stdout`` and ``stderr`` where the streams were kept apart
+    labels      what must be seen: ``{"text": T}``, ``{"re": R}`` or ``{"any": [label, …]}``
+    label_bytes bytes of the lines they stand on; a budget that 90 % of cannot hold them is not asked to (optional)
+    farthest_label_from_end   bytes from the farthest label to the end (optional)
+    counts      what the run counted, as ``{"failed": 2, "passed": 47}``; a list where several numbers are true, as in
+                a log of several runs (optional)
+
+Escape sequences are taken out of view and label, and runs of white space count as one blank. The naive views stand
+beside ours at the same budget: head and tail in equal halves, tail, and the first lines of ``grep -iE 'error|fail'``.
+Below the table: numbers that a summary states and the run did not have, and views of a success that are cut and yet
+larger than their budget. Where there are any, it exits with 1.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from benchmarks.measure import Row
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DEFAULT = os.path.join(HERE, "failures")
+BUDGETS = (2048, 8192)
+FEASIBLE = 0.9
+DEEP_BYTES = 8192
+"""From where on a label counts as deep in the log: farther from the end than the larger budget."""
+
+_ESCAPES = re.compile(
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78cDEHMNOPVWXZ]|[\x1b\x08]"
+)
+_ELIDED = b"\n[...]\n"
+
+
+class Case(NamedTuple):
+    """One output, as the manifest has it; ``out`` holds both streams where they were not kept apart."""
+
+    entry: dict[str, Any]
+    out: bytes
+    err: bytes
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.entry["kind"] == "fail")
+
+    @property
+    def size(self) -> int:
+        return len(self.out) + len(self.err)
+
+
+class Told(NamedTuple):
+    """What an agent gets: the body, its summary sentence, and whether anything was left out of the body."""
+
+    body: str
+    summary: str
+    truncated: bool
+
+
+class Score(NamedTuple):
+    """One view of one case: whether it holds all labels, whether any, and its size in bytes."""
+
+    whole: bool
+    some: bool
+    size: int
+
+
+def view(case: Case, verbosity: str) -> Told:
+    """Our view of a case; the one place that knows how views are made."""
+    from sightline.store.shape.budgets import SHORT_OUTPUT_BYTES, budget_for
+    from sightline.store.shape.cut import shape
+    from sightline.store.shape.examine import Examination
+    from sightline.store.shape.memory import BytesSource
+    from sightline.store.shape.segments import join_segments
+    from sightline.store.shape.summary import summary
+
+    exit_code = case.entry["exit_code"]
+    out, err = BytesSource(case.out, "@cmd_a1b2c3"), BytesSource(case.err, "@cmd_a1b2c3.err")
+    examination = Examination(out, err, case.entry["command"])
+    told = summary(out, err, exit_code=exit_code, examination=examination)
+    if verbosity == "auto":
+        all_of_it = shape(out, err, budget=None, failed=False)
+        body = join_segments(all_of_it.segments)
+        if not all_of_it.truncated and len(body.encode()) <= SHORT_OUTPUT_BYTES:
+            return Told(body, told, False)
+    budget = budget_for(verbosity, exit_ok=not case.failed)
+    shaped = shape(out, err, budget=budget, failed=case.failed, examination=examination)
+    return Told(join_segments(shaped.segments), told, shaped.truncated)
+
+
+def head_tail(data: bytes, budget: int) -> bytes:
+    """The first and the last half of the budget."""
+    half = (budget - len(_ELIDED)) // 2
+    return data if len(data) <= budget else data[:half] + _ELIDED + data[-half:]
+
+
+def tail(data: bytes, budget: int) -> bytes:
+    """The last bytes."""
+    return data[-budget:]
+
+
+def grep(data: bytes, budget: int) -> bytes:
+    """What ``grep -iE 'error|fail'`` prints, as far as the budget goes; all of it where all of it fits."""
+    if len(data) <= budget:
+        return data
+    return b"".join(line + b"\n" for line in data.split(b"\n") if re.search(rb"(?i)error|fail", line))[:budget]
+
+
+NAIVE: dict[str, Callable[[bytes, int], bytes]] = {"head+tail": head_tail, "tail": tail, "grep": grep}
+OURS = {"auto": ("auto", BUDGETS[1]), "2 KiB": ("concise", BUDGETS[0]), "8 KiB": ("normal", BUDGETS[1])}
+"""Our views by heading: the verbosity, and the budget of a failure under it."""
+
+
+def normalised(text: str) -> str:
+    """The text without escape sequences, each run of white space one blank."""
+    return re.sub(r"\s+", " ", _ESCAPES.sub("", text)).strip()
+
+
+def holds(text: str, label: dict[str, Any]) -> bool:
+    """Whether a normalised text shows a label."""
+    if "any" in label:
+        return any(holds(text, one) for one in label["any"])
+    if "re" in label:
+        return re.search(label["re"], text) is not None
+    return normalised(label["text"]) in text
+
+
+def score(case: Case, body: bytes) -> Score:
+    """What a body shows of a case's labels."""
+    text = normalised(body.decode("utf-8", "replace"))
+    seen = [holds(text, label) for label in case.entry["labels"]]
+    return Score(all(seen), any(seen), len(body))
+
+
+def load(place: str, only: str = "") -> Iterator[Case]:
+    """The cases of a folder or of a manifest whose id matches."""
+    manifest = place if place.endswith(".jsonl") else os.path.join(place, "manifest.jsonl")
+    folder = os.path.dirname(os.path.abspath(manifest))
+    with open(manifest, encoding="utf-8") as lines:
+        for line in filter(str.strip, lines):
+            entry = json.loads(line)
+            if not re.search(only, entry["id"]):
+                continue
+            files = {name: os.path.join(folder, path) for name, path in entry["files"].items()}
+            if "stdout" in files:
+                yield Case(entry, _read(files["stdout"]), _read(files["stderr"]))
+            else:
+                yield Case(entry, _read(files["combined"]), b"")
+
+
+def _read(path: str) -> bytes:
+    with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+        return bytes(file.read())
+
+
+_STATED = re.compile(r"(\d[\d,]*) (?:tests? )?(passed|failed|failures?|errors?|skipped)\b(?! [a-z])")
+"""A number of tests; in “1 failed package” it is one of something else."""
+
+_SINGULAR = {"failure": "failed", "failures": "failed", "error": "errors"}
+
+
+def untrue_counts(told: str, counts: dict[str, int | list[int]]) -> Iterator[str]:
+    """What a summary states against a case's counts; a number that the case does not know of is not judged."""
+    for match in _STATED.finditer(told):
+        word = _SINGULAR.get(match[2], match[2])
+        if word not in counts:
+            continue
+        allowed = counts[word] if isinstance(counts[word], list) else [counts[word]]
+        if int(match[1].replace(",", "")) not in allowed:  # type: ignore[operator]
+            yield f"says “{match[0]}”, the run had {' or '.join(map(str, allowed))}"  # type: ignore[arg-type]
+
+
+class Result(NamedTuple):
+    """One case: scores of each view by heading and way (``ours`` or a naive one), and what is wrong with it.
+
+    A heading whose budget could not hold the labels' lines is missing from ``scores``.
+    """
+
+    case: Case
+    scores: dict[str, dict[str, Score]]
+    wrong: list[str]
+    missing: dict[str, list[dict[str, Any]]]
+
+
+def measure(case: Case) -> Result:
+    """All views of a case."""
+    entry = case.entry
+    wrong: list[str] = []
+    scores: dict[str, dict[str, Score]] = {}
+    missing: dict[str, list[dict[str, Any]]] = {}
+    for heading, (verbosity, budget) in OURS.items():
+        if not case.failed and verbosity != "auto":
+            continue
+        told = view(case, verbosity)
+        body = told.body.encode()
+        if verbosity == "auto":
+            wrong += untrue_counts(told.summary, entry.get("counts", {}))
+            if not case.failed and told.truncated and len(body) > 1024:
+                wrong.append(f"a cut view of a success has {len(body):,} B")
+        if case.failed and len(body) > budget:
+            wrong.append(f"the view at {heading} has {len(body):,} B")
+        if not case.failed or entry.get("label_bytes", 0) > FEASIBLE * budget:
+            continue
+        data = case.out + case.err
+        scores[heading] = {"ours": score(case, body)}
+        scores[heading] |= {name: score(case, naive(data, budget)) for name, naive in NAIVE.items()}
+        text = normalised(told.body)
+        missing[heading] = [label for label in entry["labels"] if not holds(text, label)]
+    return Result(case, scores, wrong, missing)
+
+
+def table(results: Sequence[Result]) -> Iterator[str]:
+    """The lines of the table: families, then all, those larger than the budget, and those with a label deep in them."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.case.entry["family"], []).append(result)
+    rows = [(name, groups[name]) for name in sorted(groups)]
+    rows.append(("ALL", list(results)))
+    rows.append(("ALL over 8 KiB", [one for one in results if one.case.size > BUDGETS[1]]))
+    rows.append(("ALL deep", [one for one in results if one.case.entry.get("farthest_label_from_end", 0) > DEEP_BYTES]))
+    naive = "".join(f"{name:>10}" for name in NAIVE)
+    above = f"{'':22}{'':16}"
+    head = f"{'family':22}{'cases':>6}{'KiB in':>10}"
+    for heading in OURS:
+        width = 20 + (0 if heading == "auto" else len(naive))
+        above += f" | {heading:<{width}}"
+        head += f" | {'all':>5}{'any':>6}{'KiB out':>9}{'' if heading == 'auto' else naive}"
+    yield above
+    yield head
+    for name, members in rows:
+        if members:
+            yield _row(name, members)
+
+
+def _row(name: str, members: Sequence[Result]) -> str:
+    line = f"{name[:21]:22}{len(members):>6}{sum(one.case.size for one in members) / 1024:>10,.1f}"
+    for heading in OURS:
+        scores = [one.scores[heading] for one in members if heading in one.scores]
+        ours = [one["ours"] for one in scores]
+        kib = sum(one.size for one in ours) / 1024
+        line += f" | {_share(one.whole for one in ours):>5}{_share(one.some for one in ours):>6}{kib:>9,.1f}"
+        if heading != "auto":
+            line += "".join(f"{_share(one[way].whole for one in scores):>10}" for way in NAIVE)
+    return line
+
+
+def _share(hits: Iterable[bool]) -> str:
+    found = list(hits)
+    return f"{100 * sum(found) / len(found):.0f}%" if found else "–"
+
+
+def rows(_folder: str, scale: float) -> list["Row"]:
+    """For the table of ``python -m benchmarks``: of the default set, the percentage that is not shown whole."""
+    from benchmarks.measure import Row  # here, since run as a plain file this has no package around it
+
+    cases = [case for case in load(DEFAULT) if case.failed]
+    results = [measure(case) for case in cases[:: max(1, round(0.3 / scale))]]
+    found = []
+    for heading, aim in (("2 KiB", 15.0), ("8 KiB", 5.0)):
+        scores = [one.scores[heading] for one in results if heading in one.scores]
+        missed = {way: sum(not one[way].whole for one in scores) for way in ("ours", *NAIVE)}
+        naive = ", ".join(f"{way} {missed[way]}" for way in NAIVE)
+        share = 100 * missed["ours"] / len(scores)
+        what = f"failures not shown whole at {heading}, %"
+        found.append(Row(what, f"{missed['ours']} of {len(scores)}", naive, share, aim))
+    return found
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and print; 1 where a summary is untrue or a view too large."""
+    about, _, more = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.failure_recall",
+        description=about,
+        epilog=more,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--cases", default=DEFAULT, metavar="DIR", help="a folder of cases, or a manifest (.jsonl)")
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose id matches")
+    parser.add_argument("--misses", type=int, default=0, metavar="N", help="name N cases that miss a label, and which")
+    given = parser.parse_args(words)
+    results = [measure(case) for case in load(given.cases, given.only)]
+    failing = [one for one in results if one.case.failed]
+    if failing:
+        print("\n".join(table(failing)))
+    unfit = [sum(heading not in one.scores for one in failing) for heading in ("2 KiB", "8 KiB")]
+    print(f"left out, lines of the labels over 90 % of the budget: {unfit[0]} at 2 KiB, {unfit[1]} at 8 KiB")
+    for heading in ("8 KiB", "2 KiB"):
+        missed = [one for one in failing if one.missing.get(heading)]
+        for one in missed[: given.misses]:
+            labels = json.dumps(one.missing[heading], ensure_ascii=False)
+            print(f"  missed at {heading}: {one.case.entry['id']}: {labels[:200]}")
+    counted = sum("counts" in one.case.entry for one in results)
+    wrong = [f"{one.case.entry['id']}: {what}" for one in results for what in one.wrong]
+    print(f"{counted} summaries compared, {len(results) - len(failing)} views of successes: {len(wrong)} violations")
+    print("".join(f"  ! {what}\n" for what in wrong), end="")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
