@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sightline.store.audit.retention import enforce_limits
+from sightline.store.capture.result import Block, capture_result
 from sightline.store.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
@@ -19,13 +20,12 @@ Keep = Callable[..., str]
 def tool(agent: Any) -> Callable[[str, bytes], Buffer]:
     """Keeps a tool's result."""
 
-    def kept(name: str, data: bytes) -> Buffer:
-        recording = agent.store.begin("tool", name, "/", "agent-1")
-        recording.register()
-        recording.append("out", data)
-        return recording.seal(exit_code=0)
+    def keep(name: str, data: bytes) -> Buffer:
+        kept = capture_result(agent.store, [Block([data])], command=name, cwd="/", session="agent-1")
+        assert isinstance(kept, Buffer)
+        return kept
 
-    return kept
+    return keep
 
 
 # A: names
@@ -56,7 +56,7 @@ def test_a05_err_names_the_other_stream_of_the_same_buffer(agent: Any, keep: Kee
 def test_a07_a_tools_result_is_kept_as_it_came(agent: Any, tool: Any) -> None:
     data = json.dumps({"symbols": [1, 2]}).encode()
     buffer = tool("symbols", data)
-    assert (buffer.ref[:6], buffer.command, buffer.exit_code) == ("@tool_", "symbols", 0)
+    assert (buffer.ref[:6], buffer.command) == ("@tool_", "symbols")
     assert (set(buffer.streams), buffer.stream("err").bytes) == ({"out"}, 0)
     assert Path(agent.store.path(Target(buffer, "out"))).read_bytes() == data
 
