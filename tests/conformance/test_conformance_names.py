@@ -57,8 +57,8 @@ def test_a07_a_tools_result_is_kept_as_it_came(agent: Any, tool: Any) -> None:
     data = json.dumps({"symbols": [1, 2]}).encode()
     buffer = tool("symbols", data)
     assert (buffer.ref[:6], buffer.command) == ("@tool_", "symbols")
-    assert (set(buffer.streams), buffer.stream("err").bytes) == ({"out"}, 0)
-    assert Path(agent.store.path(Target(buffer, "out"))).read_bytes() == data
+    assert (set(buffer.streams), buffer.stream("err").bytes) == ({"part.0"}, 0)
+    assert Path(agent.store.path(Target(buffer, "part.0"))).read_bytes() == data
 
 
 def test_a08_only_a_file_has_where_it_came_from(agent: Any, keep: Keep, tool: Any, tmp_path: Path) -> None:

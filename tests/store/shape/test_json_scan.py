@@ -113,7 +113,9 @@ def test_json_lines_are_counted(data: bytes, window: int) -> None:
 
 
 MARK = "7777777777777777"
-FORGED = ['{"a":[{}\n{}]}\n{},MARK,{}\n'.replace("MARK", mark) for mark in ("0", MARK, MARK + ".0", "7.777777777777777e15")]
+FORGED = [
+    '{"a":[{}\n{}]}\n{},MARK,{}\n'.replace("MARK", mark) for mark in ("0", MARK, MARK + ".0", "7.777777777777777e15")
+]
 
 
 @pytest.mark.parametrize("text", ["1\n2\n", "[1]\nx\n", "[1] [2]\n", '{"a":1}\n7\n', "[1\n2]\n3", "[1\n[2]", *FORGED])
