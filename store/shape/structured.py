@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.diffstat import diffstat, looks_like_diff, read_diff
 from sightline.store.shape.sampling import Sampling
 from sightline.store.shape.segments import Shaped
 from sightline.store.shape.source import Source
 
 _SNIFFED_BYTES = 4096
+_DIFF_WORDS = (b"diff ", b"--- ", b"Index: ", b"commit ", b"From ", b"Only in ", b"Binary files ")
 
 
 class Structured(NamedTuple):
@@ -52,16 +52,25 @@ def shape_result(
     head = source.read(0, _SNIFFED_BYTES)
     if looks_like_json(head):
         return _json(source, room, failed, sampling or Sampling())
-    if not failed and looks_like_diff(head) and (diff := read_diff(source)):
-        written = diffstat(diff, source, room)
-        shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
-        return Structured(shaped, diff.told)
+    if not failed and head.lstrip(b"\r\n").startswith(_DIFF_WORDS):
+        return _diff(source, head, room)
     return None
 
 
 def looks_like_json(head: bytes) -> bool:
     """Whether a text may be an object or an array, or several, by its beginning."""
     return head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1] in (b"{", b"[")
+
+
+def _diff(source: Source, head: bytes, room: int) -> Structured | None:
+    from sightline.store.shape.diffstat import diffstat, looks_like_diff, read_diff  # loaded as seldom as the next
+
+    diff = read_diff(source) if looks_like_diff(head) else None
+    if diff is None:
+        return None
+    written = diffstat(diff, source, room)
+    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
+    return Structured(shaped, diff.told)
 
 
 def _json(source: Source, room: int, failed: bool, sampling: Sampling) -> Structured | None:
