@@ -1,20 +1,22 @@
 """Looks an output over once: whose it is, which lines of it are failures, what it counts."""
 
 import re
+from collections import Counter
 from functools import cached_property
 
 from sightline.store.shape.classes import SEARCH
 from sightline.store.shape.counting import Tally, tally
 from sightline.store.shape.failures import Failures, Hit, find_failures
+from sightline.store.shape.findings import header_of
 from sightline.store.shape.glance import glance, sampled_lines
 from sightline.store.shape.judge import EXIT, Judge, name_and_place
 from sightline.store.shape.naming import Named, named
 from sightline.store.shape.prefixes import prefix_of
 from sightline.store.shape.source import Source
-from sightline.store.shape.tool_rules import Block, load_rule, recognise
+from sightline.store.shape.tool_rules import Block, Failure, load_rule, recognise
 
 SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
-
+TITLED_HITS = 12  # failure lines of a tool and weight whose headers are looked for: more than a summary names
 
 TITLE_LINES = 4
 """Lines above or below a block's start in which its name is looked for."""
@@ -51,25 +53,40 @@ class Examination:
     @cached_property
     def failed(self) -> list[Named]:
         """What the tools name as failed, in the order in which they do."""
-        return named(self._titled(hit, source) for source in self._streams for hit in self.failures(source).hits)
+        titled: list[Hit] = []
+        seen: Counter[tuple[str, int]] = Counter()
+        for source in self._streams:
+            for hit in self.failures(source).hits:
+                if hit.verdict.rule:
+                    key = (hit.verdict.rule.name, hit.verdict.rank)
+                    seen[key] += 1
+                    titled.append(self._titled(hit, source, deep=seen[key] <= TITLED_HITS))
+        return named(titled)
 
-    def _titled(self, hit: Hit, source: Source) -> Hit:
-        """The hit, with what the lines right above or below it say of name and place where it has none itself."""
-        sort = hit.verdict.sort
-        if not isinstance(sort, Block):
+    def _titled(self, hit: Hit, source: Source, *, deep: bool) -> Hit:
+        """The hit, with what the lines near it say of name and place where it has none itself.
+
+        The header of a failure line may stand far above it: it is looked for where ``deep`` is set.
+        """
+        sort, verdict = hit.verdict.sort, hit.verdict
+        if isinstance(sort, Block):
+            titles = [(sort.titled, hit.line + 1, hit.line + TITLE_LINES)]
+            titles += [(sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1)]
+        elif isinstance(sort, Failure) and deep and sort.under and sort.under.groupindex:
+            header = header_of(hit, source, self.judge)
+            titles = [(sort.under, header, header)] if header else []
+        else:
             return hit
-        verdict = hit.verdict
-        for title, first, last in (
-            (sort.titled, hit.line + 1, hit.line + TITLE_LINES),
-            (sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1),
-        ):
+        for title, first, last in titles:
             if not title or not title.groupindex or (verdict.name and verdict.place):
                 continue
             for line in source.lines(first, last):
                 if found := title.search(self.judge.text(line.data)):
                     name, place = name_and_place(found)
-                    verdict = verdict._replace(name=verdict.name or name, place=verdict.place or place)
-        return hit._replace(verdict=verdict)
+                    if place and verdict.place.isdecimal():
+                        place = f"{place}:{verdict.place}"
+                    verdict = verdict._replace(name=verdict.name or name, place=place or verdict.place)
+        return hit._replace(verdict=verdict._replace(place="") if verdict.place.isdecimal() else verdict)
 
     @property
     def says_failed(self) -> bool:

@@ -17,6 +17,7 @@ from sightline.store.shape.judge import (
     WORD,
     Judge,
 )
+from sightline.store.shape.naming import last_part
 from sightline.store.shape.runs import Span
 from sightline.store.shape.source import Source
 from sightline.store.shape.tool_rules import Block, Failure
@@ -26,6 +27,7 @@ _LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD:
 
 BEFORE_END_LINES = 25  # what stands so shortly before a message that something ended badly, most often is why
 SOONER = 2.0
+SAID_ENOUGH = 3  # times that a cause of one kind is told before what else there is gets its turn
 REDUNDANT = 4.0  # where the name of what failed stands, if it is shown with its cause anyway
 
 Layers = tuple[tuple[Span, ...], ...]
@@ -51,7 +53,6 @@ _LIBRARY = re.compile(
     r"|node:internal|\binternal/|node_modules|(?:site|dist)-packages|/lib/python\d|/rustc/|\b(?:core|std|alloc)::"
     r"|^\s*at (?:processTicks|new Promise|<anonymous>)|/usr/(?:lib|local/go)/|\bruntime\.\w+\("
 )
-_PARTS = re.compile(r"::|\.| > | › |/")
 _PLACE = re.compile(r"File \".*\", line \d+|[\w/.-]+\.\w{1,6}[:(]\d+")
 
 
@@ -63,25 +64,20 @@ def in_order(failures: Failures) -> list[Hit]:
     """
     later = 3.0 if any(hit.verdict.rank in (CAUSE, NAME) for hit in failures.hits) else 0.0
     ends = [hit.line for hit in failures.hits if hit.verdict.rank in (ECHO, EXIT)]
-    explained = {_last_part(hit.verdict.name) for hit in failures.hits if hit.verdict.rank == CAUSE} - {""}
+    explained = {last_part(hit.verdict.name) for hit in failures.hits if hit.verdict.rank == CAUSE} - {""}
 
     def place(hit: Hit) -> tuple[float, int]:
         rank = hit.verdict.rank
         if rank == NAME:
-            known_why = _last_part(hit.verdict.name) in explained
+            known_why = last_part(hit.verdict.name) in explained
             return (REDUNDANT if known_why else 0.5 + 0.02 * hit.nth, hit.line)
         if rank == CAUSE:
-            return (0.5 * hit.nth, hit.line)
+            return (0.5 * hit.nth if hit.nth < SAID_ENOUGH else hit.nth, hit.line)
         at = bisect_right(ends, hit.line)
         sooner = SOONER if at < len(ends) and ends[at] - hit.line <= BEFORE_END_LINES else 0
         return (later + _LATER[rank] + hit.nth - sooner, hit.line)
 
     return sorted(failures.hits, key=place)
-
-
-def _last_part(name: str) -> str:
-    """What a test is called within its file and class."""
-    return _PARTS.split(name.strip())[-1]
 
 
 def layers_of(hit: Hit, source: Source, judge: Judge) -> Layers:
@@ -90,16 +86,16 @@ def layers_of(hit: Hit, source: Source, judge: Judge) -> Layers:
     if isinstance(sort, Block):
         return _of_block(hit, sort, source, judge)
     if hit.verdict.rank in (NAME, MINOR) or (isinstance(sort, Failure) and sort.under):
-        return _of_line(hit, sort, source, judge)
+        return _of_line(hit, source, judge)
     if hit.verdict.rank in (ECHO, EXIT):
         return _of_end(hit)
     return _of_region(hit, source, judge)
 
 
-def _of_line(hit: Hit, sort: Failure | Block | None, source: Source, judge: Judge) -> Layers:
+def _of_line(hit: Hit, source: Source, judge: Judge) -> Layers:
     """The line alone, under its header where it has one."""
     alone = (hit.line, hit.line)
-    header = _header(hit, sort, source, judge)
+    header = header_of(hit, source, judge)
     return (((header, header), alone),) if header else ((alone,),)
 
 
@@ -108,8 +104,9 @@ def _of_end(hit: Hit) -> Layers:
     return tuple(((max(1, hit.line - before), hit.line),) for before in (0, 5, 14))
 
 
-def _header(hit: Hit, sort: Failure | Block | None, source: Source, judge: Judge) -> int:
+def header_of(hit: Hit, source: Source, judge: Judge) -> int:
     """The number of the nearest line above that names what a failure line is about; 0 where there is none."""
+    sort = hit.verdict.sort
     if not sort or not sort.under:
         return 0
     found = 0
@@ -124,7 +121,7 @@ def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
     length = _block_length(texts, block)
     texts = texts[:length]
     last = hit.line + length - 1
-    header = _header(hit, block, source, judge)
+    header = header_of(hit, source, judge)
     above = ((header, header),) if header else ()
     whole = (*above, (hit.line, last))
     if length <= SHORT_BLOCK_LINES:

@@ -13,7 +13,7 @@ JUDGED_BYTES = 4096
 
 CACHED_LINES = 20_000  # judgements remembered; a flood of errors says the same over and over, but for its numbers
 CACHED_BYTES = 300  # of a line; longer ones are rarely the same
-_NUMBERS = bytes.maketrans(b"23456789", b"11111111")  # 0 stays: "0 errors" is another thing
+_NUMBERS = bytes.maketrans(b"23456789", b"11555555")  # "0 errors" is another thing, and so is a status of 500
 
 CAUSE, NAME, EXCEPTION, LOCATED, FAILED, ECHO, EXIT, WORD, MINOR = range(9)
 """Weights of a failure line, the first counting most: a rule's cause and name, the general classes, a rule's others."""
@@ -78,18 +78,33 @@ class Judge:
             pass
         if len(data) > JUDGED_BYTES:
             data = data[:JUDGED_BYTES]
+        verdict = None
         if any(literal in key for literal in self._masked):
-            text = self.text(data)
-            for rule, sort in self._sorts:
-                if any(literal in text for literal in sort.has):
-                    found = (sort.start if isinstance(sort, Block) else sort.line).search(text)
-                    if found:
-                        return _by_rule(rule, sort, found, text)
-            return self._by_class(data)
-        verdict = self._by_class(key[:JUDGED_BYTES])
-        if len(key) <= CACHED_BYTES and len(self._cached) < CACHED_LINES:
+            verdict, varies = self._by_rules(self.text(data))
+            verdict = verdict or self._by_class(data)
+        else:
+            verdict, varies = self._by_class(key[:JUDGED_BYTES]), False
+        if not varies and len(key) <= CACHED_BYTES and len(self._cached) < CACHED_LINES:
             self._cached[key] = verdict
         return verdict
+
+    def _by_rules(self, text: str) -> tuple[Verdict | None, bool]:
+        """What the rules call a line, a cause before all else; and whether that names something of this line's own."""
+        best: Verdict | None = None
+        varies = False
+        for rule, sort in self._sorts:
+            if best and best.rank <= _OF_ROLE[sort.role]:
+                continue
+            for literal in sort.has:
+                if literal in text:
+                    found = (sort.start if isinstance(sort, Block) else sort.line).search(text)
+                    if found:
+                        best = _by_rule(rule, sort, found, text)
+                        varies = any(found.groupdict().values())
+                    break
+            if best and best.rank == CAUSE:
+                break
+        return best, varies
 
     def _by_class(self, data: bytes) -> Verdict | None:
         lowered = data.lower()

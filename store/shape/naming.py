@@ -1,10 +1,11 @@
 """What failed, by name and place, as the tools themselves name it."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from sightline.store.shape.failures import Hit
-from sightline.store.shape.judge import NAME
+from sightline.store.shape.judge import CAUSE, ECHO, EXCEPTION, MINOR, NAME
 from sightline.store.shape.tool_rules import Rule
 
 
@@ -30,18 +31,32 @@ class Named(NamedTuple):
 
 
 def named(hits: Iterable[Hit]) -> list[Named]:
-    """What some hits name, each once. Of a tool that lists what failed, only what it lists."""
-    found: dict[tuple[str, str], Named] = {}
-    lists: set[str] = set()
+    """What some hits name, each once: of each tool what it lists as failed, else the causes, else what else it has."""
+    of_rule: dict[str, list[Hit]] = {}
+    for hit in hits:
+        if hit.verdict.rule and (hit.verdict.name or hit.verdict.place):
+            of_rule.setdefault(hit.verdict.rule.name, []).append(hit)
+    return [one for told in of_rule.values() for one in _of_tool(told)]
+
+
+_RANKS = (NAME, CAUSE, EXCEPTION, MINOR, ECHO)
+
+
+def _of_tool(hits: list[Hit]) -> list[Named]:
+    rank = min((hit.verdict.rank for hit in hits), key=_RANKS.index)
+    places = {last_part(hit.verdict.name): hit.verdict.place for hit in reversed(hits) if hit.verdict.name}
+    found: dict[str, Named] = {}
     for hit in hits:
         verdict = hit.verdict
-        if verdict.rule is None or not (verdict.name or verdict.place):
-            continue
-        is_list = verdict.rank == NAME
-        if is_list and verdict.rule.name not in lists:
-            lists.add(verdict.rule.name)
-            found = {key: one for key, one in found.items() if one.rule is not verdict.rule}
-        if is_list or verdict.rule.name not in lists:
-            key = (verdict.rule.name, verdict.name or verdict.place)
-            found.setdefault(key, Named(verdict.rule, verdict.name, verdict.place))
+        if verdict.rank == rank and verdict.rule:
+            place = verdict.place or places.get(last_part(verdict.name), "")
+            found.setdefault(verdict.name or place, Named(verdict.rule, verdict.name, place))
     return list(found.values())
+
+
+_PARTS = re.compile(r"::|\.| > | › |/")
+
+
+def last_part(name: str) -> str:
+    """What a test is called within its file and class."""
+    return _PARTS.split(name.strip())[-1]

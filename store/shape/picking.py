@@ -13,6 +13,7 @@ CAUSE_LINE_BYTES = (
     2048  # longer lines are clipped in a region, so that one of them does not take the place of all others
 )
 CONTEXT_LINE_BYTES = 512
+PART_LINES = 3  # after a line whose core does not fit
 MISFITS = 48  # steps in a row that do not fit, after which no more are tried
 STEP = 4  # how many findings further down the list the next step outwards of one waits
 BRIDGE_LINES = 2  # a gap as short as this is closed where its marker would take as much
@@ -70,7 +71,7 @@ class Picker:
             if at not in self._layers:
                 self._layers[at] = layers_of(self._hits[at], self._source, self._judge)
             layers = self._layers[at]
-            if self._add(layers[step], core=step == 0) or (step == 0 and self._add_part(layers[step])):
+            if self._add(layers[step], core=step == 0) or (step == 0 and self._add_part(line)):
                 in_a_row = 0
                 if step + 1 < len(layers):
                     heapq.heappush(self._steps, (place + STEP, at, step + 1))
@@ -91,9 +92,9 @@ class Picker:
         self._keep(taken.runs, taken.cost + gaps)
         return True
 
-    def _add_part(self, spans: Iterable[Span]) -> bool:
-        """Take the first lines of the first span, in no more than half of what is left."""
-        wanted = [part for span in spans for part in free_spans(self.blocks, *span)][:1]
+    def _add_part(self, line: int) -> bool:
+        """Take a line whose core is too large, and what follows it, in no more than half of what is left."""
+        wanted = free_spans(self.blocks, line, line + PART_LINES)[:1]
         taken = take(self._rows(wanted, core=True), (self._room - self.used) // 2 - self._gap_bytes, self._fold_bytes)
         self._keep(taken.runs, taken.cost + self._gap_bytes if taken.runs else 0)
         return bool(taken.runs)

@@ -12,8 +12,9 @@ _FORMS = (
     r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? ",
     r"#\d+ \d+\.\d+ ",  # docker build, plain progress
     r"[\w.-]{1,40} {0,20}\| ",  # docker compose
-    r"(?!\[(?:INFO|ERROR|WARN|WARNING|DEBUG|TRACE|FATAL|info|error|warn|debug|success|stderr|stdout)\])"
-    r"\[[\w@:/. -]{1,40}\] ",  # concurrently, npm-run-all
+    r"(?!\[(?:INFO|ERROR|WARN|WARNING|DEBUG|TRACE|FATAL|info|error|warn|debug|success|stderr|stdout|\d+/\d+)\])"
+    r"\[[\w@][\w@:/.-]*(?: [\w@:/.-]+)*\] ",  # concurrently, npm-run-all
+    r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./-]+(?:\[\d+\])?: ",  # syslog, journal
     r"(?:@[\w.-]+/)?[\w-]{1,40}:[a-z][a-z:-]{1,30}: ",  # turbo, lerna
 )
 _SAMPLED = 200
