@@ -10,7 +10,11 @@ CLEAN_VERSION = 1
 
 _SPECIAL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # every control but the tab; C1 as UTF-8 has it
 
-_COLOUR = re.compile(rb"\x1b\[[0-9;:]*m")
+_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:]*[mK]|\(B)")  # gcc and grep erase to the end of the line beside it
+
+
+MOVES_UP = re.compile(rb"\x1b(?:\[\d*[AF]|\[[\d;]*[Hf]|\[u|[M8c])")
+"""All that moves a cursor to a row above. Without any of these no line is ever rewritten."""
 
 
 def without_colour(data: bytes) -> bytes:

@@ -5,11 +5,11 @@ careful: a line of which anything would still be seen counts as shown, and so do
 leaves open. Lines are taken to fill one row each; where one may have filled more, nothing above it is rewritten.
 """
 
-import re
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
 
+from sightline.store.shape.clean import MOVES_UP
 from sightline.store.shape.source import Source
 from sightline.store.shape.terminal import TOKEN
 
@@ -26,9 +26,6 @@ NARROW_COLUMNS = 80
 """Rows up to this wide fill one row on any screen."""
 
 _WIDEST_COLUMNS = 4096
-_UP = re.compile(rb"\x1b(?:\[\d*[AF]|\[[\d;]*[Hf]|\[u|[M8c])")
-"""All that moves the cursor to a row above. Without any of these no line is ever rewritten."""
-
 _NOWHERE = 1 << 62
 _KEPT = 1 << 16  # line numbers that are gathered before they are merged into ranges
 
@@ -36,19 +33,23 @@ Range = tuple[int, int]
 """First and last line, 1-based and inclusive."""
 
 
-def rewritten(source: Source) -> tuple[Range, ...]:
+def rewritten(source: Source, first: int = 1, last: int = 0) -> tuple[Range, ...]:
     """The lines that a terminal would no longer show because later ones rewrote or erased them, in order.
+
+    Of some lines only where these are given: from ``first`` to about ``last``, inclusive, 0 for the end.
 
     Moving to the top-left corner, as ``watch`` and ``clear`` do, begins a screen: what stood there is rewritten by the
     next such move if it fitted on SCREEN_ROWS rows. What came before the first such move never is.
     """
     gone = _Ranges()
     screen: _Screen | None = None
-    for number, block in source.blocks():
-        if b"\x1b" in block and _UP.search(block):
+    for number, block in source.blocks(first):
+        if last and number > last:
+            break
+        if b"\x1b" in block and MOVES_UP.search(block):
             if screen is None:
                 screen = _Screen(gone)
-                for line in source.lines(max(1, number - LONGEST_MOVE_ROWS), number - 1):
+                for line in source.lines(max(first, number - LONGEST_MOVE_ROWS), number - 1):
                     screen.feed(line.number, line.data)
         elif screen is not None and block.count(b"\n") >= WINDOW_ROWS:
             screen = None  # all that could be rewritten has scrolled away

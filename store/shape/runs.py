@@ -3,7 +3,7 @@
 Nothing here reads more of a stream than it is asked to take, and never more than READ_BYTES or READ_LINES in one go.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sightline.store.shape import markers
@@ -37,6 +37,7 @@ class Run(NamedTuple):
         clipped: whether the text has its middle cut out.
         unread: bytes of the line that were not even read, before ``tail``; such a run can only be clipped.
         tail: what follows the unread part.
+        gone: whether a terminal would no longer show these lines; the text is then the marker that says so.
     """
 
     first: int
@@ -46,6 +47,7 @@ class Run(NamedTuple):
     clipped: bool = False
     unread: int = 0
     tail: str = ""
+    gone: bool = False
 
     @property
     def lines(self) -> int:
@@ -72,16 +74,42 @@ def text_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
-def read_rows(source: Source, spans: Iterable[Span], judge: Judge | None, *, backward: bool = False) -> Iterator[Run]:
-    """The lines of some spans as runs of one, until READ_BYTES or READ_LINES; backward, each span from its end."""
+def read_rows(
+    source: Source,
+    spans: Iterable[Span],
+    judge: Judge | None,
+    *,
+    backward: bool = False,
+    gone: Sequence[Span] = (),
+) -> Iterator[Run]:
+    """The lines of some spans as runs of one, until READ_BYTES or READ_LINES; backward, each span from its end.
+
+    Args:
+        source: the stream.
+        spans: lines wanted.
+        judge: whether a line is an error line; None where that does not matter.
+        backward: whether to read each span from its end.
+        gone: lines, in order, for which a marker stands.
+    """
     left, lines_left = READ_BYTES, READ_LINES
-    for first, last in spans:
+    for first, last, is_gone in _split(spans, gone, backward=backward):
+        if is_gone:
+            yield Run(first, last, markers.rewritten(source.ref, first, last), gone=True)
+            continue
         for line in _backward(source, first, last) if backward else source.lines(first, last):
             yield _row(line, judge)
             left -= len(line.data) + 1
             lines_left -= 1
             if left <= 0 or not lines_left:
                 return
+
+
+def _split(spans: Iterable[Span], gone: Sequence[Span], *, backward: bool) -> Iterator[tuple[int, int, bool]]:
+    """The spans, each in parts that are gone and parts that are not."""
+    for first, last in spans:
+        parts = [(start, end, False) for start, end in free_spans(gone, first, last)]
+        parts += [(max(first, start), min(last, end), True) for start, end in gone if start <= last and end >= first]
+        yield from sorted(parts, reverse=backward)
 
 
 def take(rows: Iterable[Run], room: int, fold_bytes: int) -> Taken:
@@ -112,6 +140,8 @@ def take(rows: Iterable[Run], room: int, fold_bytes: int) -> Taken:
 def join_runs(one: Run, other: Run) -> Run | None:
     """Two neighbouring runs of the same text as one, in whichever order they are given."""
     if one.last + 1 != other.first and other.last + 1 != one.first:
+        return None
+    if one.gone or other.gone:
         return None
     if one.text != other.text or one.error != other.error or one.clipped or other.clipped or one.unread or other.unread:
         return None
@@ -165,7 +195,7 @@ def spans_of(runs: Iterable[Run]) -> list[Span]:
 
 def _cost(run: Run, fold_bytes: int) -> int:
     one = text_bytes(run.text) + 1
-    return one + min(one * (run.lines - 1), fold_bytes)
+    return one if run.gone else one + min(one * (run.lines - 1), fold_bytes)
 
 
 def _row(line: Line, judge: Judge | None) -> Run:

@@ -3,7 +3,9 @@
 Whatever is picked is paid for by an upper bound of what it and its markers take, so that a body never outgrows it.
 """
 
+from bisect import bisect
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.profile import DEFAULT
@@ -36,6 +38,7 @@ NUMBERS_PERCENT = 10
 
 REFILLS = 2  # times that what the markers left unused is given to more lines
 WORTH_BYTES = 40
+REWRITTEN_BYTES, REWRITTEN_LINES = 1 << 18, 4000  # of each end, where lines are told that a display wrote over
 FILL_LINES = 3  # a gap as short as this is filled where its lines take no more than its marker
 
 
@@ -101,6 +104,8 @@ class StreamViewer:
         self._examination = examination
         self._failures: Failures | None = None
         self._judge: Judge | None = None
+        self._gone = self._left_out()
+        self._gone_lines = sum(last - first + 1 for first, last in self._gone)
         self.whole = self._view_whole(max(room, self._gap_bytes))
 
     @property
@@ -152,21 +157,34 @@ class StreamViewer:
             left = room - text_bytes(join_segments(segments)) - 1
             text = markers.more_errors(self._ref, errors, self._hidden_errors(runs), left)
             segments += (Segment(text + "\n"),)
-        shown = sum(run.lines for run in runs)
-        truncated = shown < self._count or any(run.clipped for run in runs)
+        shown = sum(run.lines for run in runs if not run.gone)
+        truncated = sum(run.lines for run in runs) < self._count or any(run.clipped for run in runs)
         return View(segments, text_bytes(join_segments(segments)), shown, truncated, errors, is_open)
 
     def _view_whole(self, room: int) -> View | None:
-        rows = read_rows(self._source, [(1, self._count)], None)
+        rows = read_rows(self._source, [(1, self._count)], None, gone=self._gone)
         taken = take(rows, room + (not self._terminated), self._fold_bytes)
         if sum(run.lines for run in taken.runs) < self._count:
             return None
         segments, is_open = self._write(taken.runs)
         size = text_bytes(join_segments(segments))
-        return View(segments, size, self._count, False, is_open=is_open) if size <= room else None
+        shown = self._count - self._gone_lines
+        return View(segments, size, shown, False, is_open=is_open) if size <= room else None
 
     def _write(self, runs: list[Run]) -> Written:
         return write_runs(runs, self._ref, self._count, ended=self._terminated)
+
+    def _left_out(self) -> tuple[Span, ...]:
+        """The lines that a terminal would no longer show, save those that tell of a failure."""
+        gone = _rewritten(self._source)
+        if gone:
+            self._find_errors()
+        errors = self._failures.spans if self._failures else ()
+        left: list[Span] = []
+        for first, last in gone:
+            near = max(0, bisect(errors, (first,)) - 1)
+            left += free_spans(islice(errors, near, None), first, last)
+        return tuple(left)
 
     def _find_errors(self) -> None:
         """Once, and only for what is cut after a failure."""
@@ -215,16 +233,16 @@ class StreamViewer:
         The next line is clipped where it alone leaves much room unused.
         """
         share = left * head_percent // 100
-        rows = read_rows(self._source, free_spans(blocks, 1, self._count), self._judge)
+        rows = read_rows(self._source, free_spans(blocks, 1, self._count), self._judge, gone=self._gone)
         head = take(rows, share, self._fold_bytes)
         runs, left, misfit = head.runs, left - head.cost, head.misfit
         if head_percent < 100:
             after = runs[-1].last + 1 if runs else 1
             spans = free_spans(blocks, after, self._count)[::-1]
-            rows = read_rows(self._source, spans, self._judge, backward=True)
+            rows = read_rows(self._source, spans, self._judge, backward=True, gone=self._gone)
             tail = take(rows, left, self._fold_bytes)
             runs, left, misfit = runs + tail.runs, left - tail.cost, tail.misfit
-        if misfit and (left >= spare // 8 or not (runs or blocks)):
+        if misfit and not misfit.gone and (left >= spare // 8 or not (runs or blocks)):
             clipped = clip(misfit, self._ref, left)
             if clipped:
                 return [*runs, clipped], left - text_bytes(clipped.text) - 1
@@ -247,3 +265,16 @@ class StreamViewer:
         blocks = spans_of(runs)
         for first, last in self._failures.spans if self._failures else ():
             yield from free_spans(blocks, first, last)
+
+
+def _rewritten(source: Source) -> tuple[Span, ...]:
+    """The lines that a terminal would no longer show; of a large stream, those near its ends."""
+    size, count = source.byte_count, source.line_count
+    ends = source.read(0, REWRITTEN_BYTES), source.read(max(0, size - REWRITTEN_BYTES), REWRITTEN_BYTES)
+    if not any(b"\x1b" in data for data in ends):
+        return ()
+    from sightline.store.shape.rewritten import rewritten  # most outputs are plain text
+
+    if size <= 2 * REWRITTEN_BYTES or count <= 2 * REWRITTEN_LINES:
+        return rewritten(source)
+    return rewritten(source, 1, REWRITTEN_LINES) + rewritten(source, count - REWRITTEN_LINES)

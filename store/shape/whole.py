@@ -5,7 +5,7 @@ Most outputs are so; what this cannot do, ``cut`` does, which is loaded only the
 
 import itertools
 
-from sightline.store.shape.clean import clean_line
+from sightline.store.shape.clean import MOVES_UP, clean_line
 from sightline.store.shape.segments import Segment, Shaped
 from sightline.store.shape.source import LINE_LIMIT, Source
 
@@ -16,7 +16,7 @@ SEPARATOR = Segment(STDERR + "\n")
 
 
 def whole(out: Source, err: Source, room: int) -> Shaped | None:
-    """The body, where all of it fits in a number of bytes and no line repeats the one before it; else None."""
+    """The body, where all of it fits in a number of bytes, and no line repeats or rewrites one before it; else None."""
     if out.byte_count + err.byte_count + len(SEPARATOR.text) > room:
         return None
     segments: list[Segment] = []
@@ -39,6 +39,8 @@ def whole(out: Source, err: Source, room: int) -> Shaped | None:
 
 def _plain(source: Source) -> Segment | None:
     data = source.read(0, source.byte_count)
+    if b"\x1b" in data and MOVES_UP.search(data):
+        return None
     ended = data.endswith(b"\n")
     raw = data[:-1].split(b"\n") if ended else data.split(b"\n")
     if max(map(len, raw)) > LINE_LIMIT:

@@ -61,6 +61,9 @@ def _pieces(runs: Iterable[Run], ref: str, line_count: int) -> Iterator[Segment]
 
 def _run_pieces(run: Run, ref: str) -> Iterator[Segment]:
     text = run.text + "\n"
+    if run.gone:
+        yield Segment(text)
+        return
     if run.clipped:
         yield Segment(text, ref, run.first, run.last, True)
         return

@@ -7,10 +7,12 @@ import pytest
 from sightline.store.errors import UsageError
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.cut import shape
+from sightline.store.shape.examine import Examination
+from sightline.store.shape.failures import Failures
 from sightline.store.shape.markers import CLIPPED
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.segments import Shaped, join_segments
-from sightline.store.shape.source import LINE_LIMIT, Line
+from sightline.store.shape.source import LINE_LIMIT, Line, Source
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
 
@@ -231,9 +233,24 @@ def test_a_success_is_read_at_its_ends_only() -> None:
     assert source.given < 1000
 
 
-def test_a_short_failure_is_not_scanned() -> None:
-    class Short(BytesSource):
-        def blocks(self, first: int = 1) -> Iterator[tuple[int, bytes]]:
-            raise AssertionError("what is shown whole is not scanned")
+def test_a_failure_that_is_shown_whole_is_not_looked_into() -> None:
+    class Unasked(Examination):
+        def failures(self, source: Source) -> Failures:
+            raise AssertionError("what is shown whole is not looked into")
 
-    assert not shape(Short(b"error: x\n", OUT), BytesSource(b""), budget=200, failed=True).truncated
+    out, err = BytesSource(b"error: x\n", OUT), BytesSource(b"")
+    assert not shape(out, err, budget=200, failed=True, examination=Unasked(out, err)).truncated
+
+
+def test_lines_that_a_display_wrote_over_are_left_out_and_told() -> None:
+    frames = b"".join(b"\x1b[2A\x1b[2Kone %d\n\x1b[2Ktwo %d\n" % (number, number) for number in range(50))
+    text, shaped = cut(b"begin\n\n\n" + frames + b"end\n", budget=8192)
+    assert text == f"begin\n[… 100 lines rewritten in place: {OUT}:2-101 …]\none 49\ntwo 49\nend\n"
+    assert (shaped.out_shown, shaped.out_total, shaped.truncated) == (4, 104, False)
+
+
+def test_an_error_that_a_display_wrote_over_is_still_found() -> None:
+    frames = [b"\x1b[1A\x1b[2Kframe %d\n" % number for number in range(300)]
+    frames[100] = b"\x1b[1A\x1b[2Kerror: disk full\n"
+    text, _ = cut(b"begin\n\n" + b"".join(frames) + b"end\n" + b"more\n" * 3, budget=300, failed=True)
+    assert "error: disk full\n" in text
