@@ -12,7 +12,7 @@ from sightline.store.disk.recording import Recording
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.json_string import string_text
+from sightline.store.shape.json_string import string_text, text_size
 from sightline.store.shape.json_tree import Node, read_document
 from sightline.store.shape.sampling import Sampling
 from sightline.store.shape.source import Source
@@ -78,7 +78,7 @@ def capture_result(
         session: who asked.
         label: a name for the buffer.
         note: what a reader must know of it.
-        sampling: how large a field must be to be a stream of its own.
+        sampling: how large a field must be to be a stream of its own; by default as the default profile has it.
 
     Returns:
         The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
@@ -154,7 +154,7 @@ def _sealed(store: Store, recording: Recording, mimes: dict[str, str], note: str
             facts, lines[stream] = write_pretty(store.layout, recording.name, stream, source)
             mimes[stream] = facts.mime
             for node in document.root.children if document.root.kind == "object" else ():
-                if node.kind == "string" and node.end - node.start - 2 >= sampling.stream_field_bytes:
+                if node.kind == "string" and node.end - node.start - 2 >= sampling.field_size:
                     _move(recording, source, node, stream, mimes, sampling)
     return recording.seal(exit_code=None, note=note, mimes=mimes, lines=lines)
 
@@ -163,7 +163,7 @@ def _move(
     recording: Recording, source: Source, node: Node, stream: str, mimes: dict[str, str], sampling: Sampling
 ) -> None:
     """Make a field a stream, if what it stands for is large enough, too."""
-    if sum(map(len, string_text(source, node.start, node.end))) < sampling.stream_field_bytes:
+    if text_size(string_text(source, node.start, node.end), sampling.field_unit) < sampling.field_size:
         return
     own = f"part.{len(mimes)}"
     for data in string_text(source, node.start, node.end):

@@ -1,7 +1,7 @@
 """The text that a JSON string stands for, of any size."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sightline.store.shape.json_pretty import whole_units
 from sightline.store.shape.source import Source
@@ -24,6 +24,22 @@ def string_text(source: Source, start: int, end: int) -> Iterator[bytes]:
         cut = len(data) if at >= end - 1 else whole_units(data)
         held = data[cut:]
         yield _text(data[:cut])
+
+
+def text_size(chunks: Iterable[bytes], unit: str) -> int:
+    """The size of a text: ``bytes`` of its UTF-8, or ``utf-16`` code units; never more than it has bytes as JSON.
+
+    Args:
+        chunks: its UTF-8, in pieces that may end within a character.
+        unit: which of the two.
+    """
+    if unit == "bytes":
+        return sum(map(len, chunks))
+    return sum(len(data.translate(None, _CONTINUING)) + len(data.translate(None, _NOT_OF_PAIRS)) for data in chunks)
+
+
+_CONTINUING = bytes(range(0x80, 0xC0))  # all bytes of a character but its first
+_NOT_OF_PAIRS = bytes({*range(256)} - {*range(0xF0, 0xF8)})  # a character of four bytes is a surrogate pair
 
 
 def _text(written: bytes) -> bytes:

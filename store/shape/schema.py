@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.shape.json_scan import Scanner, kind_of
+from sightline.store.shape.sampling import Sampling
 from sightline.store.shape.source import Source
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ ELEMENT_KEYS = 50
 
 TEXT = "text content"
 """What is said of anything that is no JSON."""
+
+DEFAULT = Sampling()
 
 _COUNTED_KEYS = 10_000  # different ones; past these a text keeps data in its keys
 _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
@@ -48,14 +51,14 @@ class ElementTally:
         """An element that begins here and is looked at only when it is asked for."""
         self._places.append(start)
 
-    def told(self, source: Source) -> str:
+    def told(self, source: Source, null_name: str = DEFAULT.null_name) -> str:
         """The types of the elements, with the keys of the objects: ``{id, name, note?} | null``."""
         scanner = Scanner(source)
         places, self._places = self._places, []
         for start in places:
             self._look_at(scanner, start)
         parts = [self._objects() if kind == "object" else kind for kind in _ORDER if self._types[kind]]
-        return " | ".join(parts)
+        return " | ".join(null_name if part == "null" else part for part in parts)
 
     def _look_at(self, scanner: Scanner, start: int) -> None:
         kind = kind_of(scanner.char(start))
@@ -76,27 +79,37 @@ class ElementTally:
         return "{" + ", ".join(named) + "}"
 
 
-def describe(document: "Document | None", source: Source) -> str:
+def describe(document: "Document | None", source: Source, sampling: Sampling = DEFAULT) -> str:
     """What a text is, in a line.
 
     Args:
         document: its JSON, None where it is none.
         source: the text.
+        sampling: what null is called, and whether all elements are told of or the first.
     """
     if document is None:
         return TEXT
     root = document.root
     if root.kind == "lines":
         what = "values" if document.several else "lines"
-        return f"JSON {what}: {document.tally.told(source)} ({root.total} {what})"
+        return f"JSON {what}: {_elements(document, source, sampling)} ({root.total} {what})"
     if root.kind == "array":
-        return f"[{document.tally.told(source)}] ({root.total} items)" if root.total else "[]"
+        return f"[{_elements(document, source, sampling)}] ({root.total} items)" if root.total else "[]"
     if root.kind != "object":
-        return root.kind
+        return sampling.null_name if root.kind == "null" else root.kind
     names = [read_key(key) for key in dict.fromkeys(keys_of(Scanner(source), root.start, OBJECT_KEYS + 1))]
     if len(names) > OBJECT_KEYS:
         return "{" + ", ".join(names[:OBJECT_KEYS]) + f", ...}} ({root.total} keys)"
     return "{" + ", ".join(names) + "}"
+
+
+def _elements(document: "Document", source: Source, sampling: Sampling) -> str:
+    """What the elements of an array are, or the lines; none is empty."""
+    tally, root = document.tally, document.root
+    if not sampling.mark_mixed:
+        tally = ElementTally()
+        tally.large(root.start if root.kind == "lines" else Scanner(source).opened(root.start)[1])
+    return tally.told(source, sampling.null_name)
 
 
 def keys_of(scanner: Scanner, start: int, most: int) -> list[str]:

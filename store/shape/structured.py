@@ -85,4 +85,4 @@ def _json(source: Source, room: int, failed: bool, sampling: Sampling) -> Struct
     made = sample(document, source, room, sampling)
     written = made.written
     shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
-    return Structured(shaped, describe(document, source), made.path)
+    return Structured(shaped, describe(document, source, sampling), made.path)

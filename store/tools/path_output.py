@@ -23,6 +23,7 @@ from sightline.store.shape.structured import looks_like_json
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, fitting, in_order
+from sightline.store.tools.structured_view import sampling_of
 
 _READ_BYTES = 1 << 16
 _DESCRIBED_BYTES = 1 << 20  # of a larger value only the type is told
@@ -49,7 +50,7 @@ def path_reply(asking: Asking, target: Target, path: str, *, limit: int, verb: s
             "lines": f"{first}-{last}",
             "total_lines": source.line_count,
             "total_bytes": target.buffer.stream(target.stream).bytes,
-            "description": _description(source, found),
+            "description": _description(source, found, sampling_of(asking.profile)),
         }
         text = fitting(
             fields, min(limit, HARD_LIMIT_BYTES), lambda room: _text(source, found, room), lambda text: text[0]
@@ -85,12 +86,12 @@ def _check(source: Source) -> None:
         )
 
 
-def _description(source: Source, found: Found) -> str:
+def _description(source: Source, found: Found, sampling: Sampling) -> str:
     if found.end - found.start > _DESCRIBED_BYTES:
         return found.kind if found.taken is None else f"last {found.taken} items"
     data = source.read(found.start, found.end - found.start)
     value = BytesSource(data if found.taken is None else b"[" + data + b"]")
-    return describe(read_document(value, Sampling()), value)
+    return describe(read_document(value, sampling), value, sampling)
 
 
 def _text(source: Source, found: Found, room: int) -> tuple[str, bool, int]:
@@ -129,12 +130,13 @@ def _raw_start(asking: Asking, target: Target, path: str) -> int:
 
 def schema_reply(asking: Asking, target: Target, *, verb: str, logged: dict[str, Any]) -> Reply:
     """The recursive skeleton of a JSON text. Raises UsageError where it is none."""
+    sampling = sampling_of(asking.profile)
     with asking.store.open_text(target) as source:
-        document = read_document(source, Sampling()) if looks_like_json(source.read(0, 4096)) else None
+        document = read_document(source, sampling) if looks_like_json(source.read(0, 4096)) else None
         made = skeleton(source) if document else None
         if document is None or made is None:
             raise UsageError(f"{target.ref} is not JSON", "page it by lines, or search it")
-        description, total = describe(document, source), source.line_count
+        description, total = describe(document, source, sampling), source.line_count
     text = clean_text(made.encode()) + "\n"
     fields: dict[str, Any] = {"output_id": target.ref, "description": description}
     body = fitting(fields, HARD_LIMIT_BYTES, lambda room: _head(text, room), join_segments)

@@ -21,6 +21,7 @@ from sightline.store.shape.source import Source
 from sightline.store.shape.structured import Structured, shape_result
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
+from sightline.store.tools.files import file_fields
 from sightline.store.tools.reply import Reply, fitting, in_order, serialised_bytes
 from sightline.store.tools.structured_view import sampling_of
 
@@ -72,7 +73,8 @@ def result_reply(
             parts.append(part)
         return parts
 
-    parts = fitting(fields, HARD_LIMIT_BYTES, make, lambda parts: join_segments(_body(parts)))
+    files = file_fields(asking.store, buffer, asking.profile) if asking.profile.files.shown else {}
+    parts = fitting(fields | files, HARD_LIMIT_BYTES, make, lambda parts: join_segments(_body(parts)))
     truncated = any(part.made.shaped.truncated for part in parts)
     shown = sum(part.made.shaped.out_shown for part in parts)
     total = sum(part.made.shaped.out_total for part in parts)
@@ -81,6 +83,7 @@ def result_reply(
         "lines": f"{shown} of {total}",
         "description": "; ".join(part.made.description for part in parts),
         "next": next((call for part in parts if (call := _next(asking, part))), None),
+        **(files if truncated else {}),
     }
     return _reply(fields, _body(parts), buffer, verb, request, truncated=truncated)
 
@@ -129,7 +132,7 @@ def _part(asking: Asking, target: Target, moved: list[Field], room: int, everyth
             return _Part(target.ref, made)
         shaped = shape(source, BytesSource(b""), budget=None if everything else room, failed=False, limit=room)
         is_json = facts_of(target.buffer, target.stream) is not None
-        description = describe(read_document(source, sampling), source) if is_json else TEXT
+        description = describe(read_document(source, sampling), source, sampling) if is_json else TEXT
         return _Part(target.ref, Structured(shaped, description))
 
 
@@ -140,7 +143,7 @@ def _with_fields(target: Target, source: Source, fields: list[Field], room: int,
     made = sample(document, source, room, sampling, _moved(target.buffer, document, source, fields))
     written = made.written
     shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
-    return Structured(shaped, describe(document, source), made.path)
+    return Structured(shaped, describe(document, source, sampling), made.path)
 
 
 def _moved(buffer: Buffer, document: Document, source: Source, fields: list[Field]) -> Mapping[int, str]:

@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 
 
 def sampling_of(profile: Profile) -> Sampling:
-    """How much of JSON a profile shows."""
-    results = profile.results
-    return Sampling(
-        results.array_items, results.string_bytes, results.string_head_percent, results.depth, results.field_size
-    )
+    """How much of JSON a profile shows, and in which words it describes it."""
+    return Sampling(**profile.results._asdict())
 
 
 def shape_output(

@@ -10,9 +10,11 @@ from sightline.store.capture.command import Unkept
 from sightline.store.capture.result import Block, blocks_of, call_text, capture_result
 from sightline.store.doors.cli.output import Door
 from sightline.store.errors import UsageError
+from sightline.store.shape.budgets import budget_for
 from sightline.store.tools.command_view import Ending
 from sightline.store.tools.reply import Reply
 from sightline.store.tools.result_view import result_reply
+from sightline.store.tools.structured_view import sampling_of
 from sightline.store.tools.unkept_view import unkept_reply
 
 VERB = "capture"
@@ -33,7 +35,7 @@ def capture_tool(given: Any) -> int:
         raise UsageError(
             f"--arguments is no JSON: {given.arguments[:80]}", """such as --arguments '{"id": 7}'"""
         ) from None
-    door = Door(as_json=given.json)
+    door = Door(as_json=given.json, profile=given.profile)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
 
     def call() -> Reply:
@@ -46,12 +48,14 @@ def capture_tool(given: Any) -> int:
             session=door.asking.session.name,
             label=given.label,
             note=FAILED_NOTE if failed else "",
+            sampling=sampling_of(door.asking.profile),
         )
         if isinstance(kept, Unkept):
             return unkept_reply(kept, Ending(None), verb=VERB, request=request)._replace(exit_code=0)
         return result_reply(door.asking, kept, verb=VERB, request=request, verbosity=given.verbosity)
 
     try:
+        budget_for(given.verbosity, True, door.asking.profile.budgets)  # a wrong word is told before anything is read
         return door.answer(VERB, request, call)
     finally:
         door.close()

@@ -1,6 +1,7 @@
 """``sightline capture --tool``, and reading JSON on, at the command line."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +57,17 @@ def test_a_missing_key_is_an_error_that_lists_the_keys(cli: Any) -> None:
     ran = cli("show", ref, "--path", "$.columns")
     assert ran.code != 0
     assert "its keys: rows" in ran.err
+
+
+def test_a_profile_decides_which_fields_are_streams_and_where_the_whole_is(cli: Any) -> None:
+    value = {"body": "x" * 20_000}
+    default = capture(cli, value, "--json").data
+    other = capture(cli, value, "--json", "--profile", "gh-aw").data
+    assert [name.startswith("part.") for name in map(os.path.basename, default["output_files"])] == [True, True]
+    assert [name.endswith(".json") for name in other["output_files"]] == [True]
+
+
+def test_a_wrong_verbosity_keeps_nothing(cli: Any) -> None:
+    ran = capture(cli, ROWS, "--verbosity", "loud")
+    assert (ran.code, "loud" in ran.err) == (2, True)
+    assert cli("list", "--json").data == []
