@@ -84,7 +84,7 @@ def view(case: Case, verbosity: str) -> Told:
     """Our view of a case; the one place that knows how views are made."""
     from sightline.store.shape.budgets import SHORT_OUTPUT_BYTES, budget_for
     from sightline.store.shape.cut import shape
-    from sightline.store.shape.examine import Examination
+    from sightline.store.shape.failure.examine import Examination
     from sightline.store.shape.memory import BytesSource
     from sightline.store.shape.segments import join_segments
     from sightline.store.shape.summary import summary

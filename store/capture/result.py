@@ -12,11 +12,11 @@ from sightline.store.disk.recording import Recording
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.json_string import string_text, text_size
-from sightline.store.shape.json_tree import Node, read_document
-from sightline.store.shape.sampling import Sampling
 from sightline.store.shape.source import Source
-from sightline.store.shape.structured import looks_like_json
+from sightline.store.shape.structured.json_string import string_text, text_size
+from sightline.store.shape.structured.json_tree import Node, read_document
+from sightline.store.shape.structured.result import looks_like_json
+from sightline.store.shape.structured.sampling import Sampling
 from sightline.store.store import Store
 
 TEXT_MIME = "text/plain"

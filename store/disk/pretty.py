@@ -15,7 +15,7 @@ from sightline.store.disk.recovery import hash_file
 from sightline.store.disk.streams import StreamReader
 from sightline.store.disk.writing import store_failed
 from sightline.store.records import Buffer
-from sightline.store.shape.json_pretty import pretty
+from sightline.store.shape.structured.json_pretty import pretty
 
 JSON_MIME = "application/json"
 _READ_BYTES = 1 << 16

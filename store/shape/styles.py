@@ -17,7 +17,7 @@ from sightline.store.shape.source import Source
 from sightline.store.shape.whole import SEPARATOR
 
 if TYPE_CHECKING:
-    from sightline.store.shape.examine import Examination
+    from sightline.store.shape.failure.examine import Examination
 
 FOLDED_BYTES = 1 << 20
 """Raw bytes of a stream whose repeated lines ``ends`` still folds: it has to read all of it for that."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from sightline.store.shape.source import Source
 
 if TYPE_CHECKING:
-    from sightline.store.shape.counting import Tally
-    from sightline.store.shape.examine import Examination
-    from sightline.store.shape.naming import Named
+    from sightline.store.shape.failure.counting import Tally
+    from sightline.store.shape.failure.examine import Examination
+    from sightline.store.shape.failure.naming import Named
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 

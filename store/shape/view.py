@@ -26,9 +26,9 @@ from sightline.store.shape.source import Source
 from sightline.store.shape.writing import Written, write_runs
 
 if TYPE_CHECKING:
-    from sightline.store.shape.examine import Examination
-    from sightline.store.shape.failures import Failures
-    from sightline.store.shape.picking import Picker
+    from sightline.store.shape.failure.examine import Examination
+    from sightline.store.shape.failure.failures import Failures
+    from sightline.store.shape.failure.picking import Picker
 
 REGIONS_PERCENT = 80
 """What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
@@ -196,7 +196,7 @@ class StreamViewer:
 
     def _picker(self, failures: "Failures") -> "Picker":
         # Loaded here only: most outputs are of commands that went well, or are shown whole.
-        from sightline.store.shape.picking import Picker
+        from sightline.store.shape.failure.picking import Picker
 
         assert self._examination is not None
         judge = self._examination.judge

@@ -16,7 +16,7 @@ from sightline.store.tools.reply import Reply, fitting, in_order
 from sightline.store.tools.short import clean, cut_to_lines_only, short_body
 
 if TYPE_CHECKING:
-    from sightline.store.shape.examine import Examination
+    from sightline.store.shape.failure.examine import Examination
 
 _NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
 
@@ -80,7 +80,7 @@ def command_reply(
 
         @cache
         def examination() -> "Examination":
-            from sightline.store.shape.examine import Examination  # what is short, and ended, does not need it
+            from sightline.store.shape.failure.examine import Examination  # what is short, and ended, does not need it
 
             return Examination(out, err, buffer.command)
 

@@ -7,19 +7,19 @@ from sightline.store.audit.views import Shows, shown_of
 from sightline.store.errors import UsageError
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.clean import clean_text
-from sightline.store.shape.json_path import Found, find, parse_path
-from sightline.store.shape.json_pretty import pretty
-from sightline.store.shape.json_sample import line_numbers
-from sightline.store.shape.json_scan import NotJson, Scanner
-from sightline.store.shape.json_string import string_text
-from sightline.store.shape.json_tree import read_document
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.sampling import Sampling
-from sightline.store.shape.schema import describe
 from sightline.store.shape.segments import Segment, join_segments
-from sightline.store.shape.skeleton import skeleton
 from sightline.store.shape.source import Source
-from sightline.store.shape.structured import looks_like_json
+from sightline.store.shape.structured.json_path import Found, find, parse_path
+from sightline.store.shape.structured.json_pretty import pretty
+from sightline.store.shape.structured.json_sample import line_numbers
+from sightline.store.shape.structured.json_scan import NotJson, Scanner
+from sightline.store.shape.structured.json_string import string_text
+from sightline.store.shape.structured.json_tree import read_document
+from sightline.store.shape.structured.result import looks_like_json
+from sightline.store.shape.structured.sampling import Sampling
+from sightline.store.shape.structured.schema import describe
+from sightline.store.shape.structured.skeleton import skeleton
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, fitting, in_order

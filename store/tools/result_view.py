@@ -11,14 +11,14 @@ from sightline.store.shape import markers
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.clean import clean_text
 from sightline.store.shape.cut import shape
-from sightline.store.shape.json_sample import sample
-from sightline.store.shape.json_tree import Document, read_document
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.sampling import Sampling
-from sightline.store.shape.schema import TEXT, describe
 from sightline.store.shape.segments import Segment, Shaped, join_segments, shown_ranges
 from sightline.store.shape.source import Source
-from sightline.store.shape.structured import Structured, shape_result
+from sightline.store.shape.structured.json_sample import sample
+from sightline.store.shape.structured.json_tree import Document, read_document
+from sightline.store.shape.structured.result import Structured, shape_result
+from sightline.store.shape.structured.sampling import Sampling
+from sightline.store.shape.structured.schema import TEXT, describe
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.files import file_fields

@@ -6,14 +6,14 @@ from sightline.store.profile import Profile
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.sampling import Sampling
 from sightline.store.shape.segments import Segment, Shaped, join_segments
 from sightline.store.shape.source import Source
-from sightline.store.shape.structured import Structured, shape_result
+from sightline.store.shape.structured.result import Structured, shape_result
+from sightline.store.shape.structured.sampling import Sampling
 from sightline.store.shape.styles import shape_as
 
 if TYPE_CHECKING:
-    from sightline.store.shape.examine import Examination
+    from sightline.store.shape.failure.examine import Examination
 
 
 def sampling_of(profile: Profile) -> Sampling:

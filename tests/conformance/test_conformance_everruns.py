@@ -10,9 +10,9 @@ from sightline.store.audit.views import list_views, view_text
 from sightline.store.profile import load_profile
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.cut import shape
-from sightline.store.shape.failures import find_failures
-from sightline.store.shape.findings import layers_of
-from sightline.store.shape.judge import Judge
+from sightline.store.shape.failure.failures import find_failures
+from sightline.store.shape.failure.findings import layers_of
+from sightline.store.shape.failure.judge import Judge
 from sightline.store.shape.markers import MARKER
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.middle import split_bytes

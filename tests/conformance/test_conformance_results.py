@@ -11,13 +11,13 @@ from sightline.store.capture.result import Block, capture_result
 from sightline.store.config import Settings
 from sightline.store.errors import BadRange
 from sightline.store.records import Buffer, Session
-from sightline.store.shape.json_path import BadPath, NotFound, parse_path
-from sightline.store.shape.json_tree import read_document
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.sampling import Sampling
-from sightline.store.shape.schema import describe
-from sightline.store.shape.skeleton import skeleton
-from sightline.store.shape.structured import shape_result
+from sightline.store.shape.structured.json_path import BadPath, NotFound, parse_path
+from sightline.store.shape.structured.json_tree import read_document
+from sightline.store.shape.structured.result import shape_result
+from sightline.store.shape.structured.sampling import Sampling
+from sightline.store.shape.structured.schema import describe
+from sightline.store.shape.structured.skeleton import skeleton
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.read_output import Request, read_output

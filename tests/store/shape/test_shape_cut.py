@@ -7,8 +7,8 @@ import pytest
 from sightline.store.errors import UsageError
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.cut import shape
-from sightline.store.shape.examine import Examination
-from sightline.store.shape.failures import Failures
+from sightline.store.shape.failure.examine import Examination
+from sightline.store.shape.failure.failures import Failures
 from sightline.store.shape.markers import CLIPPED
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.segments import Shaped, join_segments

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.clean import clean_text
 from sightline.store.shape.cut import shape
-from sightline.store.shape.judge import Judge
+from sightline.store.shape.failure.judge import Judge
 from sightline.store.shape.markers import CLIPPED, MARKER
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges

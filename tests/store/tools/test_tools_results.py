@@ -9,7 +9,7 @@ import pytest
 from sightline.store.capture.result import Block, capture_result
 from sightline.store.errors import SightlineError, UsageError
 from sightline.store.records import Buffer
-from sightline.store.shape.json_path import BadPath, NotFound
+from sightline.store.shape.structured.json_path import BadPath, NotFound
 from sightline.store.tools import read_file as files
 from sightline.store.tools.query import Request as Query
 from sightline.store.tools.query import query

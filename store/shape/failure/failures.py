@@ -1,0 +1,147 @@
+"""Finds every failure line of a stream, in one pass by blocks: counts all, keeps those that a view may want to show.
+
+A large output that says little of errors is read at nearly the speed of searching it for a few literals.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sightline.store.shape.clean import without_colour
+from sightline.store.shape.failure.judge import JUDGED_BYTES, Judge, Verdict
+from sightline.store.shape.source import Source
+
+KINDS = 4096
+"""Kinds of failure told apart; what comes after counts as one more."""
+
+FIRST_OF_KIND, LAST_OF_KIND = 64, 8
+"""Hits of one kind that are kept: more of the same than any view has room for. The count goes on regardless."""
+
+KEPT_SPANS = 20_000
+"""Stretches of failure lines whose numbers are known, from the first on: more than a marker can list."""
+
+
+class Hit(NamedTuple):
+    """One failure line.
+
+    Attributes:
+        line: its number, 1-based.
+        nth: how many of its kind came before it.
+        verdict: what it is.
+    """
+
+    line: int
+    nth: int
+    verdict: Verdict
+
+
+class Failures(NamedTuple):
+    """What a scan found.
+
+    Attributes:
+        total: failure lines in the whole stream.
+        spans: their numbers, (first, last), neighbours joined; those of the first KEPT_SPANS.
+        hits: those kept, in the order of lines.
+    """
+
+    total: int
+    spans: tuple[tuple[int, int], ...]
+    hits: tuple[Hit, ...]
+
+
+def find_failures(source: Source, judge: Judge) -> Failures:
+    """Every failure line of a stream."""
+    collector = _Collector()
+    verdict_of = judge.verdict
+    for first, block in source.blocks():
+        block = without_colour(block)
+        for number, start, end in lines_with(first, block, judge.stems, judge.literals):
+            verdict = verdict_of(block[start : min(end, start + JUDGED_BYTES)])
+            if verdict is not None:
+                collector.add(number, verdict)
+    return collector.failures()
+
+
+def lines_with(
+    first: int, block: bytes, stems: Sequence[bytes], literals: Sequence[bytes]
+) -> Iterator[tuple[int, int, int]]:
+    """(number, start, end) of the lines of a block that hold a stem in any case, or a literal, early on; in order.
+
+    Args:
+        first: number of the block's first line.
+        block: whole lines.
+        stems: lower-case.
+        literals: as they stand in the block.
+    """
+    ends: dict[int, int] = {}
+    ascii_only = block.isascii()
+    for text, wanted in ((block.lower() if stems else b"", stems), (block, literals)):
+        for literal in wanted:
+            if ascii_only and not literal.isascii():
+                continue
+            position = text.find(literal)
+            while position >= 0:
+                start = text.rfind(b"\n", 0, position) + 1
+                end = text.find(b"\n", position)
+                end = len(text) if end < 0 else end
+                if position + len(literal) <= start + JUDGED_BYTES:
+                    ends[start] = end
+                position = text.find(literal, end)
+    number, counted = first, 0
+    for start in sorted(ends):
+        number += block.count(b"\n", counted, start)
+        counted = start
+        yield number, start, ends[start]
+
+
+class _Kind:
+    """The lines of one kind, and how many of the kind came before each."""
+
+    __slots__ = ("count", "early", "late")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.early: list[Hit] = []
+        self.late: deque[tuple[int, int, Verdict]] = deque(maxlen=LAST_OF_KIND)
+
+    def add(self, number: int, verdict: Verdict) -> None:
+        if self.count < FIRST_OF_KIND:
+            self.early.append(Hit(number, self.count, verdict))
+        else:
+            self.late.append((number, self.count, verdict))
+        self.count += 1
+
+
+class _Collector:
+    def __init__(self) -> None:
+        self._total = 0
+        self._kinds: dict[tuple[int, str], _Kind] = {}
+        self._spans: list[tuple[int, int]] = []
+        self._first = self._last = 0
+
+    def add(self, number: int, verdict: Verdict) -> None:
+        self._total += 1
+        if number != self._last + 1 or not self._first:
+            self._end_span()
+            self._first = number
+        self._last = number
+        name = verdict[:2]
+        kind = self._kinds.get(name)
+        if kind is None:
+            if len(self._kinds) >= KINDS:
+                name = (verdict.rank, "")
+            kind = self._kinds.setdefault(name, _Kind())
+        kind.add(number, verdict)
+
+    def failures(self) -> Failures:
+        self._end_span()
+        hits = [hit for kind in self._kinds.values() for hit in (*kind.early, *(Hit(*late) for late in kind.late))]
+        return Failures(self._total, tuple(self._spans), tuple(sorted(hits, key=_line)))
+
+    def _end_span(self) -> None:
+        if self._first and len(self._spans) < KEPT_SPANS:
+            self._spans.append((self._first, self._last))
+
+
+def _line(hit: Hit) -> int:
+    return hit.line

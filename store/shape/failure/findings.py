@@ -1,0 +1,225 @@
+"""What to show for a failure line, from its core outwards: what says why comes first, the context around it last."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from sightline.store.shape.failure.failures import Failures, Hit
+from sightline.store.shape.failure.judge import (
+    CAUSE,
+    ECHO,
+    EXCEPTION,
+    EXIT,
+    FAILED,
+    LOCATED,
+    MINOR,
+    NAME,
+    WORD,
+    Judge,
+)
+from sightline.store.shape.failure.naming import last_part
+from sightline.store.shape.failure.tool_rules import Block, Failure
+from sightline.store.shape.runs import Span
+from sightline.store.shape.source import Source
+
+_LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD: 5.0, MINOR: 4.0}
+"""How far down the list a first line of some weight stands; each repetition of its kind is one further down."""
+
+BEFORE_END_LINES = 25  # what stands so shortly before a message that something ended badly, most often is why
+SOONER = 2.0
+SAID_ENOUGH = 3  # times that a cause of one kind is told before what else there is gets its turn
+REDUNDANT = 4.0  # where the name of what failed stands, if it is shown with its cause anyway
+
+Layers = tuple[tuple[Span, ...], ...]
+"""Spans of lines for each step outwards; each step is meant to hold the ones before it."""
+
+CONTEXT_LINES = 5
+"""Lines shown at most on each side of what looks like an error."""
+
+NEAR_LINES = 2
+DETAIL_LINES = 4  # lines after a failure that go with it at once, such as what was expected
+PARAGRAPH_LINES = 14
+KEY_LINES = 8  # of a block, shown at once
+SHORT_BLOCK_LINES = 8  # a block as short as this is shown whole at once
+HEADER_LINES = 400  # how far above a line its header is looked for
+
+_DETAIL = re.compile(
+    r"^\s*(?:[|^~>+-]|\d+ ?\||at |in |File |-->|=|note|help|hint|caused|reason|because|message"
+    r"|(?:expected|actual|received|got|left|right|diff|stdout|stderr|output|where)\b)",
+    re.IGNORECASE,
+)
+_LIBRARY = re.compile(
+    r"\b(?:javax?|jdk|sun|com\.sun|kotlin|scala|groovy|org\.(?:junit|gradle|apache|testng|mockito|hamcrest|assertj))\."
+    r"|node:internal|\binternal/|node_modules|(?:site|dist)-packages|/lib/python\d|/rustc/|\b(?:core|std|alloc)::"
+    r"|^\s*at (?:processTicks|new Promise|<anonymous>)|/usr/(?:lib|local/go)/|\bruntime\.\w+\("
+)
+_PLACE = re.compile(r"File \".*\", line \d+|[\w/.-]+\.\w{1,6}[:(]\d+")
+
+
+def in_order(failures: Failures) -> list[Hit]:
+    """Hits in the order in which a view should show them.
+
+    What counts more comes first, of the same weight what stands first; what says again what an earlier one of its kind
+    said comes the later the more often it was said. Names of what failed are short, and stand among the causes.
+    """
+    later = 3.0 if any(hit.verdict.rank in (CAUSE, NAME) for hit in failures.hits) else 0.0
+    ends = [hit.line for hit in failures.hits if hit.verdict.rank in (ECHO, EXIT)]
+    explained = {last_part(hit.verdict.name) for hit in failures.hits if hit.verdict.rank == CAUSE} - {""}
+
+    def place(hit: Hit) -> tuple[float, int]:
+        rank = hit.verdict.rank
+        if rank == NAME:
+            known_why = last_part(hit.verdict.name) in explained
+            return (REDUNDANT if known_why else 0.5 + 0.02 * hit.nth, hit.line)
+        if rank == CAUSE:
+            return (0.5 * hit.nth if hit.nth < SAID_ENOUGH else hit.nth, hit.line)
+        at = bisect_right(ends, hit.line)
+        sooner = SOONER if at < len(ends) and ends[at] - hit.line <= BEFORE_END_LINES else 0
+        return (later + _LATER[rank] + hit.nth - sooner, hit.line)
+
+    return sorted(failures.hits, key=place)
+
+
+def layers_of(hit: Hit, source: Source, judge: Judge) -> Layers:
+    """The lines to show for a hit."""
+    sort = hit.verdict.sort
+    if isinstance(sort, Block):
+        return _of_block(hit, sort, source, judge)
+    if hit.verdict.rank in (NAME, MINOR) or (isinstance(sort, Failure) and sort.under):
+        return _of_line(hit, source, judge)
+    if hit.verdict.rank in (ECHO, EXIT):
+        return _of_end(hit)
+    return _of_region(hit, source, judge)
+
+
+def _of_line(hit: Hit, source: Source, judge: Judge) -> Layers:
+    """The line alone, under its header where it has one."""
+    alone = (hit.line, hit.line)
+    header = header_of(hit, source, judge)
+    return (((header, header), alone),) if header else ((alone,),)
+
+
+def _of_end(hit: Hit) -> Layers:
+    """A message that something ended badly: why, stands before it."""
+    return tuple(((max(1, hit.line - before), hit.line),) for before in (0, 5, 14))
+
+
+def header_of(hit: Hit, source: Source, judge: Judge) -> int:
+    """The number of the nearest line above that names what a failure line is about; 0 where there is none."""
+    sort = hit.verdict.sort
+    if not sort or not sort.under:
+        return 0
+    found = 0
+    for line in source.lines(max(1, hit.line - HEADER_LINES), hit.line - 1):
+        if sort.under.search(judge.text(line.data)):
+            found = line.number
+    return found
+
+
+def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
+    texts = _texts(source, judge, hit.line, hit.line + block.lines)
+    length = _block_length(texts, block)
+    texts = texts[:length]
+    last = hit.line + length - 1
+    header = header_of(hit, source, judge)
+    above = ((header, header),) if header else ()
+    whole = (*above, (hit.line, last))
+    if length <= SHORT_BLOCK_LINES:
+        return (whole,)
+    if block.key:
+        keys = [hit.line + at for at, text in enumerate(texts) if block.key.search(text)]
+    else:
+        keys = [hit.line + at for at, text in enumerate(texts) if text.strip()]
+        keys = [*keys[:5], *keys[-3:]]
+    if len(keys) > KEY_LINES:
+        keys = [*keys[: KEY_LINES - 2], *keys[-2:]]
+    core = _spans([hit.line, *keys])
+    near = _spans(
+        [
+            hit.line,
+            *(line for key in keys for line in range(max(hit.line, key - NEAR_LINES), min(last, key + NEAR_LINES) + 1)),
+        ]
+    )
+    return ((*above, *core), (*above, *near), whole)
+
+
+def _block_length(texts: Sequence[str], block: Block) -> int:
+    """How many lines a block has, its first included; up to a blank line where nothing says how it ends."""
+    for at, text in enumerate(texts[1:], 1):
+        if block.end and block.end.search(text):
+            return at
+        if block.last and block.last.search(text):
+            return at + 1
+    if block.end or block.last:
+        return len(texts)
+    for at, text in enumerate(texts[1:], 1):
+        if not text.strip():
+            return at
+    return len(texts)
+
+
+def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
+    """The line and what continues it; then, where it says much, its paragraph; and some lines around it."""
+    first = max(1, hit.line - CONTEXT_LINES)
+    texts = _texts(source, judge, first, hit.line + PARAGRAPH_LINES)
+    at = hit.line - first
+    count = source.line_count
+    core = _spans(first + one for one in (*_place_before(texts, at), at, *_details(texts, at)))
+    near = ((max(1, hit.line - NEAR_LINES), min(count, hit.line + NEAR_LINES)),)
+    if hit.verdict.rank == WORD:
+        return (core,)
+    begin = end = at
+    while begin and texts[begin - 1].strip():
+        begin -= 1
+    while end + 1 < len(texts) and texts[end + 1].strip():
+        end += 1
+    around = ((first, min(count, hit.line + CONTEXT_LINES)),)
+    return (core, near, ((first + begin, first + end),), around)
+
+
+def _place_before(texts: Sequence[str], at: int) -> range:
+    """The lines just before one that say where it happened."""
+    for back in (1, 2):
+        if at >= back and _PLACE.search(texts[at - back]) and all(text.strip() for text in texts[at - back : at]):
+            return range(at - back, at)
+    return range(at, at)
+
+
+def _details(texts: Sequence[str], at: int) -> list[int]:
+    """The lines after one that go with it: of a stack the first frames, and the first that are no library's."""
+    depth = _indent(texts[at])
+    found: list[int] = []
+    skipped = False
+    for place in range(at + 1, len(texts)):
+        text = texts[place]
+        if not _continues(text, depth) or len(found) >= DETAIL_LINES:
+            break
+        if _LIBRARY.search(text):
+            skipped = True
+            continue
+        found.append(place)
+        if skipped:
+            break
+    return found
+
+
+def _continues(text: str, depth: int) -> bool:
+    return bool(text.strip()) and (_indent(text) > depth or bool(_DETAIL.match(text)))
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _texts(source: Source, judge: Judge, first: int, last: int) -> list[str]:
+    return [judge.text(line.data) for line in source.lines(first, last)]
+
+
+def _spans(lines: Iterable[int]) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    for line in sorted(set(lines)):
+        if spans and spans[-1][1] + 1 == line:
+            spans[-1] = (spans[-1][0], line)
+        else:
+            spans.append((line, line))
+    return tuple(spans)

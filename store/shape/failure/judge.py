@@ -1,0 +1,140 @@
+"""Judges single lines: which of them are failures, of which sort and weight."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sightline.store.shape.clean import clean_line, without_colour
+from sightline.store.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
+from sightline.store.shape.failure.tool_rules import Block, Failure, Rule
+
+JUDGED_BYTES = 4096
+"""How much of a line is judged: what reports an error says so early, and no pattern can run away on so little."""
+
+CACHED_LINES = 20_000  # judgements remembered; a flood of errors says the same over and over, but for its numbers
+CACHED_BYTES = 300  # of a line; longer ones are rarely the same
+_NUMBERS = bytes.maketrans(b"23456789", b"11555555")  # "0 errors" is another thing, and so is a status of 500
+
+CAUSE, NAME, EXCEPTION, LOCATED, FAILED, ECHO, EXIT, WORD, MINOR = range(9)
+"""Weights of a failure line, the first counting most: a rule's cause and name, the general classes, a rule's others."""
+
+_OF_ROLE = {"cause": CAUSE, "name": NAME, "trace": EXCEPTION, "echo": ECHO, "minor": MINOR}
+_OF_CLASS = (EXCEPTION, LOCATED, FAILED, EXIT, WORD)
+assert len(_OF_CLASS) == len(CLASSES)
+
+
+class Verdict(NamedTuple):
+    """What a failure line is.
+
+    Attributes:
+        rank: its weight, from CAUSE on.
+        kind: equal for lines that say the same of different things.
+        rule: the rule that knows it; None where a general class does.
+        sort: what of the rule it is: its failure, or its block, that starts here.
+        name: what failed, as the line has it; empty where it does not say.
+        place: where, such as ``src/x.py:12``; likewise.
+    """
+
+    rank: int
+    kind: str
+    rule: Rule | None = None
+    sort: Failure | Block | None = None
+    name: str = ""
+    place: str = ""
+
+
+class Judge:
+    """Judges lines by some rules, then by the general classes."""
+
+    def __init__(self, rules: Sequence[Rule] = (), prefix: re.Pattern[str] | None = None) -> None:
+        """Take the rules of the tools whose output it is, and what a log puts before each line."""
+        self.rules = tuple(rules)
+        self.prefix = prefix
+        self._sorts: list[tuple[Rule, Failure | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
+        self._quiet = [rule.quiet for rule in rules if rule.quiet]
+        self._cached: dict[bytes, Verdict | None] = {}
+        self.stems = STEMS
+        self.literals = _uncovered(literal for _, sort in self._sorts for literal in sort.has)
+        masked = {literal.encode().translate(_NUMBERS) for _, sort in self._sorts for literal in sort.has}
+        self._masked = tuple(one for one in masked if not any(other != one and other in one for other in masked))
+
+    def text(self, data: bytes) -> str:
+        """The text of a raw line as it is judged: cleaned, without the log's prefix."""
+        text = clean_line(data[:JUDGED_BYTES])
+        found = self.prefix.match(text) if self.prefix else None
+        return text[found.end() :] if found else text
+
+    def verdict(self, data: bytes) -> Verdict | None:
+        """What a raw line, or the first JUDGED_BYTES of it, is; None where it is no failure.
+
+        A flood of errors says the same over and over but for its numbers: what holds of one such line holds of all,
+        unless a rule may know it.
+        """
+        data = without_colour(data)
+        key = data.translate(_NUMBERS)
+        try:
+            return self._cached[key]
+        except KeyError:
+            pass
+        if len(data) > JUDGED_BYTES:
+            data = data[:JUDGED_BYTES]
+        verdict = None
+        if any(literal in key for literal in self._masked):
+            verdict, varies = self._by_rules(self.text(data))
+            verdict = verdict or self._by_class(data)
+        else:
+            verdict, varies = self._by_class(key[:JUDGED_BYTES]), False
+        if not varies and len(key) <= CACHED_BYTES and len(self._cached) < CACHED_LINES:
+            self._cached[key] = verdict
+        return verdict
+
+    def _by_rules(self, text: str) -> tuple[Verdict | None, bool]:
+        """What the rules call a line, a cause before all else; and whether that names something of this line's own."""
+        best: Verdict | None = None
+        varies = False
+        for rule, sort in self._sorts:
+            if best and best.rank <= _OF_ROLE[sort.role]:
+                continue
+            for literal in sort.has:
+                if literal in text:
+                    found = (sort.start if isinstance(sort, Block) else sort.line).search(text)
+                    if found:
+                        best = _by_rule(rule, sort, found, text)
+                        varies = any(found.groupdict().values())
+                    break
+            if best and best.rank == CAUSE:
+                break
+        return best, varies
+
+    def _by_class(self, data: bytes) -> Verdict | None:
+        lowered = data.lower()
+        if not any(stem in lowered for stem in self.stems):
+            return None
+        text = self.text(data)
+        if any(quiet.search(text) for quiet in self._quiet):
+            return None
+        place = class_of(text)
+        return Verdict(_OF_CLASS[place], kind_of(text)) if place >= 0 else None
+
+
+def _sorts(rule: Rule) -> tuple[Failure | Block, ...]:
+    return (*rule.failures, *rule.blocks)
+
+
+def _by_rule(rule: Rule, sort: Failure | Block, found: re.Match[str], text: str) -> Verdict:
+    kind = found.groupdict("").get("kind")
+    name, place = name_and_place(found)
+    return Verdict(_OF_ROLE[sort.role], f"{rule.name}:{kind}" if kind else kind_of(text), rule, sort, name, place)
+
+
+def name_and_place(found: re.Match[str]) -> tuple[str, str]:
+    """What failed and where, such as ``src/x.py:12``, by the groups of a match; each empty where it does not say."""
+    groups = found.groupdict("")
+    return groups.get("name", "").strip(), ":".join(filter(None, (groups.get("file"), groups.get("line"))))
+
+
+def _uncovered(literals: Iterable[str]) -> tuple[bytes, ...]:
+    """The literals that no stem, and no shorter literal, finds as well."""
+    needed = {literal.encode() for literal in literals}
+    needed = {literal for literal in needed if not any(stem in literal.lower() for stem in STEMS)}
+    return tuple(sorted(one for one in needed if not any(other != one and other in one for other in needed)))

@@ -1,0 +1,128 @@
+"""Picks lines of a stream for a body of so many bytes, paying for each with an upper bound of what it takes there."""
+
+import heapq
+from collections.abc import Iterable, Iterator
+
+from sightline.store.shape.failure.failures import Failures
+from sightline.store.shape.failure.findings import Layers, in_order, layers_of
+from sightline.store.shape.failure.judge import Judge
+from sightline.store.shape.runs import Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
+from sightline.store.shape.source import Source
+
+CAUSE_LINE_BYTES = (
+    2048  # longer lines are clipped in a region, so that one of them does not take the place of all others
+)
+CONTEXT_LINE_BYTES = 512
+PART_LINES = 3  # after a line whose core does not fit
+MISFITS = 48  # steps in a row that do not fit, after which no more are tried
+STEP = 4  # how many findings further down the list the next step outwards of one waits
+BRIDGE_LINES = 2  # a gap as short as this is closed where its marker would take as much
+
+
+_Step = tuple[int, int, int]
+"""Place in the order, which hit, which of its layers."""
+
+
+class Picker:
+    """The lines picked so far.
+
+    Attributes:
+        runs: the lines.
+        blocks: their spans, in order, neighbours joined.
+        used: bytes that they and the markers of the gaps between them take at most.
+    """
+
+    def __init__(self, source: Source, judge: Judge, failures: Failures, *, gap_bytes: int, fold_bytes: int) -> None:
+        """Begin with nothing.
+
+        Args:
+            source: the stream.
+            judge: tells its failure lines from others.
+            failures: its failure lines.
+            gap_bytes: what a marker of left-out lines takes at most, newline included.
+            fold_bytes: the same of a folded run.
+        """
+        self.runs: list[Run] = []
+        self.blocks: list[Span] = []
+        self.used = 0
+        self._source = source
+        self._judge = judge
+        self._room = 0
+        self._gap_bytes = gap_bytes
+        self._fold_bytes = fold_bytes
+        self._hits = in_order(failures)
+        self._steps: list[_Step] = [(at, at, 0) for at in range(len(self._hits))]  # sorted: a heap already
+        self._layers: dict[int, Layers] = {}
+
+    def include(self, runs: list[Run], cost: int) -> None:
+        """Take lines that were picked elsewhere, and what they take."""
+        self._keep(runs, cost)
+
+    def pick(self, room: int) -> None:
+        """Take what explains the failures, the most telling first, until so many bytes are used in all."""
+        self._room = room
+        misfits: list[_Step] = []
+        in_a_row = 0
+        while self._steps and in_a_row < MISFITS and self._room - self.used > self._gap_bytes:
+            place, at, step = heapq.heappop(self._steps)
+            line = self._hits[at].line
+            if step == 0 and not free_spans(self.blocks, line, line):
+                continue  # stands in what another has taken
+            if at not in self._layers:
+                self._layers[at] = layers_of(self._hits[at], self._source, self._judge)
+            layers = self._layers[at]
+            if self._add(layers[step], core=step == 0) or (step == 0 and self._add_part(line)):
+                in_a_row = 0
+                if step + 1 < len(layers):
+                    heapq.heappush(self._steps, (place + STEP, at, step + 1))
+            else:
+                in_a_row += 1
+                misfits.append((place, at, step))
+        self._steps = sorted([*self._steps, *misfits])
+
+    def _add(self, spans: Iterable[Span], *, core: bool) -> bool:
+        """Take all the lines of some spans, or none."""
+        wanted = [part for span in spans for part in free_spans(self.blocks, *self._bridged(span))]
+        if not wanted:
+            return True
+        gaps = sum(self._gap_bytes for first, last in wanted if not self._touches(first, last))
+        taken = take(self._rows(wanted, core=core), self._room - self.used - gaps, self._fold_bytes)
+        if taken.misfit or sum(run.lines for run in taken.runs) < sum(last - first + 1 for first, last in wanted):
+            return False
+        self._keep(taken.runs, taken.cost + gaps)
+        return True
+
+    def _add_part(self, line: int) -> bool:
+        """Take a line whose core is too large, and what follows it, in no more than half of what is left."""
+        wanted = free_spans(self.blocks, line, line + PART_LINES)[:1]
+        taken = take(self._rows(wanted, core=True), (self._room - self.used) // 2 - self._gap_bytes, self._fold_bytes)
+        self._keep(taken.runs, taken.cost + self._gap_bytes if taken.runs else 0)
+        return bool(taken.runs)
+
+    def _keep(self, runs: list[Run], cost: int) -> None:
+        self.runs = sorted([*self.runs, *runs])
+        self.blocks = spans_of(self.runs)
+        self.used += cost
+
+    def _bridged(self, span: Span) -> Span:
+        """A span, stretched to what is taken already where only a few lines lie between."""
+        first, last = span
+        for start, end in self.blocks:
+            if 0 < first - end - 1 <= BRIDGE_LINES:
+                first = end + 1
+            if 0 < start - last - 1 <= BRIDGE_LINES:
+                last = start - 1
+        return first, last
+
+    def _touches(self, first: int, last: int) -> bool:
+        return any(end == first - 1 or start == last + 1 for start, end in self.blocks)
+
+    def _rows(self, spans: Iterable[Span], *, core: bool) -> Iterator[Run]:
+        for row in read_rows(self._source, spans, self._is_error):
+            matters = core or row.error
+            limit = min(CAUSE_LINE_BYTES, self._room // 2) if matters else min(CONTEXT_LINE_BYTES, self._room // 8)
+            too_long = row.unread or text_bytes(row.text) >= limit
+            yield (clip(row, self._source.ref, limit) or row) if too_long else row
+
+    def _is_error(self, data: bytes) -> bool:
+        return self._judge.verdict(data) is not None

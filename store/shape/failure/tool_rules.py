@@ -1,0 +1,269 @@
+"""The rules that know single tools: how a tool is recognised, which of its lines are failures, which counts it gives.
+
+Rules are data, ``rules/*.toml``: what recognises a tool stands in two lines that are read without parsing the file, so
+that knowing many tools costs an output nothing but what its own tools need. ``CONTRIBUTING.md`` tells how to write one.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
+
+ROLES = ("cause", "name", "trace", "minor", "echo")
+"""What a failure line is: why something failed; what failed; where an exception came from, which tests and servers log
+by the dozen without failing; of less weight than others (style); said before."""
+
+BLOCK_LINES = 120
+"""Lines after its start within which a block ends, where the rule names no number."""
+
+_WORDS_BETWEEN = 3  # options between the two words of a program such as "cargo test"
+_HEAD = re.compile(rb"^\[([\w.+-]+)\]\nprograms = (\[.*\])\nmarks = (\[.*\])$", re.MULTILINE)
+_EXAMPLE = re.compile(r"^\[\[[\w.+-]+\.example\]\]$", re.MULTILINE)
+_SPLIT = re.compile(r"[\s;&|(){}\"'`=]+")
+
+
+class Pattern:
+    """A regular expression that is compiled when it is first used: most of a rule's are not, for most outputs."""
+
+    __slots__ = ("search", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.search: Callable[[str], re.Match[str] | None] = self._first_search
+
+    def _first_search(self, line: str) -> re.Match[str] | None:
+        self.search = re.compile(self.text).search
+        return self.search(line)
+
+    @property
+    def groupindex(self) -> Mapping[str, int]:
+        """The names of its groups."""
+        return re.compile(self.text).groupindex
+
+
+class Failure(NamedTuple):
+    """A sort of failure line.
+
+    Attributes:
+        has: literals; a line holds at least one of them, or it is not looked at.
+        line: is found in the cleaned line. Its groups ``name``, ``file`` and ``line`` name what failed and where;
+            ``kind`` tells sorts of messages apart.
+        role: one of ROLES.
+        under: is found in the line above it that heads it, such as a file's name; None where there is none.
+    """
+
+    has: tuple[str, ...]
+    line: Pattern
+    role: str
+    under: Pattern | None
+
+
+class Block(NamedTuple):
+    """A failure of several lines.
+
+    Attributes:
+        has: as for a Failure; of the first line.
+        start: is found in its first line; groups as for a Failure.
+        end: is found in the first line that no longer belongs to it; None where it has no such line.
+        last: is found in its last line; None where it has no such line.
+        key: is found in the lines of it that say why; None where they are not known.
+        lines: within how many lines after its start it ends.
+        role: one of ROLES.
+        under: as for a Failure; its groups name what failed where the start does not.
+        titled: is found in one of the lines after its start, where those name what failed; groups likewise.
+    """
+
+    has: tuple[str, ...]
+    start: Pattern
+    end: Pattern | None
+    last: Pattern | None
+    key: Pattern | None
+    lines: int
+    role: str
+    under: Pattern | None
+    titled: Pattern | None
+
+
+class Count(NamedTuple):
+    """A line in which a tool counts.
+
+    Attributes:
+        has: a literal that it holds.
+        line: is found in it.
+        numbers: what is counted to the pattern whose first group is the number.
+        total: whether the numbers of all such lines add up; else the last line has them all.
+        each: what one such line counts for by itself, by name; for tools that give no numbers.
+    """
+
+    has: str
+    line: Pattern
+    numbers: Mapping[str, Pattern]
+    total: bool
+    each: str
+
+
+class Rule(NamedTuple):
+    """What is known of one tool.
+
+    Attributes:
+        name: the tool, as a summary names it.
+        failures: its failure lines.
+        blocks: its failures of several lines.
+        counts: its counts.
+        quiet: is found in lines that look like failures and are none; None where there are none.
+    """
+
+    name: str
+    failures: tuple[Failure, ...]
+    blocks: tuple[Block, ...]
+    counts: tuple[Count, ...]
+    quiet: Pattern | None
+
+
+class Known(NamedTuple):
+    """What recognises a tool.
+
+    Attributes:
+        name: the tool.
+        file: path of the file with its rule.
+        programs: words of a command that run it, such as ``pytest`` or ``cargo test``.
+        marks: texts only it writes; of a tuple of several, all must be there.
+    """
+
+    name: str
+    file: str
+    programs: tuple[str, ...]
+    marks: tuple[tuple[bytes, ...], ...]
+
+
+@cache
+def catalogue() -> tuple[Known, ...]:
+    """What recognises each known tool, in the order of file names."""
+    found: list[Known] = []
+    for entry in sorted(os.listdir(FOLDER)):
+        if not entry.endswith(".toml"):
+            continue
+        path = os.path.join(FOLDER, entry)
+        with open(path, "rb") as file:
+            data = file.read()
+        for head in _HEAD.finditer(data):
+            marks = tuple(
+                tuple(text.encode() for text in ([mark] if isinstance(mark, str) else mark))
+                for mark in json.loads(head[3])
+            )
+            found.append(Known(head[1].decode(), path, tuple(json.loads(head[2])), marks))
+    return tuple(found)
+
+
+def recognise(command: str, data: bytes) -> list[str]:
+    """Names of the tools whose output this is: those that the command runs, and those whose marks the text has.
+
+    Those that no command runs, such as stack traces, which stand in the output of any tool, come last.
+
+    Args:
+        command: the command line; empty where it is unknown.
+        data: the output, or parts of it, without colours.
+    """
+    words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
+    plain = data.isascii()
+    found = [
+        known
+        for known in catalogue()
+        if _runs(words, known.programs) or any(_holds(data, mark, plain=plain) for mark in known.marks)
+    ]
+    return [known.name for known in sorted(found, key=lambda known: not known.programs)]
+
+
+def load_rule(name: str) -> Rule:
+    """The rule of a known tool. Raises KeyError for an unknown one, ValueError where the file is wrong."""
+    for known in catalogue():
+        if known.name == name:
+            return _rules_of(known.file)[name]
+    raise KeyError(name)
+
+
+@cache
+def _rules_of(path: str) -> dict[str, Rule]:
+    import tomllib
+
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    example = _EXAMPLE.search(text)  # examples come last in a file: they are for people and tests
+    tables = tomllib.loads(text[: example.start()] if example else text)
+    return {name: _rule(name, table) for name, table in tables.items()}
+
+
+def _holds(data: bytes, mark: tuple[bytes, ...], *, plain: bool) -> bool:
+    return all((not plain or part.isascii()) and part in data for part in mark)
+
+
+def _runs(words: list[str], programs: Iterable[str]) -> bool:
+    for program in programs:
+        first, _, second = program.partition(" ")
+        for at, word in enumerate(words):
+            if word == first and (not second or second in words[at + 1 : at + 2 + _WORDS_BETWEEN]):
+                return True
+    return False
+
+
+def _rule(name: str, table: dict[str, Any]) -> Rule:
+    known = {"programs", "marks", "failure", "block", "count", "quiet", "example"}
+    if unknown := set(table) - known:
+        raise ValueError(f"{name}: unknown keys {sorted(unknown)}")
+    return Rule(
+        name,
+        tuple(_failure(**entry) for entry in table.get("failure", ())),
+        tuple(_block(**entry) for entry in table.get("block", ())),
+        tuple(_count(**entry) for entry in table.get("count", ())),
+        Pattern("|".join(f"(?:{pattern})" for pattern in table["quiet"])) if "quiet" in table else None,
+    )
+
+
+def _failure(has: str | list[str], line: str, role: str = "cause", under: str = "") -> Failure:
+    return Failure(_literals(has), Pattern(line), _role(role), _pattern(under))
+
+
+def _block(
+    has: str | list[str],
+    start: str,
+    end: str = "",
+    last: str = "",
+    key: str = "",
+    lines: int = BLOCK_LINES,
+    role: str = "cause",
+    under: str = "",
+    titled: str = "",
+) -> Block:
+    return Block(
+        _literals(has),
+        Pattern(start),
+        _pattern(end),
+        _pattern(last),
+        _pattern(key),
+        lines,
+        _role(role),
+        _pattern(under),
+        _pattern(titled),
+    )
+
+
+def _count(has: str, line: str, total: bool = False, each: str = "", **numbers: str) -> Count:
+    return Count(has, Pattern(line), {noun: Pattern(text) for noun, text in numbers.items()}, total, each)
+
+
+def _literals(has: str | list[str]) -> tuple[str, ...]:
+    return (has,) if isinstance(has, str) else tuple(has)
+
+
+def _pattern(text: str) -> Pattern | None:
+    return Pattern(text) if text else None
+
+
+def _role(role: str) -> str:
+    if role not in ROLES:
+        raise ValueError(f"no such role: {role!r}")
+    return role

@@ -1,0 +1,198 @@
+"""A sample of a JSON text for a body of so many bytes: a choice of its own lines, with markers for all others.
+
+A text that stands on one line is written out as pretty JSON would be; each line of that is a part of line 1.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from sightline.store.shape import markers
+from sightline.store.shape.segments import Segment
+from sightline.store.shape.source import Source
+from sightline.store.shape.structured.json_lines import Gap, Measure, Written, write_lines
+from sightline.store.shape.structured.json_tree import Document, Node
+from sightline.store.shape.structured.sampling import Sampling
+
+_ALL = 1 << 30
+_COUNT_BYTES = 1 << 20
+_EDGE_BYTES = 256
+_PLAIN_KEY = re.compile(r'"[A-Za-z_][A-Za-z0-9_]*"')
+_LINE_END = re.compile(rb"[ \t\r]*,?[ \t\r]*\n")
+_LINE_START = re.compile(rb"\n[ \t\r]*$")
+
+
+class Detail(NamedTuple):
+    """How much a sample shows.
+
+    Attributes:
+        items: elements of a longer array.
+        depth: levels of containers whose children are shown.
+        members: members of an object.
+        string_bytes: bytes of a longer string.
+    """
+
+    items: int
+    depth: int
+    members: int
+    string_bytes: int
+
+
+def details(sampling: Sampling) -> Iterator[Detail]:
+    """From all that a sampling lets through to nothing, each showing less than the one before it."""
+    items, depth, _, string = Detail(sampling.array_items, sampling.depth, _ALL, sampling.string_bytes)
+    for size in (string, string // 4, string // 12):
+        yield Detail(items, depth, _ALL, size)
+    string = string // 12
+    for fewer, level, members in (
+        (3, 8, _ALL),
+        (3, 5, _ALL),
+        (3, 5, 400),
+        (3, 5, 150),
+        (3, 5, 60),
+        (2, 4, 30),
+        (2, 3, 20),
+        (1, 3, 20),
+    ):
+        yield Detail(min(items, fewer), min(depth, level), members, string)
+    string //= 2
+    for level, members in ((2, 20), (2, 10), (1, 20), (1, 10), (1, 5), (1, 2), (1, 1), (0, 0)):
+        yield Detail(min(items, members, 1), min(depth, level), members, string)
+
+
+def children_shown(node: Node, depth: int, detail: Detail) -> int:
+    """How many of a container's children stand in a sample."""
+    if depth > detail.depth:
+        return 0
+    return min(detail.members if node.kind == "object" else detail.items, len(node.children))
+
+
+def children_end(node: Node, shown: int) -> int:
+    """Past the last of so many children."""
+    return node.children[shown - 1].end if shown else node.start + (node.kind != "lines")
+
+
+class Sample(NamedTuple):
+    """The sample of a text.
+
+    Attributes:
+        written: the body.
+        path: JSON path of the first container that lacks something; empty where none does.
+    """
+
+    written: Written
+    path: str
+
+
+def sample(
+    document: Document, source: Source, room: int, sampling: Sampling, moved: Mapping[int, str] | None = None
+) -> Sample:
+    """The body of a JSON text; the smallest honest one where even that takes more.
+
+    Args:
+        document: what stands in it.
+        source: the text.
+        room: bytes of the body.
+        sampling: how much of it is shown where there is room for more.
+        moved: by the offset of a string, the marker that stands for the whole of it.
+    """
+    moved = moved or {}
+    lines = line_numbers(source, _places(document.root))
+    root = document.root
+    is_one_line = lines[root.start] == lines[root.end - 1] and root.kind != "lines"
+    for detail in details(sampling):
+        measure = Measure(detail.string_bytes, sampling.string_head_percent)
+        if is_one_line:
+            # Loaded here only: most texts have lines.
+            from sightline.store.shape.structured.json_line import write_line
+
+            written = write_line(source, root, detail, measure, lines[root.start], room, moved)
+        else:
+            gaps = _Gaps(source, lines, detail)
+            moved_lines = {lines[node.start]: moved[node.start] for node in root.children if node.start in moved}
+            written = write_lines(source, gaps.found(root), measure, room, moved_lines)
+        if written:
+            return Sample(written, next(_lacking(source, root, detail), "") if written.truncated else "")
+    marker = markers.elision(source.ref, 1, source.line_count)
+    return Sample(Written((Segment(marker + "\n"),), 0, True), "$")
+
+
+def _places(root: Node) -> Iterator[int]:
+    yield root.start
+    yield root.end - 1
+    for child in root.children:
+        yield from _places(child)
+
+
+def line_numbers(source: Source, places: Iterable[int]) -> dict[int, int]:
+    """The line that each of some bytes stands in."""
+    numbers: dict[int, int] = {}
+    number, counted, data, base = 1, 0, b"", 0
+    for place in sorted(set(places)):
+        while place > base + len(data) and base + len(data) < source.byte_count:
+            number += data.count(b"\n", counted - base)
+            base = counted = base + len(data)
+            data = source.read(base, _COUNT_BYTES)
+        number += data.count(b"\n", counted - base, place - base)
+        counted = place
+        numbers[place] = number
+    return numbers
+
+
+class _Gaps:
+    """Which lines a sample leaves out."""
+
+    def __init__(self, source: Source, lines: Mapping[int, int], detail: Detail) -> None:
+        self._source = source
+        self._lines = lines
+        self._detail = detail
+
+    def found(self, node: Node, depth: int = 1) -> Iterator[Gap]:
+        """The gaps of a value, in order."""
+        shown = children_shown(node, depth, self._detail)
+        gap = self._rest(node, shown) if shown < node.total else None
+        for child in node.children[: shown if gap else None]:
+            yield from self.found(child, depth + 1)
+        if gap:
+            yield gap
+
+    def _rest(self, node: Node, shown: int) -> Gap | None:
+        """The lines of all children past some, None where a marker takes as much room."""
+        is_lines = node.kind == "lines"
+        before = children_end(node, shown)
+        first = self._lines[max(before - 1, node.start)] + (bool(shown) or not is_lines)
+        last = self._source.line_count if is_lines else self._lines[node.end - 1] - 1
+        if first > last:
+            return None
+        if is_lines or self._stands_apart(before, node.end - 1):
+            noun = "key" if node.kind == "object" else "item"
+            marker = markers.sample(self._source.ref, first, last, node.total - shown, noun, more=bool(shown))
+        else:
+            marker = markers.elision(self._source.ref, first, last)
+        return Gap(first, last, marker) if node.end - before > len(marker.encode()) + 1 else None
+
+    def _stands_apart(self, before: int, closing: int) -> bool:
+        """Whether the children between two places have their lines for themselves, so that their count is that of
+        the lines left out."""
+        after = self._source.read(before, _EDGE_BYTES)
+        start = max(closing - _EDGE_BYTES, 0)
+        return bool(_LINE_END.match(after) and _LINE_START.search(self._source.read(start, closing - start)))
+
+
+def _lacking(source: Source, node: Node, detail: Detail, depth: int = 1, path: str = "$") -> Iterator[str]:
+    """Paths of the first elements that arrays lack."""
+    shown = children_shown(node, depth, detail)
+    for place, child in enumerate(node.children[:shown]):
+        if node.kind == "array":
+            yield from _lacking(source, child, detail, depth + 1, f"{path}[{place}]")
+        elif node.kind == "object" and child.total:
+            key = source.read(child.key, child.start - child.key)
+            yield from _lacking(source, child, detail, depth + 1, path + path_of_key(key))
+    if node.kind == "array" and shown < node.total:
+        yield f"{path}[{shown}]"
+
+
+def path_of_key(written: bytes) -> str:
+    """The segment of a path for a key as it is written, up to its colon and more."""
+    key = written.rstrip(b" \t\r\n:").decode("utf-8", "replace")
+    return "." + key[1:-1] if _PLAIN_KEY.fullmatch(key) else f"[{key}]"

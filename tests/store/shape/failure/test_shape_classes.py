@@ -1,0 +1,73 @@
+"""What looks like an error in the output of a tool that no rule knows."""
+
+import pytest
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
+
+
+def name_of(line: str) -> str:
+    place = class_of(clean_line(line.encode()))
+    return CLASSES[place].name if place >= 0 else ""
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("ValueError: bad input", "exception"),
+        ("E       assert 1 == 2", "exception"),
+        ("E   requests.exceptions.ConnectionError: refused", "exception"),
+        ('Exception in thread "main" java.lang.NullPointerException', "exception"),
+        ("prog: main.c:5: main: Assertion `x > 0' failed.", "exception"),
+        ("thread 'main' panicked at src/main.rs:2:5:", "exception"),
+        ("TypeError [ERR_INVALID]: nope", "exception"),
+        ("main.c:12:5: error: expected ';'", "located"),
+        ("src/app.ts(12,5): error TS2304: Cannot find name", "located"),
+        ("\x1b[1m\x1b[38;5;9merror[E0308]\x1b[0m: mismatched types", "located"),
+        ("Makefile:3: fatal trouble", "located"),
+        ("Traceback (most recent call last):", "failed"),
+        ("FAILED tests/test_x.py::test_y", "failed"),
+        ("--- FAIL: TestX (0.00s)", "failed"),
+        ("panic: runtime error", "exception"),
+        ("fatal: not a git repository", "failed"),
+        ("npm ERROR something", "failed"),
+        ("error: could not compile", "failed"),
+        ("not ok 3 - works", "failed"),
+        ("  ✗ renders", "failed"),
+        ("bash: foo: command not found", "failed"),
+        ("Segmentation fault (core dumped)", "failed"),
+        ("Process exited with code 3", "exit"),
+        ("exit status 1", "exit"),
+        ("make: *** [Makefile:3: all] Error 2", "exit"),
+        ("fail: no such hash", "failed"),
+        ("collect2: undefined reference to `main'", "exception"),
+        ("make[1]: *** [all] Error 2", "exit"),
+        ("Killed", "exit"),
+        ("2 failed, 3 passed", "word"),
+        ("there were errors in the build", "word"),
+        ("all is well", ""),
+        ("0 failed, 12 passed", ""),
+        ("no errors found", ""),
+        ("failures: 0, errors=0", ""),
+        ("compiling error_handler.c", ""),
+        ("test_failure_mode PASSED", ""),
+        ("exit code 0", ""),
+        ("  ✓ renders", ""),
+        ("isHandledError", ""),
+        ("    at Object.fail (src/x.js:3:5)", ""),
+        ('  File "x.py", line 3, in raise_error', ""),
+        ("test error_is_raised ... ok", ""),
+        ("", ""),
+    ],
+)
+def test_a_line_belongs_to_its_most_specific_class(line: str, name: str) -> None:
+    assert name_of(line) == name
+    if name:
+        assert any(stem in line.lower().encode() for stem in STEMS), "would not even be looked at"
+
+
+def test_lines_that_say_the_same_of_different_things_are_of_one_kind() -> None:
+    assert kind_of("src/a.py:3:1: E501 line too long (83 > 79)") == kind_of(
+        "lib/b.py:14:80: E501 line too long (91 > 79)"
+    )
+    assert kind_of("KeyError: 'one'") == kind_of("KeyError: 'other'")
+    assert kind_of("undefined name 'x'") != kind_of("unused import 'x'")

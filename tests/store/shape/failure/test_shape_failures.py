@@ -1,0 +1,87 @@
+"""Finding the failure lines of a stream."""
+
+import re
+
+import pytest
+from sightline.store.shape.failure import failures
+from sightline.store.shape.failure.failures import find_failures
+from sightline.store.shape.failure.judge import CAUSE, EXCEPTION, EXIT, FAILED, NAME, Judge
+from sightline.store.shape.failure.tool_rules import Block, Failure, Pattern, Rule
+from sightline.store.shape.memory import BytesSource
+
+GENERAL = Judge()
+
+
+def found(data: bytes, judge: Judge = GENERAL) -> list[tuple[int, int]]:
+    return [(hit.line, hit.verdict.rank) for hit in find_failures(BytesSource(data), judge).hits]
+
+
+def rule(**more: object) -> Rule:
+    return Rule("tool", **({"failures": (), "blocks": (), "counts": (), "quiet": None} | more))  # type: ignore[arg-type]
+
+
+def test_every_failure_line_is_found_and_counted() -> None:
+    data = b"ok\nerror: a\nerror: b\nfine\nValueError: x\nexit status 1\n"
+    assert find_failures(BytesSource(data), GENERAL).total == 4
+    assert find_failures(BytesSource(data), GENERAL).spans == ((2, 3), (5, 6))
+    assert found(data) == [(2, FAILED), (3, FAILED), (5, EXCEPTION), (6, EXIT)]
+
+
+def test_lines_are_numbered_across_blocks() -> None:
+    filler = b"nothing to see here\n" * 30_000
+    assert [line for line, _ in found(b"error: first\n" + filler + b"error: last")] == [1, 30_002]
+
+
+def test_what_says_the_same_again_is_told_as_a_repetition() -> None:
+    hits = find_failures(BytesSource(b"error: took 3 s\nerror: other\nerror: took 14 s\n"), GENERAL).hits
+    assert [hit.nth for hit in hits] == [0, 0, 1]
+
+
+def test_only_the_beginning_of_a_line_is_judged() -> None:
+    late = b"x" * 5000 + b" error: here"
+    assert found(late + b"\nerror: there\n") == [(2, FAILED)]
+    assert GENERAL.verdict(late) is None
+
+
+def test_detail_is_bounded_and_the_count_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "FIRST_OF_KIND", 3)
+    monkeypatch.setattr(failures, "KEPT_SPANS", 5)
+    told = find_failures(BytesSource(b"".join(b"error: %d\nok\n" % number for number in range(1, 51))), GENERAL)
+    assert told.total == 50
+    assert [hit.line for hit in told.hits] == [1, 3, 5, *range(85, 100, 2)]
+    assert told.spans == ((1, 1), (3, 3), (5, 5), (7, 7), (9, 9))
+
+
+def test_kinds_are_bounded_and_the_count_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "KINDS", 2)
+    told = find_failures(BytesSource(b"error: a\nok\nerror: b\nok\nerror: c\nok\nerror: d\n"), GENERAL)
+    assert told.total == 4
+    assert [(hit.line, hit.nth) for hit in told.hits] == [(1, 0), (3, 0), (5, 0), (7, 1)]
+
+
+def test_a_judgement_holds_for_the_same_words_with_other_numbers_but_zero() -> None:
+    assert GENERAL.verdict(b"12 errors") is not None
+    assert GENERAL.verdict(b"34 errors") is not None
+    assert GENERAL.verdict(b"0 errors") is None
+
+
+def test_what_a_rule_knows_counts_more_and_needs_no_word_of_error() -> None:
+    known = rule(failures=(Failure(("E501",), Pattern(r"^\S+: (?P<kind>E\d+) "), "cause", None),))
+    assert found(b"a.py:1:1: E501 too long\nerror: x\n", Judge([known])) == [(1, CAUSE), (2, FAILED)]
+
+
+def test_what_a_rule_calls_quiet_is_no_failure() -> None:
+    known = rule(quiet=Pattern("^test_error"))
+    assert found(b"test_error: failed as it should\nerror: x\n", Judge([known])) == [(2, FAILED)]
+
+
+def test_names_and_places_come_from_the_groups_of_a_rule() -> None:
+    listed = Failure(("FAILED",), Pattern(r"^FAILED (?P<name>\S+) (?P<file>\S+):(?P<line>\d+)"), "name", None)
+    (hit,) = find_failures(BytesSource(b"FAILED test_a src/a.py:12\n"), Judge([rule(failures=(listed,))])).hits
+    assert (hit.verdict.rank, hit.verdict.name, hit.verdict.place) == (NAME, "test_a", "src/a.py:12")
+
+
+def test_a_log_prefix_is_no_part_of_what_is_judged() -> None:
+    start = Block(("---",), Pattern("^--- FAIL"), None, None, None, 9, "cause", None, None)
+    stamped = Judge([rule(blocks=(start,))], re.compile(r"\d\d:\d\d "))
+    assert found(b"12:30 --- FAIL: TestX\n12:31 ok\n", stamped) == [(1, CAUSE)]

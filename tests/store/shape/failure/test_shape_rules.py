@@ -1,0 +1,138 @@
+"""Every rule keeps what its own examples promise."""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from sightline.store.shape.failure.examine import Examination
+from sightline.store.shape.failure.tool_rules import FOLDER, Pattern, catalogue, load_rule, recognise
+from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.summary import summary
+
+FILES = sorted(Path(FOLDER).glob("*.toml"))
+TABLES: dict[str, dict[str, Any]] = {
+    name: table for file in FILES for name, table in tomllib.loads(file.read_text()).items()
+}
+
+
+class Example(NamedTuple):
+    tool: str
+    number: int
+    command: str
+    exit: int
+    output: str
+    failures: list[int]
+    counts: dict[str, int]
+    named: list[str]
+    also: list[str]
+    summary: str
+
+    def examine(self, command: str | None = None) -> tuple[Examination, BytesSource]:
+        out = BytesSource(self.output.encode(), "@cmd_a1b2c3")
+        return Examination(out, BytesSource(b""), self.command if command is None else command), out
+
+
+EXAMPLES = [
+    Example(
+        tool,
+        number,
+        one.get("command", ""),
+        one.get("exit", 1),
+        one["output"],
+        one.get("failures", []),
+        one.get("counts", {}),
+        one.get("named", []),
+        one.get("also", []),
+        one.get("summary", ""),
+    )
+    for tool, table in TABLES.items()
+    for number, one in enumerate(table.get("example", []), 1)
+]
+WRAPPERS = {"make"}  # speak at the end of what others say
+IDS = [f"{one.tool}-{one.number}" for one in EXAMPLES]
+
+
+def patterns_of(part: object) -> Iterator[Pattern]:
+    if isinstance(part, Pattern):
+        yield part
+    elif isinstance(part, tuple | dict):
+        for one in part.values() if isinstance(part, dict) else part:
+            yield from patterns_of(one)
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_every_tool_has_an_example(tool: str) -> None:
+    assert [one for one in EXAMPLES if one.tool == tool]
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_every_tool_is_in_the_catalogue_and_its_rule_loads(tool: str) -> None:
+    (known,) = [known for known in catalogue() if known.name == tool]
+    assert known.programs == tuple(TABLES[tool]["programs"])
+    assert [[part.decode() for part in mark] for mark in known.marks] == [
+        mark if isinstance(mark, list) else [mark] for mark in TABLES[tool]["marks"]
+    ]
+    rule = load_rule(tool)
+    assert rule.name == tool
+    for pattern in patterns_of(rule):
+        re.compile(pattern.text)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_examples_come_last_in_a_file(file: Path) -> None:
+    heads = re.findall(r"^\[+[\w.+-]+\]+$", file.read_text(), re.MULTILINE)
+    first = min(at for at, head in enumerate(heads) if head.endswith(".example]]"))
+    assert all(head.endswith(".example]]") for head in heads[first:])
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+def test_example_is_recognised_as_its_tool_and_no_other(example: Example) -> None:
+    found = set(recognise("", example.output.encode())) - {example.tool, *example.also, *WRAPPERS}
+    assert {tool for tool in found if TABLES[tool]["programs"]} == set()
+    assert {example.tool, *example.also} <= set(recognise(example.command, example.output.encode()))
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TABLES if TABLES[tool]["marks"]])
+def test_some_example_is_recognised_by_its_text_alone(tool: str) -> None:
+    assert any(tool in recognise("make check", one.output.encode()) for one in EXAMPLES if one.tool == tool)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+def test_example_has_the_failure_lines_it_promises(example: Example) -> None:
+    examination, out = example.examine()
+    hits = examination.failures(out).hits
+    known = {hit.line for hit in hits if hit.verdict.rule}
+    own = {hit.line for hit in hits if hit.verdict.rule and hit.verdict.rule.name == example.tool}
+    assert own <= set(example.failures) <= known
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+def test_example_counts_what_it_promises(example: Example) -> None:
+    examination, _ = example.examine()
+    (tally,) = [tally for tally in examination.tallies if tally.rule.name == example.tool]
+    assert {noun: number for noun, number in tally.numbers.items() if number} == example.counts
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+def test_example_names_what_it_promises(example: Example) -> None:
+    examination, _ = example.examine()
+    assert [one.text for one in examination.failed if one.rule.name == example.tool] == example.named
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+def test_summary_of_an_example_never_contradicts_its_exit_code(example: Example) -> None:
+    examination, out = example.examine()
+    text = summary(out, BytesSource(b""), exit_code=example.exit, examination=examination)
+    if example.summary:
+        assert text == example.summary
+    bad = any(tally.bad for tally in examination.tallies)
+    assert ("failed" in text or bad) if example.exit else (text.startswith("exit 0, though") == bad or not bad)
+
+
+def test_no_rule_is_parsed_to_recognise_a_tool() -> None:
+    assert os.path.isdir(FOLDER)
+    assert len(catalogue()) == len(TABLES)
