@@ -29,10 +29,17 @@ _NEXT_LINES = 200
 
 
 class _Part(NamedTuple):
-    """A block as it is shown."""
+    """A block as it is shown.
+
+    Attributes:
+        ref: its stream.
+        made: its body.
+        field: the stream of the first of its fields that has one; empty where none has.
+    """
 
     ref: str
     made: Structured
+    field: str = ""
 
 
 def result_reply(
@@ -126,7 +133,8 @@ def _part(asking: Asking, target: Target, moved: list[Field], room: int, everyth
     with asking.store.open_text(target) as source:
         mine = [field for field in moved if f"part.{field.block}" == target.stream]
         if mine:
-            return _Part(target.ref, _with_fields(target, source, mine, room, sampling))
+            field = Target(target.buffer, mine[0].stream).ref
+            return _Part(target.ref, _with_fields(target, source, mine, room, sampling), field)
         made = shape_result(source, budget=None if everything else room, limit=room, sampling=sampling)
         if made:
             return _Part(target.ref, made)
@@ -181,6 +189,8 @@ def _next(asking: Asking, part: _Part) -> str | None:
         if first > following:
             break
         following = last + 1
+    if following > made.shaped.out_total and part.field:
+        return asking.calls("read_output", ref=part.field)
     if following > made.shaped.out_total:
         return asking.calls("read_output", ref=part.ref, offset=0)
     last = min(following + _NEXT_LINES - 1, made.shaped.out_total)

@@ -1,19 +1,23 @@
 """Calls verbs as an agent would, under any profile, in a store of the test's own."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sightline.store.capture.result import Block, capture_result
 from sightline.store.config import Settings
 from sightline.store.doors.cli.output import cli_call, render_text
 from sightline.store.profile import Profile, load_profile
-from sightline.store.records import Session
+from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
 from sightline.store.tools import query, read_file, read_output, run_command
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, deliver
+from sightline.store.tools.result_view import result_reply
+from sightline.store.tools.structured_view import sampling_of
 
 
 class Agent:
@@ -32,6 +36,26 @@ class Agent:
 
     def file(self, path: Path, **more: Any) -> Reply:
         return read_file.read_file(self.asking, read_file.Request(str(path), **more))
+
+    def result(self, value: object, *, verbosity: str = "auto") -> Reply:
+        """Keep a tool's result: JSON, or bytes as they are."""
+        data = value if isinstance(value, bytes) else json.dumps(value).encode()
+        kept = capture_result(
+            self.store,
+            [Block([data])],
+            command="tool",
+            cwd=os.getcwd(),
+            session=self.asking.session.name,
+            sampling=sampling_of(self.asking.profile),
+        )
+        assert isinstance(kept, Buffer)
+        self.newest = kept
+        return result_reply(self.asking, kept, verb="capture", request={}, verbosity=verbosity)
+
+    def raw(self, ref: str) -> bytes:
+        """The bytes that a ref names, as they are stored."""
+        with self.store.open(self.store.resolve(ref)) as source:
+            return source.read(0, source.byte_count)
 
     def query(self, pipeline: str) -> Reply:
         return query.query(self.asking, query.Request(pipeline))
