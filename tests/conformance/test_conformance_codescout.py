@@ -1,5 +1,6 @@
 """Cases of codescout (A to J) that its profile's numbers decide."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,41 @@ PROFILE = "codescout"
 Keep = Callable[..., str]
 
 
+ROWS = [{"id": number, "name": f"item {number}", "v": "xxxxx"} for number in range(400)]
+
+
 def _lines(count: int, width: int) -> bytes:
     """Lines of so many bytes, newline included."""
     return b"".join(b"%0*d\n" % (width - 1, number) for number in range(1, count + 1))
 
 
+# B: results in commands
+
+
+def test_b10_b11_a_results_json_is_pretty_printed_and_other_text_is_verbatim(agent: Any) -> None:
+    agent.result(b'{"symbols": [1, 2], "x": {}}')
+    ref = agent.newest.ref
+    assert agent.run(f"cat {ref}").text == '{\n  "symbols": [\n    1,\n    2\n  ],\n  "x": {}\n}\n'
+    assert agent.run(f"grep -c , {ref}").text == "2\n"
+    assert agent.query(f"jq -c .symbols {ref}").text == "[1,2]\n"
+    assert agent.raw(ref) == b'{"symbols": [1, 2], "x": {}}'
+    agent.result(b"plain, {as it is}")
+    assert agent.run(f"cat {agent.newest.ref}").text == "plain, {as it is}"
+
+
 # D: what comes inline
+
+
+def test_d05_a_small_result_is_its_json_and_nothing_else(agent: Any) -> None:
+    reply = agent.result({"a": [1, 2]})
+    assert (reply.text, reply.fields) == ('{"a": [1, 2]}', {})
+
+
+def test_d07_twelve_kilobytes_of_json_have_a_ref_and_two_are_inline(agent: Any) -> None:
+    small, large = agent.result(ROWS[:50]), agent.result(ROWS[:300])
+    assert "output_id" not in small.fields
+    assert (large.fields["output_id"], agent.newest.bytes > 12_000) == (agent.newest.ref, True)
+    assert large.fields["next"] == f"sightline show {agent.newest.ref}.0 --path '$[5]'"
 
 
 def test_d01_small_output_is_inline_without_id_or_hint(agent: Any) -> None:
@@ -196,6 +226,25 @@ def test_i10_small_files_and_small_ranges_are_inline(agent: Any, tmp_path: Path)
     assert "hint" not in agent.file(large).fields
     part = agent.file(large, start_line=3, end_line=5)
     assert (len(part.text.splitlines()), part.missing) == (3, False)
+
+
+@pytest.mark.parametrize("agent", ["codescout", "sightline"], indirect=True)
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (json.dumps({"name": "p", "deps": {"a": 1, "b": 2}, "v": "1", "rows": ROWS}, indent=1), "{name, deps, v, rows}"),
+        (json.dumps(ROWS, indent=1), "[{id, name, v}] (400 items)"),
+        ("{malformed " * 2000, None),
+    ],
+)
+def test_i14_a_json_file_is_described_by_its_keys_and_a_malformed_one_is_text(
+    agent: Any, tmp_path: Path, text: str, told: str | None
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    reply = agent.file(path)
+    assert reply.fields.get("description") == told
+    assert reply.text.startswith(text[0])
 
 
 # J: time limits

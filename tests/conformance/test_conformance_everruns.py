@@ -1,5 +1,6 @@
 """Cases of Everruns (F, G, L, M, N, O) that its profile decides."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -261,6 +262,46 @@ def test_m10_outputs_never_overwrite_each_other_and_a_cap_says_what_it_dropped(a
 
 
 # N: the hard limit
+
+
+DIFF = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n ctx\n-old\n+new {long}\n+two\n"
+
+
+@pytest.mark.parametrize("agent", ["everruns", "sightline"], indirect=True)
+def test_n04_a_diff_keeps_its_headers_and_counts_what_it_drops(agent: Any) -> None:
+    reply = agent.result(DIFF.format(long="n" * 9000).encode())
+    ref = f"{agent.newest.ref}.0"
+    assert reply.text == (
+        "[… diff of 1 file: +2 -1 …]\ndiff --git a/f b/f\n--- a/f\n+++ b/f\n[… +2 -1 in this file …]\n"
+        f"@@ -1,2 +1,3 @@\n[… 4 lines elided: {ref}:5-8 …]\n"
+    )
+    assert reply.fields["description"] == "diff of 1 file: +2 -1"
+    prose = agent.result("".join(f"line {number}: +this is -not a diff\n" for number in range(900)).encode())
+    assert prose.fields["description"] == "text content"
+
+
+@pytest.mark.parametrize("agent", ["everruns", "sightline"], indirect=True)
+def test_n01_n05_what_is_sampled_is_small_and_recoverable(agent: Any) -> None:
+    value = {f"field_{number}": number for number in range(2000)}
+    reply = agent.result(value)
+    assert len(reply.text.encode()) < 8192
+    assert "more keys elided" in reply.text
+    assert json.loads(agent.raw(f"{agent.newest.ref}.0")) == value
+    agent.result([{"id": number, "data": "x" * 30} for number in range(2000)])
+    assert agent.read(f"{agent.newest.ref}.0", path="$[1999].id").text == "1999\n"
+
+
+@pytest.mark.parametrize("agent", ["everruns", "sightline"], indirect=True)
+def test_n01_rows_beyond_five_are_counted_and_the_files_are_named_where_the_profile_does(agent: Any) -> None:
+    reply = agent.result([{"id": number, "data": "x" * 30} for number in range(2000)])
+    assert "[… 1,995 more items elided: " in reply.text
+    assert len(reply.fields.get("output_files", [])) == agent.asking.profile.files.shown
+
+
+@pytest.mark.parametrize(("count", "cut"), [(5, False), (6, True)])
+def test_n02_five_elements_are_all_shown_and_of_six_five(agent: Any, count: int, cut: bool) -> None:
+    reply = agent.result({"few": ["y" * 200] * count, "many": ["x" * 90] * 200})
+    assert ("[… 1 more item elided: " in reply.text) == cut
 
 
 def test_n08_no_body_is_larger_than_the_hard_limit() -> None:
