@@ -232,7 +232,10 @@ def test_i10_small_files_and_small_ranges_are_inline(agent: Any, tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (json.dumps({"name": "p", "deps": {"a": 1, "b": 2}, "v": "1", "rows": ROWS}, indent=1), "{name, deps, v, rows}"),
+        (
+            json.dumps({"name": "p", "deps": {"a": 1, "b": 2}, "v": "1", "rows": ROWS}, indent=1),
+            "{name, deps, v, rows}",
+        ),
         (json.dumps(ROWS, indent=1), "[{id, name, v}] (400 items)"),
         ("{malformed " * 2000, None),
     ],
