@@ -82,24 +82,23 @@ class Score(NamedTuple):
 
 def view(case: Case, verbosity: str) -> Told:
     """Our view of a case; the one place that knows how views are made."""
-    from sightline.store.shape.budgets import SHORT_OUTPUT_BYTES, budget_for
-    from sightline.store.shape.cut import shape
+    from sightline.store.profile import DEFAULT as PROFILE
+    from sightline.store.shape.budgets import budget_for
     from sightline.store.shape.failure.examine import Examination
     from sightline.store.shape.memory import BytesSource
     from sightline.store.shape.segments import join_segments
     from sightline.store.shape.summary import summary
+    from sightline.store.tools.short import short_body
+    from sightline.store.tools.structured_view import shape_output
 
     exit_code = case.entry["exit_code"]
     out, err = BytesSource(case.out, "@cmd_a1b2c3"), BytesSource(case.err, "@cmd_a1b2c3.err")
     examination = Examination(out, err, case.entry["command"])
     told = summary(out, err, exit_code=exit_code, examination=examination)
-    if verbosity == "auto":
-        all_of_it = shape(out, err, budget=None, failed=False)
-        body = join_segments(all_of_it.segments)
-        if not all_of_it.truncated and len(body.encode()) <= SHORT_OUTPUT_BYTES:
-            return Told(body, told, False)
+    if verbosity == "auto" and (short := short_body(PROFILE, {"exit_code": exit_code}, out, err, None)):
+        return Told(join_segments(short.segments), told, False)
     budget = budget_for(verbosity, exit_ok=not case.failed)
-    shaped = shape(out, err, budget=budget, failed=case.failed, examination=examination)
+    shaped = shape_output(PROFILE, out, err, budget=budget, failed=case.failed, examination=examination).shaped
     return Told(join_segments(shaped.segments), told, shaped.truncated)
 
 
