@@ -8,7 +8,7 @@ from sightline.store.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.segments import Segment, Shaped, join_segments
 from sightline.store.shape.source import Source
-from sightline.store.shape.structured.result import Structured, shape_result
+from sightline.store.shape.structured.result import Structured, may_have_structure, shape_result
 from sightline.store.shape.structured.sampling import Sampling
 from sightline.store.shape.styles import shape_as
 
@@ -44,26 +44,36 @@ def shape_output(
         short: whether the output is within the limit for short ones, and is cut to lines only.
         limit: bytes of the body that no budget exceeds.
     """
-    err_view = None
-    room = budget
-    if budget is not None and err.line_count:
-        share = min(budget, limit) * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100
-        err_view = shape(BytesSource(b""), err, budget=share, failed=failed)
-        room = budget - len(join_segments(err_view.segments).encode())
-    made = shape_result(out, budget=room, failed=failed, limit=limit, sampling=sampling_of(profile))
-    if made is None:
-        shaped = shape_as(
-            profile.cut,
-            out,
-            err,
-            budget=budget,
-            failed=failed,
-            examination=examination,
-            short=short,
-            limit=limit,
-        )
-        return Structured(shaped, "")
-    return made._replace(shaped=_with_err(made.shaped, err_view)) if err_view else made
+    room = None if budget is None else min(budget, limit)
+    if room is not None and may_have_structure(out):
+        made = _structured(profile, out, err, room, failed, examination)
+        if made:
+            return made
+    shaped = shape_as(
+        profile.cut,
+        out,
+        err,
+        budget=budget,
+        failed=failed,
+        examination=examination,
+        short=short,
+        limit=limit,
+    )
+    return Structured(shaped, "")
+
+
+def _structured(
+    profile: Profile, out: Source, err: Source, room: int, failed: bool, examination: "Examination | None"
+) -> Structured | None:
+    """The body of an output that has a structure; None where it has none, or fits."""
+    sampling = sampling_of(profile)
+    if not err.line_count:
+        return shape_result(out, budget=room, failed=failed, examination=examination, sampling=sampling)
+    share = room * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100
+    err_view = shape(BytesSource(b""), err, budget=share, failed=failed, examination=examination)
+    left = room - len(join_segments(err_view.segments).encode()) - 1  # a newline may be needed between them
+    made = shape_result(out, budget=left, failed=failed, examination=examination, sampling=sampling)
+    return made._replace(shaped=_with_err(made.shaped, err_view)) if made else None
 
 
 def _with_err(out: Shaped, err: Shaped) -> Shaped:
@@ -73,5 +83,6 @@ def _with_err(out: Shaped, err: Shaped) -> Shaped:
         segments=(*out.segments, *ended, *err.segments),
         err_shown=err.err_shown,
         err_total=err.err_total,
-        errors_elided=err.errors_elided,
+        truncated=out.truncated or err.truncated,
+        errors_elided=out.errors_elided + err.errors_elided,
     )

@@ -1,11 +1,14 @@
 """Texts with a structure of their own: JSON is sampled, a diff becomes a diffstat; all others are for ``cut``."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Shaped
 from sightline.store.shape.source import Source
 from sightline.store.shape.structured.sampling import Sampling
+
+if TYPE_CHECKING:
+    from sightline.store.shape.failure.examine import Examination
 
 _SNIFFED_BYTES = 4096
 _DIFF_WORDS = (b"diff ", b"--- ", b"Index: ", b"commit ", b"From ", b"Only in ", b"Binary files ")
@@ -30,6 +33,7 @@ def shape_result(
     *,
     budget: int | None,
     failed: bool = False,
+    examination: "Examination | None" = None,
     limit: int = HARD_LIMIT_BYTES,
     sampling: Sampling | None = None,
 ) -> Structured | None:
@@ -41,6 +45,7 @@ def shape_result(
         source: the text.
         budget: bytes of the body; None for all that the limit lets through, which is not sampled.
         failed: whether the command that wrote it failed.
+        examination: what is known of the output; after a failure the failure lines that are left out are counted by it.
         limit: bytes of the body that no budget exceeds.
         sampling: how much of JSON is shown.
     """
@@ -51,10 +56,16 @@ def shape_result(
         return None
     head = source.read(0, _SNIFFED_BYTES)
     if looks_like_json(head):
-        return _json(source, room, failed, sampling or Sampling())
+        return _json(source, room, failed, examination if failed else None, sampling or Sampling())
     if not failed and head.lstrip(b"\r\n").startswith(_DIFF_WORDS):
         return _diff(source, head, room)
     return None
+
+
+def may_have_structure(source: Source) -> bool:
+    """Whether a text may be JSON or a diff, by its beginning; most are neither."""
+    head = source.read(0, _SNIFFED_BYTES)
+    return looks_like_json(head) or head.lstrip(b"\r\n").startswith(_DIFF_WORDS)
 
 
 def looks_like_json(head: bytes) -> bool:
@@ -77,7 +88,9 @@ def _diff(source: Source, head: bytes, room: int) -> Structured | None:
     return Structured(shaped, diff.told)
 
 
-def _json(source: Source, room: int, failed: bool, sampling: Sampling) -> Structured | None:
+def _json(
+    source: Source, room: int, failed: bool, examination: "Examination | None", sampling: Sampling
+) -> Structured | None:
     # Loaded here only: a text that begins otherwise needs none of it.
     from sightline.store.shape.structured.json_sample import sample
     from sightline.store.shape.structured.json_tree import read_document
@@ -86,7 +99,13 @@ def _json(source: Source, room: int, failed: bool, sampling: Sampling) -> Struct
     document = read_document(source, sampling)
     if document is None or (failed and document.root.kind == "lines"):
         return None
-    made = sample(document, source, room, sampling)
+    hidden = 0
+    if examination:
+        from sightline.store.shape.structured.counted import counted  # failures with JSON are rarer still
+
+        made, hidden = counted(lambda left: sample(document, source, left, sampling), source, examination, room)
+    else:
+        made = sample(document, source, room, sampling)
     written = made.written
-    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
+    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated, hidden)
     return Structured(shaped, describe(document, source, sampling), made.path)
