@@ -2,16 +2,15 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sightline.store.capture.command import Unkept
+from sightline.store.capture.keeping import Keeper
 from sightline.store.disk.opening import open_stream
 from sightline.store.disk.pretty import write_pretty
 from sightline.store.disk.recording import Recording
-from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.source import Source
 from sightline.store.shape.structured.json_string import string_text, text_size
 from sightline.store.shape.structured.json_tree import Node, read_document
@@ -83,62 +82,18 @@ def capture_result(
     Returns:
         The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
     """
-    keeper = _Keeper()
+    keeper, mimes = Keeper(), dict[str, str]()
     if store.settings.captures(cwd):
         keeper.begin(lambda: store.begin("tool", command, cwd, session, label=label))
     try:
         for number, block in enumerate(blocks):
             for data in block.chunks:
-                keeper.take(f"part.{number}", block.mime, data)
-        return keeper.end(store, note, sampling or Sampling())
+                mimes[stream := f"part.{number}"] = block.mime
+                keeper.take(stream, data, shown=block.mime == TEXT_MIME)
+        return keeper.end(lambda recording: _sealed(store, recording, mimes, note, sampling or Sampling()))
     except BaseException:  # a key was pressed, or what gives the blocks failed
         keeper.abandon()
         raise
-
-
-class _Keeper:
-    """A recording as long as the store takes it, and the beginning of the text for when it no longer does."""
-
-    def __init__(self) -> None:
-        self._recording: Recording | None = None
-        self._failure: StoreFailed | None = None
-        self._head = bytearray()
-        self._mimes: dict[str, str] = {}
-
-    def begin(self, make: Callable[[], Recording]) -> None:
-        try:
-            self._recording = make()
-            self._recording.register()
-        except StoreFailed as error:
-            self._give_up(error)
-
-    def take(self, stream: str, mime: str, data: bytes) -> None:
-        self._mimes[stream] = mime
-        if mime == TEXT_MIME:
-            self._head += data[: HARD_LIMIT_BYTES - len(self._head)]
-        try:
-            if self._recording:
-                self._recording.append(stream, data)
-        except StoreFailed as error:
-            self._give_up(error)
-
-    def end(self, store: Store, note: str, sampling: Sampling) -> Buffer | Unkept:
-        try:
-            if self._recording:
-                return _sealed(store, self._recording, self._mimes, note, sampling)
-        except StoreFailed as error:
-            self._give_up(error)
-        return Unkept(bytes(self._head), b"", self._failure)
-
-    def abandon(self) -> None:
-        if self._recording:
-            self._recording.abandon()
-
-    def _give_up(self, error: StoreFailed) -> None:
-        self._failure = error
-        recording, self._recording = self._recording, None
-        if recording:
-            recording.discard()
 
 
 def _sealed(store: Store, recording: Recording, mimes: dict[str, str], note: str, sampling: Sampling) -> Buffer:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 NUMBERS_PERCENT = 10  # of the body, for the line numbers of failure lines that are not shown
 
 
-def counted(
-    make: Callable[[int], Sample], source: Source, examination: "Examination", room: int
-) -> tuple[Sample, int]:
+def counted(make: Callable[[int], Sample], source: Source, examination: "Examination", room: int) -> tuple[Sample, int]:
     """A sample that tells of the failure lines it does not show, and how many these are.
 
     Args:
