@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sightline.store.shape.clean import without_colour
-from sightline.store.shape.failure.failures import lines_with
 from sightline.store.shape.failure.judge import JUDGED_BYTES, Judge
+from sightline.store.shape.failure.sieve import NUMBERS, Sieve
 from sightline.store.shape.failure.tool_rules import Count, Rule
 from sightline.store.shape.source import Source
 
 _BAD = ("fail", "error", "conflict", "offense", "violation", "problem", "broken", "fatal", "crash", "issue")
+
+OTHERS = 20_000  # lines remembered that look like counts to a search for literals, and are none
 
 
 class Tally(NamedTuple):
@@ -33,15 +34,22 @@ class Tally(NamedTuple):
 def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
     """What each tool whose output it is counts, in one pass over the streams for the lines that count."""
     counters = [_Counter(rule, count) for rule in judge.rules for count in rule.counts]
-    literals = sorted({counter.count.has.encode() for counter in counters})
+    others: set[bytes] = set()
+    literals = sorted({literal.encode() for counter in counters for literal in counter.count.has})
     for source in sources if literals else ():
-        for first, block in source.blocks():
-            block = without_colour(block)
-            for _, start, end in lines_with(first, block, (), literals):
-                text = judge.text(block[start : min(end, start + JUDGED_BYTES)])
-                for counter in counters:
-                    counter.feed(text)
+        for _, line in Sieve((), literals).lines(source):
+            _feed(line[:JUDGED_BYTES], judge, counters, others)
     return [Tally(rule, _together(rule, counters)) for rule in judge.rules]
+
+
+def _feed(line: bytes, judge: Judge, counters: Sequence["_Counter"], others: set[bytes]) -> None:
+    """Have all counters read a line, unless it is one, but for its numbers, in which nothing is counted."""
+    key = line.translate(NUMBERS)
+    if key in others:
+        return
+    text = judge.text(line)
+    if not sum([counter.feed(text) for counter in counters]) and len(others) < OTHERS:
+        others.add(key)
 
 
 class _Counter:
@@ -52,20 +60,22 @@ class _Counter:
         self.count = count
         self.numbers: dict[str, int] = {}
 
-    def feed(self, text: str) -> None:
-        if self.count.has not in text or not self.count.line.search(text):
-            return
+    def feed(self, text: str) -> bool:
+        """Take a line; whether it is of this sort."""
+        if not any(literal in text for literal in self.count.has) or not self.count.line.search(text):
+            return False
         found = {noun: _number(pattern.search(text)) for noun, pattern in self.count.numbers.items()}
         if self.count.each:
             found[self.count.each] = 1
         read = {noun: number for noun, number in found.items() if number is not None}
         if not read:
-            return
+            return True
         if self.count.total or self.count.each:
             for noun, number in read.items():
                 self.numbers[noun] = self.numbers.get(noun, 0) + number
         else:
             self.numbers = read
+        return True
 
 
 def _number(found: re.Match[str] | None) -> int | None:

@@ -4,11 +4,10 @@ A large output that says little of errors is read at nearly the speed of searchi
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.store.shape.clean import without_colour
 from sightline.store.shape.failure.judge import JUDGED_BYTES, Judge, Verdict
+from sightline.store.shape.failure.sieve import Sieve
 from sightline.store.shape.source import Source
 
 KINDS = 4096
@@ -53,45 +52,11 @@ def find_failures(source: Source, judge: Judge) -> Failures:
     """Every failure line of a stream."""
     collector = _Collector()
     verdict_of = judge.verdict
-    for first, block in source.blocks():
-        block = without_colour(block)
-        for number, start, end in lines_with(first, block, judge.stems, judge.literals):
-            verdict = verdict_of(block[start : min(end, start + JUDGED_BYTES)])
-            if verdict is not None:
-                collector.add(number, verdict)
+    for number, line in Sieve(judge.stems, judge.literals).lines(source):
+        verdict = verdict_of(line[:JUDGED_BYTES])
+        if verdict is not None:
+            collector.add(number, verdict)
     return collector.failures()
-
-
-def lines_with(
-    first: int, block: bytes, stems: Sequence[bytes], literals: Sequence[bytes]
-) -> Iterator[tuple[int, int, int]]:
-    """(number, start, end) of the lines of a block that hold a stem in any case, or a literal, early on; in order.
-
-    Args:
-        first: number of the block's first line.
-        block: whole lines.
-        stems: lower-case.
-        literals: as they stand in the block.
-    """
-    ends: dict[int, int] = {}
-    ascii_only = block.isascii()
-    for text, wanted in ((block.lower() if stems else b"", stems), (block, literals)):
-        for literal in wanted:
-            if ascii_only and not literal.isascii():
-                continue
-            position = text.find(literal)
-            while position >= 0:
-                start = text.rfind(b"\n", 0, position) + 1
-                end = text.find(b"\n", position)
-                end = len(text) if end < 0 else end
-                if position + len(literal) <= start + JUDGED_BYTES:
-                    ends[start] = end
-                position = text.find(literal, end)
-    number, counted = first, 0
-    for start in sorted(ends):
-        number += block.count(b"\n", counted, start)
-        counted = start
-        yield number, start, ends[start]
 
 
 class _Kind:

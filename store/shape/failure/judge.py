@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sightline.store.shape.clean import clean_line, without_colour
 from sightline.store.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
+from sightline.store.shape.failure.sieve import NUMBERS
 from sightline.store.shape.failure.tool_rules import Block, Failure, Rule
 
 JUDGED_BYTES = 4096
@@ -13,7 +14,6 @@ JUDGED_BYTES = 4096
 
 CACHED_LINES = 20_000  # judgements remembered; a flood of errors says the same over and over, but for its numbers
 CACHED_BYTES = 300  # of a line; longer ones are rarely the same
-_NUMBERS = bytes.maketrans(b"23456789", b"11555555")  # "0 errors" is another thing, and so is a status of 500
 
 CAUSE, NAME, EXCEPTION, LOCATED, FAILED, ECHO, EXIT, WORD, MINOR = range(9)
 """Weights of a failure line, the first counting most: a rule's cause and name, the general classes, a rule's others."""
@@ -55,7 +55,7 @@ class Judge:
         self._cached: dict[bytes, Verdict | None] = {}
         self.stems = STEMS
         self.literals = _uncovered(literal for _, sort in self._sorts for literal in sort.has)
-        masked = {literal.encode().translate(_NUMBERS) for _, sort in self._sorts for literal in sort.has}
+        masked = {literal.encode().translate(NUMBERS) for _, sort in self._sorts for literal in sort.has}
         self._masked = tuple(one for one in masked if not any(other != one and other in one for other in masked))
 
     def text(self, data: bytes) -> str:
@@ -71,7 +71,7 @@ class Judge:
         unless a rule may know it.
         """
         data = without_colour(data)
-        key = data.translate(_NUMBERS)
+        key = data.translate(NUMBERS)
         try:
             return self._cached[key]
         except KeyError:

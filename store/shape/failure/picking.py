@@ -82,7 +82,10 @@ class Picker:
 
     def _add(self, spans: Iterable[Span], *, core: bool) -> bool:
         """Take all the lines of some spans, or none."""
-        wanted = [part for span in spans for part in free_spans(self.blocks, *self._bridged(span))]
+        wanted: list[Span] = []
+        for span in spans:
+            for part in free_spans(self.blocks, *self._bridged(span)):  # stretched, one may reach into another
+                wanted = sorted([*wanted, *free_spans(wanted, *part)])
         if not wanted:
             return True
         gaps = sum(self._gap_bytes for first, last in wanted if not self._touches(first, last))

@@ -92,14 +92,14 @@ class Count(NamedTuple):
     """A line in which a tool counts.
 
     Attributes:
-        has: a literal that it holds.
+        has: literals; it holds one of them.
         line: is found in it.
         numbers: what is counted to the pattern whose first group is the number.
         total: whether the numbers of all such lines add up; else the last line has them all.
         each: what one such line counts for by itself, by name; for tools that give no numbers.
     """
 
-    has: str
+    has: tuple[str, ...]
     line: Pattern
     numbers: Mapping[str, Pattern]
     total: bool
@@ -251,8 +251,8 @@ def _block(
     )
 
 
-def _count(has: str, line: str, total: bool = False, each: str = "", **numbers: str) -> Count:
-    return Count(has, Pattern(line), {noun: Pattern(text) for noun, text in numbers.items()}, total, each)
+def _count(has: str | list[str], line: str, total: bool = False, each: str = "", **numbers: str) -> Count:
+    return Count(_literals(has), Pattern(line), {noun: Pattern(text) for noun, text in numbers.items()}, total, each)
 
 
 def _literals(has: str | list[str]) -> tuple[str, ...]:

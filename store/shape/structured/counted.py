@@ -49,11 +49,16 @@ def _count_hidden(failures: "Failures", written: Written, source: Source, examin
     """How many failure lines do not stand in a body; of very many, not all numbers are known."""
     if not failures.total:
         return 0
-    lines = (line for _, first, last in shown_ranges(written.segments) for line in source.lines(first, last))
+    lines = (line for first, last in _shown(written) for line in source.lines(first, last))
     return failures.total - sum(examination.judge.verdict(line.data) is not None for line in lines)
 
 
 def _hidden(failures: "Failures", written: Written) -> Iterator[Span]:
-    blocks = [(first, last) for _, first, last in shown_ranges(written.segments)]
+    shown = _shown(written)
     for first, last in failures.spans:
-        yield from free_spans(blocks, first, last)
+        yield from free_spans(shown, first, last)
+
+
+def _shown(written: Written) -> list[Span]:
+    """The lines that stand in a body; a line that is written out as several, once."""
+    return sorted({(first, last) for _, first, last in shown_ranges(written.segments)})
