@@ -38,15 +38,12 @@ STEMS = (
     b"segmentation",
     b"killed",
     b"denied",
-    b"not found",
     b"no s",  # such file; space left
-    b"not ok",
     b"undefined",
     b"expect",
     b"mismatch",
     b"exceed",
-    b"cannot ",
-    b"could not",
+    b"not ",  # found; ok; cannot, could not
     b"unable to",
     b"refused",
     b"conflict",

@@ -1,7 +1,7 @@
 """Finds the lines of a stream that are worth judging: those that hold one of some literals.
 
-What a large output says, it says again and again but for its numbers. Of lines that differ in their numbers alone one is
-searched, so that most of a long log is only split and looked up, which is several times as fast.
+What a large output says, it says again and again but for its numbers. Of lines that differ in their numbers alone one
+is searched, so that most of a long log is only split and looked up, which is several times as fast.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,33 +48,38 @@ class Sieve:
             block = without_colour(block)
             if self._skips or count <= FEW:
                 self._skips -= bool(self._skips)
-                yield from _found(first, block, self._stems, self._literals)
+                yield from _numbered(first, block, _found(block, self._stems, self._literals))
             else:
-                yield from self._sifted(first, block)
+                yield from self._exact(self._sifted(first, block))
 
-    def _sifted(self, first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
+    def _sifted(self, first: int, block: bytes) -> list[tuple[int, bytes]]:
+        """(number, line) of the lines that hold, masked, what is looked for."""
         lines = block.translate(_MASK).split(b"\n")
         unknown = set(lines) - self._known
-        held = {line for _, line in _found(0, b"\n".join(unknown), *self._masked)}
+        text = b"\n".join(unknown)
+        held = {text[start:end] for start, end in _found(text, *self._masked)}
         if len(self._known) > KNOWN_LINES:
             self._known.clear()
         self._known.update(line for line in unknown - held if len(line) <= KNOWN_BYTES)
         places = [at for at, line in enumerate(lines) if line in held] if held else []
         if max(len(unknown), len(places)) > WORTHWHILE * len(lines):
             self._skips = SKIPPED_BLOCKS
-        if places:
-            own = block.split(b"\n")
-            text = b"\n".join([own[at] for at in places])
-            for at, line in _found(0, text, self._stems, self._literals):
-                yield first + places[at], line
+        own = block.split(b"\n") if places else []
+        return [(first + at, own[at]) for at in places]
+
+    def _exact(self, lines: list[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+        """Those of some lines that hold, as they are, what is looked for."""
+        text = b"\n".join([line for _, line in lines])
+        for at, _ in _numbered(0, text, _found(text, self._stems, self._literals) if lines else []):
+            yield lines[at]
 
 
 def _masked(wanted: Sequence[bytes]) -> list[bytes]:
     return sorted({one.translate(_MASK) for one in wanted})
 
 
-def _found(first: int, block: bytes, stems: Sequence[bytes], literals: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
-    """(number, line) of the lines of a block that hold a stem in any case, or a literal; in order."""
+def _found(block: bytes, stems: Sequence[bytes], literals: Sequence[bytes]) -> list[tuple[int, int]]:
+    """(start, end) of the lines of a block that hold a stem in any case, or a literal; in order."""
     ends: dict[int, int] = {}
     ascii_only = block.isascii()
     for text, wanted in ((block.lower() if stems else b"", stems), (block, literals)):
@@ -88,8 +93,13 @@ def _found(first: int, block: bytes, stems: Sequence[bytes], literals: Sequence[
                 end = len(text) if end < 0 else end
                 ends[start] = end
                 position = text.find(literal, end)
+    return sorted(ends.items())
+
+
+def _numbered(first: int, block: bytes, spans: list[tuple[int, int]]) -> Iterator[tuple[int, bytes]]:
+    """(number, line) of some lines of a block that begins with a line of some number."""
     number, counted = first, 0
-    for start in sorted(ends):
+    for start, end in spans:
         number += block.count(b"\n", counted, start)
         counted = start
-        yield number, block[start : ends[start]]
+        yield number, block[start:end]
