@@ -23,6 +23,9 @@ BLOCK_LINES = 120
 _WORDS_BETWEEN = 3  # options between the two words of a program such as "cargo test"
 _HEAD = re.compile(rb"^\[([\w.+-]+)\]\nprograms = (\[.*\])\nmarks = (\[.*\])$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^\[\[[\w.+-]+\.example\]\]$", re.MULTILINE)
+_WORDS = bytes(at if at > 127 or chr(at).isalnum() or at == 95 else 32 for at in range(256))
+"""Makes a blank of whatever is of no word."""
+
 _SPLIT = re.compile(r"[\s;&|(){}\"'`=]+")
 
 
@@ -169,11 +172,11 @@ def recognise(command: str, data: bytes) -> list[str]:
         data: the output, or parts of it, without colours.
     """
     words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
-    plain = data.isascii()
+    there = frozenset(data.translate(_WORDS).split())
     found = [
         known
-        for known in catalogue()
-        if _runs(words, known.programs) or any(_holds(data, mark, plain=plain) for mark in known.marks)
+        for known, marks in zip(catalogue(), _marks(), strict=True)
+        if _runs(words, known.programs) or any(mark.words <= there and mark.stands_in(data) for mark in marks)
     ]
     return [known.name for known in sorted(found, key=lambda known: not known.programs)]
 
@@ -197,8 +200,25 @@ def _rules_of(path: str) -> dict[str, Rule]:
     return {name: _rule(name, table) for name, table in tables.items()}
 
 
-def _holds(data: bytes, mark: tuple[bytes, ...], *, plain: bool) -> bool:
-    return all((not plain or part.isascii()) and part in data for part in mark)
+class _Mark(NamedTuple):
+    """Texts that all must be there, and the words in them, which are looked up sooner than a text is searched."""
+
+    parts: tuple[bytes, ...]
+    words: frozenset[bytes]
+
+    def stands_in(self, data: bytes) -> bool:
+        return all(part in data for part in self.parts)
+
+
+@cache
+def _marks() -> tuple[tuple[_Mark, ...], ...]:
+    """The marks of each known tool, in the order of the catalogue."""
+    return tuple(tuple(_Mark(parts, _words_in(parts)) for parts in known.marks) for known in catalogue())
+
+
+def _words_in(parts: Iterable[bytes]) -> frozenset[bytes]:
+    """The words that stand whole in some texts; what is before and after one is not known."""
+    return frozenset(word for part in parts for word in (b"x%bx" % part).translate(_WORDS).split()[1:-1])
 
 
 def _runs(words: list[str], programs: Iterable[str]) -> bool:

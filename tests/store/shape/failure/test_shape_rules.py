@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.tool_rules import FOLDER, Pattern, catalogue, load_rule, recognise
+from sightline.store.shape.failure.tool_rules import FOLDER, Known, Pattern, catalogue, load_rule, recognise
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.summary import summary
 
@@ -94,6 +96,17 @@ def test_example_is_recognised_as_its_tool_and_no_other(example: Example) -> Non
     found = set(recognise("", example.output.encode())) - {example.tool, *example.also, *WRAPPERS}
     assert {tool for tool in found if TABLES[tool]["programs"]} == set()
     assert {example.tool, *example.also} <= set(recognise(example.command, example.output.encode()))
+
+
+MARKS = [(known, parts) for known in catalogue() for parts in known.marks]
+
+
+@given(st.sampled_from(MARKS), st.binary(max_size=9), st.binary(max_size=9))
+def test_a_mark_is_found_whatever_stands_around_it(
+    mark: tuple[Known, tuple[bytes, ...]], before: bytes, after: bytes
+) -> None:
+    known, parts = mark
+    assert known.name in recognise("", b"\n".join([before + part + after for part in parts]))
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TABLES if TABLES[tool]["marks"]])
