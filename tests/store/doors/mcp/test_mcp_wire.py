@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from sightline.store.doors.mcp import wire
 from sightline.store.doors.mcp.wire import Batch, Invalid, LineReader, LineTooLong, LineWriter, decode, encode
 
-
 Open = Callable[..., LineReader]
 
 
