@@ -127,6 +127,19 @@ class CommandCapture:
         except StoreFailed as error:
             self._keep_in_memory(error)
 
+    @property
+    def name(self) -> str:
+        """Name of its buffer; empty where nothing is kept."""
+        return self._recording.name if self._recording else ""
+
+    @property
+    def written(self) -> tuple[int, int]:
+        """(bytes, newlines) of both streams so far; zeros where nothing is kept."""
+        if self._recording is None:
+            return 0, 0
+        out, err = self._recording.progress("out"), self._recording.progress("err")
+        return out[0] + err[0], out[1] + err[1]
+
     def run(self) -> Captured:
         """Run the command to its end.
 

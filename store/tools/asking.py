@@ -1,13 +1,16 @@
 """Who calls a verb, and how that one would call the next: what every verb gets from its door."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.audit.sessions import is_person
 from sightline.store.errors import BadRef
 from sightline.store.profile import DEFAULT, Profile
 from sightline.store.records import Session
 from sightline.store.store import Store, Target
+
+if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
+    from sightline.store.query.processes import Cancel
 
 Calls = Callable[..., str]
 """The asking door's own syntax, for the ready-made next call of a reply: takes a verb and its arguments by name, and
@@ -22,12 +25,14 @@ class Asking(NamedTuple):
         session: who asks.
         calls: how a next call is written.
         profile: what goes inline.
+        cancel: ends a query, a search or a wait from another thread; None where the caller stays for the answer.
     """
 
     store: Store
     session: Session
     calls: Calls
     profile: Profile = DEFAULT
+    cancel: "Cancel | None" = None
 
     @property
     def person(self) -> bool:

@@ -54,7 +54,7 @@ def query(asking: Asking, request: Request) -> Reply:
     pipeline = parse(request.pipeline, resolve)
     targets = {ref: targets[ref] for ref in pipeline.refs}
     limits = Limits(**asking.profile.query._asdict())
-    result = run(pipeline, limits=limits, sink=request.sink)
+    result = run(pipeline, limits=limits, sink=request.sink, cancel=asking.cancel)
     fields = _fields(asking, result)
     names = {asking.store.text_path(target): target.ref for target in targets.values()}
     body = _body(result, names, asking.profile.cleaning.answers)

@@ -256,7 +256,7 @@ def _follow(asking: Asking, target: Target, request: Request) -> Reply:
         running = target.buffer.state == "running"
         with open_lines(asking.store, target) as lines:
             total = lines.line_count - (lines.unended if running else 0)
-        if total > seen or not running or time.monotonic() >= deadline:
+        if total > seen or not running or time.monotonic() >= deadline or (asking.cancel and asking.cancel.cancelled):
             break
         time.sleep(_LOOK_SECONDS)
     more = {"next": asking.calls(VERB, ref=target.ref, wait=20)} if running else {}

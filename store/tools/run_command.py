@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Shows
-from sightline.store.capture.command import CommandCapture, Echo
+from sightline.store.capture.command import Captured, CommandCapture, Echo
 from sightline.store.capture.spawn import shell_argv
 from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.profile import Profile
@@ -77,12 +77,15 @@ class Doorway(NamedTuple):
         own_group: whether it gets a process group of its own.
         echo: what sees its output as it comes.
         started: told the capture before it runs, so that it can be stopped.
+        run: runs the capture to its end; None where it goes on beyond the door's patience, which only one that has a
+            buffer may.
     """
 
     stdin: int | None = None
     own_group: bool = True
     echo: Echo | None = None
     started: Callable[[CommandCapture], None] | None = None
+    run: Callable[[CommandCapture], Captured | None] = CommandCapture.run
 
 
 def run_command(asking: Asking, request: Request, doorway: Doorway | None = None) -> Reply:
@@ -147,7 +150,9 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
     )
     if doorway.started:
         doorway.started(capture)
-    captured = capture.run()
+    captured = doorway.run(capture)
+    if captured is None:
+        return _goes_on(asking, request, capture.name)
     ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out)
     if captured.unkept is not None or captured.buffer is None:
         from sightline.store.tools.unkept_view import unkept_reply
@@ -178,6 +183,11 @@ def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> 
         label=request.label,
         timeout=request.limit_secs(asking.profile),
     )
+    return _goes_on(asking, request, name)
+
+
+def _goes_on(asking: Asking, request: Request, name: str) -> Reply:
+    """The reply for a command that the caller no longer waits for; it may have ended meanwhile."""
     target = asking.store.resolve("@" + name)
     return command_reply(
         asking,

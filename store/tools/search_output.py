@@ -30,10 +30,12 @@ def search_reply(
     """The lines of a stream that match, the first of them where there are many.
 
     Raises:
-        UsageError: the pattern is empty or spans lines; SearchFailed: the time limit was reached.
+        UsageError: the pattern is empty or spans lines.
+        SearchFailed: the time limit was reached; Cancelled: the caller has ended it.
     """
     most = asking.profile.reading.matches
-    hits = search(asking.store.text_path(target), pattern, ignore_case=ignore_case, first=most)
+    path = asking.store.text_path(target)
+    hits = search(path, pattern, ignore_case=ignore_case, first=most, cancel=asking.cancel)
     with open_lines(asking.store, target, asking.profile) as lines:
         body, shown = _body(lines, hits, context, _word_of(pattern, hits.literal))
         total, size = lines.line_count, lines.byte_count
