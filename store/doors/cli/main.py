@@ -32,6 +32,7 @@ COMMANDS = {
     "rm": _Command("rm", "remove buffers"),
     "gc": _Command("gc", "apply the limits now"),
     "doctor": _Command("doctor", "check the store, and mend what can be mended"),
+    "mcp": _Command("mcp", "serve an agent's client over MCP"),
     "demo": _Command("demo", "make a demo store and look around in it"),
 }
 _MODULES = {"pin": "keep", "unpin": "keep", "rm": "keep", "gc": "keep"}

@@ -1,0 +1,133 @@
+"""``sightline mcp``: the MCP server, on standard input and output or on HTTP."""
+
+import os
+import signal
+import sys
+from typing import Any, NoReturn
+
+from sightline.store.doors.cli.arguments import Parser, parser, seconds
+from sightline.store.doors.mcp.options import PATIENCE_SECONDS, TOOLS, Options
+from sightline.store.errors import UsageError
+
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class _Ended(BaseException):
+    """A signal asks for the end."""
+
+
+def main(name: str, words: list[str]) -> int:
+    """Serve until the client leaves; the exit code."""
+    made = _parser(name)
+    given = made.parse_args(words)
+    options = _options(made, given)
+    if given.http:
+        from sightline.store.doors.mcp.http import serve_http
+
+        return serve_http(options, host=given.host, port=given.port, with_token=not given.no_token)
+    for option in ("host", "port", "no_token"):
+        if getattr(given, option) != _HTTP_DEFAULTS[option]:
+            made.error(f"--{option.replace('_', '-')} goes with --http")
+    return _serve_stdio(options)
+
+
+_HTTP_DEFAULTS: dict[str, Any] = {"host": "127.0.0.1", "port": 8423, "no_token": False}
+
+
+def _parser(name: str) -> Parser:
+    made = parser(
+        name,
+        "Serve the agent's verbs over MCP: on standard input and output, as clients start it, or with --http. "
+        f"The tools are {', '.join(TOOLS)}.",
+        example="claude mcp add sightline -- sightline mcp --root .",
+        json=False,
+        profile=True,
+    )
+    made.add_argument("--tools", default="", metavar="A,B", help="offer these tools only")
+    made.add_argument("--read-only", action="store_true", help="offer no run_command")
+    made.add_argument(
+        "--root", default="", metavar="DIR", help="read_file and cwd stay under DIR; a command itself can go anywhere"
+    )
+    made.add_argument("--session", default="", metavar="NAME", help="log all views in one session of this name")
+    made.add_argument(
+        "--patience",
+        type=seconds,
+        default=PATIENCE_SECONDS,
+        metavar="S",
+        help="answer a command that goes on as running after S seconds (default 50)",
+    )
+    made.add_argument("--http", action="store_true", help="serve Streamable HTTP; needs the extra: sightline[http]")
+    made.add_argument("--host", default=_HTTP_DEFAULTS["host"], metavar="H", help="address to listen on (127.0.0.1)")
+    made.add_argument(
+        "--port", type=int, default=_HTTP_DEFAULTS["port"], metavar="N", help="port (8423); 0: a free one"
+    )
+    made.add_argument("--no-token", action="store_true", help="ask for no bearer token; on a loopback address only")
+    return made
+
+
+def _options(made: Parser, given: Any) -> Options:
+    named = [word for word in given.tools.replace(",", " ").split() if word]
+    if strangers := [word for word in named if word not in TOOLS]:
+        made.error(f"there is no tool {', '.join(strangers)}; there are {', '.join(TOOLS)}")
+    tools = tuple(
+        tool for tool in TOOLS if tool in (named or TOOLS) and not (given.read_only and tool == "run_command")
+    )
+    if not tools:
+        made.error("no tool is left to offer")
+    if given.profile:
+        from sightline.store.profile import load_profile
+
+        load_profile(given.profile, "--profile")  # a wrong name is told before any client waits
+    return Options(
+        tools=tools,
+        profile=given.profile,
+        session=given.session,
+        root=_enter(given.root) if given.root else "",
+        patience_secs=given.patience,
+    )
+
+
+def _enter(root: str) -> str:
+    """The folder, resolved; it becomes the working directory, unless that lies in it. Raises UsageError."""
+    real = os.path.realpath(os.path.expanduser(root))
+    if not os.path.isdir(real):
+        raise UsageError(f"--root: there is no folder {root}", "name one that is there")
+    here = os.path.realpath(os.getcwd())
+    if here != real and not here.startswith(real.rstrip("/") + "/"):
+        os.chdir(real)
+    return real
+
+
+def _serve_stdio(options: Options) -> int:
+    from sightline.store.doors.mcp.service import Service
+    from sightline.store.doors.mcp.stdio import StdioServer
+
+    source, sink = _own_streams()
+    server = StdioServer(Service(options), source, sink)
+    for number in _ENDING:
+        signal.signal(number, _end)
+    wait = True
+    try:
+        server.serve()
+    except _Ended:
+        wait = False
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    server.close(wait=wait)
+    return 0
+
+
+def _end(*_: object) -> NoReturn:
+    raise _Ended
+
+
+def _own_streams() -> tuple[int, int]:
+    """Standard input and output for the protocol alone: nothing else in this process can read the one, or disturb the
+    other."""
+    source, sink = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    return source, sink

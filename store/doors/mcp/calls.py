@@ -1,0 +1,171 @@
+"""A tool's call: its arguments become a verb's, and the verb's reply becomes two blocks of text."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sightline.store.doors.mcp.arguments import checked
+from sightline.store.doors.mcp.call import Call, Cancelled
+from sightline.store.doors.mcp.confine import under
+from sightline.store.doors.mcp.options import Options
+from sightline.store.errors import SightlineError
+from sightline.store.shape.segments import Segment
+from sightline.store.tools.asking import Asking, Calls
+from sightline.store.tools.reply import Reply, deliver, error_reply
+
+if TYPE_CHECKING:  # loaded by the calls that need them
+    from sightline.store.doors.mcp.caller import Caller
+    from sightline.store.doors.mcp.commands import Commands
+
+_REFS_TOLD = 8  # of the outputs that a reply is about: a query may name any number
+
+
+def calls_in(tools: tuple[str, ...]) -> Calls:
+    """How a next call is written: as a call of the tool, or where that is not offered, of the command line."""
+
+    def calls(verb: str, **arguments: Any) -> str:
+        if verb not in tools:
+            from sightline.store.doors.cli.output import cli_call
+
+            return cli_call(verb, **arguments)
+        given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+        return f"{verb}({given})"
+
+    return calls
+
+
+def call_tool(
+    asking: Asking, caller: "Caller", call: Call, options: Options, commands: "Commands", tool: str, arguments: Any
+) -> None:
+    """Call a tool, log what it replies and answer with that; a call that was withdrawn is not answered.
+
+    Raises:
+        sqlite3.Error: the index cannot be read or written.
+    """
+    given = arguments if isinstance(arguments, dict) else {}
+    try:
+        reply = _reply(asking, call, options, commands, tool, given)
+    except Cancelled:
+        return
+    except SightlineError as error:
+        reply = error_reply(error, tool, given)
+    if call.cancelled:  # nobody is shown this: it must not stand in the log
+        return
+    request = {**reply.shows.request, **({"caller": logged} if (logged := caller.logged()) else {})}
+    reply = reply._replace(shows=reply.shows._replace(request=request))
+    deliver(asking, reply, render, lambda text: call.answer(result_of(asking, reply, text)))
+
+
+def _reply(
+    asking: Asking, call: Call, options: Options, commands: "Commands", tool: str, given: dict[str, Any]
+) -> Reply:
+    values = checked(tool, given)
+    return _VERBS[tool](_Errand(asking, call, options, commands), values)
+
+
+class _Errand:
+    """What the verbs below need beside their arguments."""
+
+    def __init__(self, asking: Asking, call: Call, options: Options, commands: "Commands") -> None:
+        self.asking = asking
+        self.call = call
+        self.options = options
+        self.commands = commands
+
+    def cancellable(self) -> Asking:
+        """The caller, whose query or wait ends with the call."""
+        from sightline.store.query.processes import Cancel
+
+        cancel = Cancel()
+        self.call.at_cancel(cancel.cancel)
+        return self.asking._replace(cancel=cancel)
+
+    def confined(self, path: str) -> str:
+        """A path as it may be used."""
+        return under(self.options.root, path) if self.options.root else path
+
+
+# Each loads its verb only when it is called: the first answer must not wait for all of them.
+
+
+def _run_command(errand: _Errand, values: dict[str, Any]) -> Reply:
+    from sightline.store.tools.run_command import Doorway, Request, run_command
+
+    if values.get("cwd"):
+        values["cwd"] = errand.confined(values["cwd"])
+    doorway = Doorway(run=lambda capture: errand.commands.run(capture, errand.call))
+    return run_command(errand.asking, Request(**values), doorway)
+
+
+def _read_file(errand: _Errand, values: dict[str, Any]) -> Reply:
+    from sightline.store.tools.read_file import Request, read_file
+
+    return read_file(errand.asking, Request(**{**values, "path": errand.confined(values["path"])}))
+
+
+def _read_output(errand: _Errand, values: dict[str, Any]) -> Reply:
+    from sightline.store.tools.read_output import Request, read_output
+
+    if "wait" in values:
+        values["wait"] = min(values["wait"], errand.options.patience_secs)
+    return read_output(errand.cancellable(), Request(**values))
+
+
+def _query(errand: _Errand, values: dict[str, Any]) -> Reply:
+    from sightline.store.tools.query import Request, query
+
+    return query(errand.cancellable(), Request(**values))
+
+
+def _list_outputs(errand: _Errand, values: dict[str, Any]) -> Reply:
+    from sightline.store.tools.list_outputs import Request, list_outputs
+
+    return list_outputs(errand.asking, Request(**values))
+
+
+_VERBS: dict[str, Callable[[_Errand, dict[str, Any]], Reply]] = {
+    "run_command": _run_command,
+    "read_file": _read_file,
+    "read_output": _read_output,
+    "query": _query,
+    "list_outputs": _list_outputs,
+}
+
+
+def render(reply: Reply) -> tuple[Segment, ...]:
+    """The text of a reply: its fields as JSON on one line, then the body."""
+    return (Segment(json.dumps(reply.fields, ensure_ascii=False, separators=(",", ":")) + "\n"), *reply.body)
+
+
+def result_of(asking: Asking, reply: Reply, text: str) -> dict[str, Any]:
+    """The result of ``tools/call``: a block with the fields, a block with the body where there is one.
+
+    There is no structured content: it would double the bytes, and some clients then hide the text.
+    """
+    fields, _, body = text.partition("\n")
+    result: dict[str, Any] = {"content": [{"type": "text", "text": part} for part in (fields, body) if part]}
+    if "error" in reply.fields:
+        result["isError"] = True
+    if outputs := _outputs(asking, reply.shows.refs[:_REFS_TOLD]):
+        result["_meta"] = {"sightline/outputs": outputs}
+    return result
+
+
+def _outputs(asking: Asking, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Ref, and bytes and hash of each stream, of the outputs that a reply is about; for programs, not for models."""
+    try:
+        buffers = [asking.store.index.buffer(name) for name in names]
+    except sqlite3.Error:  # the reply itself matters more
+        return []
+    return [
+        {
+            "ref": buffer.ref,
+            "streams": {
+                name: {"bytes": info.bytes, **({"sha256": info.sha256} if info.sha256 else {})}
+                for name, info in asking.store.with_progress(buffer).streams.items()
+            },
+        }
+        for buffer in buffers
+        if buffer is not None and buffer.state != "evicted"
+    ]

@@ -1,0 +1,93 @@
+"""The commands that this server runs: each captured on a thread of its own, so that it outlives the call for it."""
+
+import signal
+import threading
+import time
+
+from sightline.store.capture.command import Captured, CommandCapture
+from sightline.store.doors.mcp.call import Call, Cancelled
+from sightline.store.shape.summary import human_bytes, human_seconds
+
+TERM_GRACE_SECONDS = 0.7
+"""What commands have to end at the server's end: clients kill a server after 2 s, and a killed one ends nothing."""
+
+
+class _Command:
+    """One command that runs."""
+
+    def __init__(self, capture: CommandCapture) -> None:
+        self.capture = capture
+        self.began = time.monotonic()
+        self.woken = threading.Event()  # it has ended, or nobody waits for it any more
+        self.captured: Captured | None = None
+        self.failure: BaseException | None = None
+
+    def telling(self) -> str:
+        size, lines = self.capture.written
+        told = f"{lines:,} line{'' if lines == 1 else 's'}, {human_bytes(size)}"
+        return f"running for {human_seconds(time.monotonic() - self.began)}: {told}"
+
+
+class Commands:
+    """All that run.
+
+    Args:
+        patience_secs: seconds that a call waits for its command before it is answered as running.
+    """
+
+    def __init__(self, patience_secs: float) -> None:
+        self._patience_secs = patience_secs
+        self._lock = threading.Lock()
+        self._running: set[_Command] = set()
+        self._closed = False
+
+    def run(self, capture: CommandCapture, call: Call) -> Captured | None:
+        """Run a capture and wait for its end; None where it goes on after the patience is over.
+
+        One that keeps nothing is waited for however long it takes: no ref would lead to it.
+
+        Raises:
+            Cancelled: the call was withdrawn, or the server ends; a command that runs is captured on.
+            CommandNotStarted: as `CommandCapture.run`.
+        """
+        command = _Command(capture)
+        with self._lock:
+            if self._closed:
+                raise Cancelled
+            self._running.add(command)
+        threading.Thread(target=self._capture, args=(command,), name="sightline-command", daemon=True).start()
+        call.telling = command.telling
+        call.at_cancel(command.woken.set)
+        command.woken.wait(self._patience_secs)
+        if not command.woken.is_set() and capture.name:
+            return None
+        command.woken.wait()
+        if call.cancelled:
+            raise Cancelled
+        if command.failure is not None:
+            raise command.failure
+        return command.captured
+
+    def _capture(self, command: _Command) -> None:
+        try:
+            command.captured = command.capture.run()
+        except BaseException as error:
+            command.failure = error
+        with self._lock:
+            self._running.discard(command)
+        command.woken.set()
+
+    def close(self) -> None:
+        """End what runs, first by asking; nothing is started any more. Returns when all of it has been captured."""
+        with self._lock:
+            self._closed = True
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for command in self._those_running():
+                command.capture.stop(number)
+            deadline = time.monotonic() + TERM_GRACE_SECONDS
+            while self._those_running() and time.monotonic() < deadline:
+                time.sleep(0.01)
+
+    def _those_running(self) -> list[_Command]:
+        with self._lock:
+            return list(self._running)

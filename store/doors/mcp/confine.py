@@ -1,0 +1,21 @@
+"""Keeping what a caller names under one folder, symbolic links resolved."""
+
+import os
+
+from sightline.store.errors import UsageError
+
+
+def under(root: str, path: str) -> str:
+    """The real path that a path leads to.
+
+    Args:
+        root: the folder, resolved.
+        path: as it was given; relative ones begin at the working directory.
+
+    Raises:
+        UsageError: it lies outside of the folder.
+    """
+    real = os.path.realpath(os.path.expanduser(path))
+    if real != root and not real.startswith(root.rstrip("/") + "/"):
+        raise UsageError(f"{path} lies outside of {root}", "this server stays under that folder (--root)")
+    return real

@@ -1,0 +1,107 @@
+"""What answering needs once the store is needed: opened with the first call that does, shared by all threads."""
+
+import os
+import threading
+from typing import Any
+
+from sightline.store.doors.mcp import resources
+from sightline.store.doors.mcp.call import Call
+from sightline.store.doors.mcp.caller import Caller, Sessions
+from sightline.store.doors.mcp.calls import call_tool, calls_in
+from sightline.store.doors.mcp.commands import Commands
+from sightline.store.doors.mcp.options import Options
+from sightline.store.doors.mcp.protocol import Rejected
+from sightline.store.doors.mcp.subscriptions import Watch
+from sightline.store.doors.mcp.wire import INVALID_PARAMS
+from sightline.store.profile import load_profile
+from sightline.store.store import Store
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.reply import deliver
+
+
+class Desk:
+    """The open store, its profile, who has asked so far, and what runs.
+
+    Attributes:
+        watch: the subscriptions.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Open the store.
+
+        Raises:
+            SightlineError: a setting is wrong, or the store cannot be used.
+        """
+        self._store, self._index_number = _opened()
+        self._opening = threading.Lock()
+        self.watch = Watch(lambda: self.store)
+        self._options = options
+        self._profile = load_profile(
+            options.profile or self.store.settings.profile, "--profile" if options.profile else "profile"
+        )
+        self._sessions = Sessions(options.session)
+        self._commands = Commands(options.patience_secs)
+        self._calls = calls_in(options.tools)
+
+    @property
+    def store(self) -> Store:
+        """The store; opened again where its index was made anew, as `sightline doctor` does, under a living server."""
+        with self._opening:
+            if _number_of(self._store) != self._index_number:
+                self._store, self._index_number = _opened()  # the old one is left to the threads that are at it
+            return self._store
+
+    def close(self) -> None:
+        """End what runs. The index stays open where a thread may still be at it: the process ends anyway."""
+        self.watch.close()
+        self._commands.close()
+
+    def _asking(self, call: Call) -> tuple[Asking, Caller]:
+        session, caller = self._sessions.of(call.context)
+        return Asking(self.store, session, self._calls, self._profile), caller
+
+    def call_tool(self, call: Call) -> None:
+        """Answer ``tools/call``. Raises Rejected where there is no such tool."""
+        name, arguments = call.params.get("name"), call.params.get("arguments") or {}
+        if not isinstance(name, str) or name not in self._options.tools:
+            raise Rejected(INVALID_PARAMS, f"Unknown tool: {str(name)[:100]}", {"tools": list(self._options.tools)})
+        if not isinstance(arguments, dict):
+            raise Rejected(INVALID_PARAMS, "arguments is no object")
+        asking, caller = self._asking(call)
+        call_tool(asking, caller, call, self._options, self._commands, name, arguments)
+
+    def list_resources(self, call: Call) -> None:
+        """Answer ``resources/list``. Raises Rejected for a cursor that is none."""
+        call.answer(resources.listed(self.store, call.params.get("cursor")))
+
+    def read_resource(self, call: Call) -> None:
+        """Answer ``resources/read``, logged as any other reply. Raises Rejected where there is no such resource."""
+        asking, caller = self._asking(call)
+        uri = call.params.get("uri")
+        reply = resources.read(asking, str(uri), call.context)
+        request = {**reply.shows.request, "caller": caller.logged()}
+        reply = reply._replace(shows=reply.shows._replace(request=request))
+        deliver(asking, reply, lambda made: made.body, lambda text: call.answer(resources.contents(str(uri), text)))
+
+    def complete(self, call: Call) -> None:
+        """Answer ``completion/complete``. Raises Rejected for what cannot be completed."""
+        call.answer(resources.completed(self.store, call.params))
+
+    def ref_of(self, uri: Any, call: Call) -> str:
+        """The ref of the output that a URI names. Raises Rejected where there is none."""
+        address = resources.address_of(uri, call.context)
+        return resources.target_of(self._asking(call)[0], address, str(uri), call.context).ref
+
+
+def _opened() -> tuple[Store, int]:
+    """The store, with its index open before several threads could open it at once, and the index file's number."""
+    store = Store()
+    _ = store.index
+    return store, _number_of(store)
+
+
+def _number_of(store: Store) -> int:
+    try:
+        return os.stat(store.layout.index).st_ino
+    except FileNotFoundError:
+        return 0

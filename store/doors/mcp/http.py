@@ -1,0 +1,218 @@
+"""The MCP server on HTTP: the official SDK carries the requests, and the same service answers them.
+
+Needs the extra ``http``; nothing else imports this module.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from sightline.store.doors.mcp.call import Call, Outcome
+from sightline.store.doors.mcp.guard import Guard, check_address, token_of
+from sightline.store.doors.mcp.options import Options
+from sightline.store.doors.mcp.progress import EVERY_SECONDS
+from sightline.store.doors.mcp.protocol import Context, Rejected, client_label, finished, server_version
+from sightline.store.doors.mcp.service import METHODS, Service
+from sightline.store.doors.mcp.subscriptions import wanted_uris
+from sightline.store.errors import UsageError
+
+try:
+    import mcp_types as types
+    import uvicorn
+    from mcp import MCPError
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.lowlevel import Server
+    from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+except ImportError as missing:
+    raise UsageError(
+        f"serving HTTP needs the official SDK ({missing.name} is not installed)", "pip install 'sightline[http]'"
+    ) from missing
+
+PATH = "/mcp"
+_GRACE_SECONDS = 1  # for requests that are being answered when the end is asked for
+
+_PARAMS: dict[str, Any] = {
+    "tools/list": types.PaginatedRequestParams,
+    "tools/call": types.CallToolRequestParams,
+    "resources/list": types.PaginatedRequestParams,
+    "resources/templates/list": types.PaginatedRequestParams,
+    "resources/read": types.ReadResourceRequestParams,
+    "completion/complete": types.CompleteRequestParams,
+}
+_Request = ServerRequestContext[Any, Any]
+
+
+def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> int:
+    """Serve until a signal asks for the end; the exit code.
+
+    Raises:
+        UsageError: the address is public and nothing protects it, or cannot be listened on.
+        SightlineError: the store cannot be used.
+    """
+    check_address(host, with_token=with_token)
+    service = Service(options)
+    token, is_new, path = token_of(service.desk().store.layout) if with_token else ("", False, "")
+    listener = _listen_on(host, port)
+    app = server_of(service).streamable_http_app(streamable_http_path=PATH, host=host)
+    config = uvicorn.Config(
+        Guard(app, token, host),
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    print(f"Sightline serves MCP on {_url(host, listener.getsockname()[1])}", flush=True)
+    if is_new:
+        print(f"Authorization: Bearer {token}\n(made now, and kept in {path})", flush=True)
+    elif token:
+        print(f"(the bearer token is the one in {path})", flush=True)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # uvicorn has its own, and raises them again once it has ended
+    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        service.close()
+    return 0
+
+
+def _listen_on(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"{host}:{port} cannot be listened on: {error}", "name another --host or --port") from error
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+
+
+def server_of(service: Service) -> Server[Any]:
+    """The SDK's server, with our service behind each of its methods."""
+    server: Server[Any] = Server(
+        "sightline",
+        version=server_version(),
+        title="Sightline",
+        instructions=service.instructions(),
+        on_subscriptions_listen=partial(_listen, service),
+    )
+    for method in METHODS:
+        server.add_request_handler(method, _PARAMS[method], partial(_answer, service))
+    server.add_request_handler("resources/subscribe", types.SubscribeRequestParams, partial(_subscribe, service))
+    server.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, partial(_unsubscribe, service))
+    return server
+
+
+def _context(request: _Request) -> Context:
+    params = request.session.client_params
+    client = params.client_info.model_dump(by_alias=True) if params and params.client_info else None
+    return Context(request.protocol_version, client_label(client), dict((request.params or {}).get("_meta") or {}))
+
+
+class _Waiting:
+    """A call that a thread answers, and the event loop waits for."""
+
+    def __init__(self, request: _Request) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._done: asyncio.Future[Outcome] = self._loop.create_future()
+        self.call = Call(request.method, dict(request.params or {}), _context(request), self._reply)
+
+    def _reply(self, outcome: Outcome) -> None:
+        self._loop.call_soon_threadsafe(self._settle, outcome)
+
+    def _settle(self, outcome: Outcome) -> None:
+        if not self._done.done():
+            self._done.set_result(outcome)
+
+    async def outcome(self, request: _Request, work: Any) -> dict[str, Any]:
+        """What the work answers, in a thread of its own; a client that leaves meanwhile has cancelled the call."""
+        threading.Thread(target=work, args=(self.call,), name="sightline-call", daemon=True).start()
+        began = time.monotonic()
+        try:
+            while not (await asyncio.wait([self._done], timeout=EVERY_SECONDS))[0]:
+                seconds = round(time.monotonic() - began, 1)
+                await request.session.report_progress(seconds, message=self.call.telling() or None)
+        except asyncio.CancelledError:
+            self.call.cancel()
+            raise
+        outcome = self._done.result()
+        if isinstance(outcome, Rejected):
+            raise MCPError(outcome.code, outcome.message, outcome.data)
+        return finished(outcome, request.method, self.call.context)
+
+
+async def _answer(service: Service, request: _Request, _: Any) -> dict[str, Any]:
+    return await _Waiting(request).outcome(request, service.answer)
+
+
+def _key(request: _Request, uri: str) -> tuple[str, str]:
+    headers = getattr(request.request, "headers", {})
+    return str(headers.get("mcp-session-id", "")), uri
+
+
+async def _subscribe(service: Service, request: _Request, params: Any) -> dict[str, Any]:
+    loop, uri = asyncio.get_running_loop(), str(params.uri)
+
+    def tell(uri: str) -> None:
+        asyncio.run_coroutine_threadsafe(request.session.send_resource_updated(uri), loop)
+
+    def work(call: Call) -> None:
+        def begin(service: Service, call: Call) -> None:
+            desk = service.desk()
+            desk.watch.add(_key(request, uri), desk.ref_of(uri, call), uri, tell)
+            call.answer({})
+
+        service.answer(call, begin)
+
+    return await _Waiting(request).outcome(request, work)
+
+
+async def _unsubscribe(service: Service, request: _Request, params: Any) -> dict[str, Any]:
+    service.desk().watch.remove(_key(request, str(params.uri)))
+    return {}
+
+
+class _Bus(InMemorySubscriptionBus):
+    """Knows when the one stream that it serves has begun to listen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = threading.Event()
+
+    def subscribe(self, listener: Any) -> Any:
+        unsubscribe = super().subscribe(listener)
+        self.heard.set()
+        return unsubscribe
+
+
+async def _listen(service: Service, request: _Request, params: Any) -> Any:
+    """One stream of notifications, open until its client leaves."""
+    loop, bus, ends = asyncio.get_running_loop(), _Bus(), list[Callable[[], None]]()
+
+    def tell(uri: str) -> None:
+        bus.heard.wait()
+        asyncio.run_coroutine_threadsafe(bus.publish(ResourceUpdated(uri)), loop)
+
+    def begin(service: Service, call: Call) -> None:
+        for uri in wanted_uris(call.params.get("notifications")):
+            desk, key = service.desk(), (bus, uri)
+            try:
+                desk.watch.add(key, desk.ref_of(uri, call), uri, tell)
+            except Rejected:
+                continue
+            ends.append(partial(desk.watch.remove, key))
+        call.answer({})
+
+    try:
+        await _Waiting(request).outcome(request, partial(service.answer, handler=begin))
+        return await ListenHandler(bus)(request, params)
+    finally:
+        for end in ends:
+            end()

@@ -1,0 +1,124 @@
+"""Everything that the MCP server answers, whatever carries the requests: methods to results, in both eras.
+
+This module loads neither the store nor a verb: until one is asked for, the server is small and quick to start.
+"""
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sightline.store.doors.mcp.call import Call
+from sightline.store.doors.mcp.options import Options
+from sightline.store.doors.mcp.protocol import Rejected
+from sightline.store.doors.mcp.wire import INTERNAL_ERROR, METHOD_NOT_FOUND
+from sightline.store.errors import SightlineError
+
+if TYPE_CHECKING:
+    from sightline.store.doors.mcp.desk import Desk
+
+
+class Service:
+    """The server without its transport; all of it may be used from any thread.
+
+    Attributes:
+        options: how it is to behave.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Nothing is opened before it is needed."""
+        self.options = options
+        self._lock = threading.Lock()
+        self._desk: Desk | None = None
+        self._closed = False
+
+    def answer(self, call: Call, handler: "Handler | None" = None) -> None:
+        """Answer a call; whatever goes wrong is an answer, too.
+
+        Args:
+            call: the call.
+            handler: what does it, for a method that a transport has in its own way; else METHODS tells.
+        """
+        try:
+            handler = handler or METHODS.get(call.method)
+            if handler is None:
+                raise Rejected(METHOD_NOT_FOUND, f"Method not found: {call.method[:100]}")
+            handler(self, call)
+        except Rejected as rejection:
+            call.answer(rejection)
+        except SightlineError as error:  # the store cannot be opened
+            call.answer(_trouble(call, error.message, error.hint))
+        except Exception as error:
+            if type(error).__module__ == "sqlite3":  # by name: loading it is for those who need the store
+                call.answer(_trouble(call, f"the index cannot be used: {error}", "`sightline doctor` makes it anew"))
+                return
+            import traceback
+
+            traceback.print_exc(file=sys.stderr)  # where clients keep a server's log
+            call.answer(Rejected(INTERNAL_ERROR, f"{type(error).__name__}: {error}"[:500]))
+
+    def desk(self) -> "Desk":
+        """The store and what belongs to it, opened now where it was not.
+
+        Raises:
+            SightlineError: it cannot be opened.
+            Rejected: the server has ended.
+        """
+        with self._lock:
+            if self._closed:
+                raise Rejected(INTERNAL_ERROR, "the server has ended")
+            if self._desk is None:
+                from sightline.store.doors.mcp.desk import Desk
+
+                self._desk = Desk(self.options)
+            return self._desk
+
+    def close(self) -> None:
+        """End the commands that run; nothing that needs the store is answered any more."""
+        with self._lock:
+            self._closed = True
+            desk = self._desk
+        if desk is not None:
+            desk.close()
+
+    def instructions(self) -> str:
+        """How the server introduces itself to a model."""
+        from sightline.store.doors.mcp.instructions import instructions
+
+        return instructions(self.options.tools)
+
+
+def _trouble(call: Call, message: str, hint: str) -> dict[str, Any] | Rejected:
+    """The answer where the store fails: to a tool's call one that the model reads, with what to do."""
+    if call.method != "tools/call":
+        return Rejected(INTERNAL_ERROR, f"{message}: {hint}" if hint else message)
+    import json
+
+    fields = {"error": message, **({"hint": hint} if hint else {})}
+    return {"content": [{"type": "text", "text": json.dumps(fields, ensure_ascii=False)}], "isError": True}
+
+
+def _list_tools(service: Service, call: Call) -> None:
+    from sightline.store.doors.mcp.tools import definitions
+
+    call.answer({"tools": definitions(service.options.tools)})
+
+
+def _list_templates(_: Service, call: Call) -> None:
+    from sightline.store.doors.mcp.resources import templates
+
+    call.answer(templates())
+
+
+Handler = Callable[[Service, Call], None]
+"""Answers a call, or raises what `Service.answer` makes an answer of."""
+
+METHODS: dict[str, Handler] = {
+    "tools/list": _list_tools,
+    "tools/call": lambda service, call: service.desk().call_tool(call),
+    "resources/list": lambda service, call: service.desk().list_resources(call),
+    "resources/templates/list": _list_templates,
+    "resources/read": lambda service, call: service.desk().read_resource(call),
+    "completion/complete": lambda service, call: service.desk().complete(call),
+}
+"""The methods that both eras have, and every transport serves alike."""

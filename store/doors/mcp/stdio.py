@@ -1,0 +1,285 @@
+"""The MCP server on standard input and output: reads lines, hands calls to threads, writes answers as they come."""
+
+import select
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from sightline.store.doors.mcp.call import Call, Outcome
+from sightline.store.doors.mcp.progress import Progress
+from sightline.store.doors.mcp.protocol import (
+    BATCHES,
+    LEGACY,
+    META,
+    Context,
+    Rejected,
+    context_of,
+    finished,
+    introduction,
+    opened_by,
+)
+from sightline.store.doors.mcp.service import Service
+from sightline.store.doors.mcp.wire import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    Batch,
+    Id,
+    Invalid,
+    LineReader,
+    LineTooLong,
+    LineWriter,
+    Message,
+    Notification,
+    Request,
+    Response,
+    decode,
+    encode,
+    error_of,
+    notification_of,
+    result_of,
+)
+
+LINE_LIMIT_BYTES = 16 << 20
+"""A longer request is refused unread: a command or a query has no use for it."""
+
+CALLS_AT_ONCE = 512
+"""More are refused: each has a thread, and the agent is no longer waiting for most of them."""
+
+END_GRACE_SECONDS = 0.5
+"""What calls have to finish once the input has ended, as when a script was piped in."""
+
+LISTEN = "subscriptions/listen"
+UPDATED = "notifications/resources/updated"
+_INLINE = ("tools/list", "resources/templates/list")
+_MODERN_ONLY = ("server/discover", LISTEN)
+_LEGACY_ONLY = ("initialize", "ping", "resources/subscribe", "resources/unsubscribe")
+
+
+_Send = Callable[[dict[str, Any]], None]
+
+
+class StdioServer:
+    """One client's connection.
+
+    Args:
+        service: answers.
+        source: descriptor that requests are read from.
+        sink: descriptor that answers are written to.
+    """
+
+    def __init__(self, service: Service, source: int, sink: int) -> None:
+        self._service = service
+        self._reader = LineReader(source, limit=LINE_LIMIT_BYTES)
+        self._writer = LineWriter(sink)
+        self._sink = sink
+        self._opened = Context(LEGACY[0])
+        self._progress = Progress(lambda params: self._send(notification_of("notifications/progress", params)))
+        self._lock = threading.Lock()
+        self._calls: dict[Id, Call] = {}
+        self._working = 0  # calls that a thread is at
+        self._gone = False
+
+    def serve(self) -> None:
+        """Answer until the input ends or nobody reads any more."""
+        while not self._gone:
+            try:
+                line = self._reader.read()
+            except LineTooLong as error:
+                told = f"a line of {error.size:,} bytes; at most {LINE_LIMIT_BYTES:,} are read"
+                self._send(error_of(None, INVALID_REQUEST, told))
+                continue
+            except OSError:
+                return
+            if line is None:
+                return
+            if not line.isspace() and line:
+                self._take_line(line)
+
+    def close(self, *, wait: bool) -> None:
+        """End everything.
+
+        Args:
+            wait: whether calls may still finish, their client having ended its input only.
+        """
+        deadline = time.monotonic() + (END_GRACE_SECONDS if wait and not self._gone and self._is_read() else 0.0)
+        while self._working and time.monotonic() < deadline:
+            time.sleep(0.005)
+        # What ends now is still answered with what there is, if it is answered at once. Writing may block for good,
+        # so it is not this thread that does it.
+        self._service.close()
+        threading.Thread(target=self._end_subscriptions, daemon=True).start()
+        deadline = time.monotonic() + 0.1
+        while (self._working or self._calls) and time.monotonic() < deadline and not self._gone:
+            time.sleep(0.005)
+        with self._lock:
+            calls = list(self._calls.values())
+        for call in calls:
+            call.cancel()
+
+    def _is_read(self) -> bool:
+        """Whether anyone can still read what is written."""
+        poll = select.poll()
+        poll.register(self._sink, 0)
+        return not any(event & (select.POLLERR | select.POLLHUP | select.POLLNVAL) for _, event in poll.poll(0))
+
+    # messages
+
+    def _take_line(self, line: bytes) -> None:
+        message = decode(line)
+        if not isinstance(message, Batch):
+            self._take(message, self._send)
+        elif self._opened.version != BATCHES:
+            self._send(error_of(None, INVALID_REQUEST, f"this version of MCP has no batches (only {BATCHES} has)"))
+        else:
+            answers = _Answers(sum(isinstance(one, Request | Invalid) for one in message.messages), self._write)
+            for one in message.messages:
+                self._take(one, answers.add)
+
+    def _take(self, message: Message, send: _Send) -> None:
+        match message:
+            case Invalid():
+                send(error_of(message.id, message.code, message.message))
+            case Request():
+                self._request(message, send)
+            case Notification():
+                self._notified(message)
+            case Response():
+                pass  # nothing was asked
+
+    def _notified(self, message: Notification) -> None:
+        """Of notifications only a cancellation says anything; one of an unknown or finished request is none."""
+        number = message.params.get("requestId")
+        if message.method != "notifications/cancelled" or not isinstance(number, int | str):
+            return
+        with self._lock:
+            call = self._calls.pop(number, None)
+        if call is not None:
+            call.cancel()
+
+    def _request(self, message: Request, send: _Send) -> None:
+        method, params = message.method, message.params
+        try:
+            context = context_of(method, params, self._opened)
+            if method in (_LEGACY_ONLY if context.modern else _MODERN_ONLY):
+                raise Rejected(METHOD_NOT_FOUND, f"Method not found in {context.version}: {method}")
+            if method == "initialize":
+                context = self._opened = opened_by(params)
+        except Rejected as rejection:
+            send(error_of(message.id, rejection.code, rejection.message, rejection.data))
+            return
+        call = Call(method, params, context, lambda outcome: self._answered(message.id, call, outcome, send))
+        if method in ("initialize", "server/discover"):
+            call.answer(introduction(context, self._service.instructions()))
+        elif method == "ping":
+            call.answer({})
+        elif method in _INLINE:
+            self._service.answer(call)
+        else:
+            self._begin(message.id, call)
+
+    def _begin(self, number: Id, call: Call) -> None:
+        with self._lock:
+            full = self._working >= CALLS_AT_ONCE
+            if not full:
+                self._working += 1
+                self._calls[number] = call
+        if full:
+            call.answer(Rejected(INTERNAL_ERROR, f"{CALLS_AT_ONCE} calls are being answered; wait for one to end"))
+            return
+        self._progress.follow(call)
+        threading.Thread(target=self._work, args=(number, call), name="sightline-call", daemon=True).start()
+
+    def _work(self, number: Id, call: Call) -> None:
+        try:
+            if call.method in ("resources/subscribe", "resources/unsubscribe"):
+                self._service.answer(call, self._subscribe)
+            elif call.method == LISTEN:
+                self._service.answer(call, lambda service, call: self._listen(service, call, number))
+            else:
+                self._service.answer(call)
+        finally:
+            with self._lock:
+                self._working -= 1
+
+    def _answered(self, number: Id, call: Call, outcome: Outcome, send: _Send) -> None:
+        with self._lock:
+            if self._calls.get(number) is call:
+                del self._calls[number]
+        if isinstance(outcome, Rejected):
+            send(error_of(number, outcome.code, outcome.message, outcome.data))
+        else:
+            send(result_of(number, finished(outcome, call.method, call.context)))
+
+    # subscriptions
+
+    def _subscribe(self, service: Service, call: Call) -> None:
+        """What clients before 2026-07-28 ask for: one resource at a time, told of without further ado."""
+        desk, uri = service.desk(), str(call.params.get("uri"))
+        ref = desk.ref_of(uri, call)
+        if call.method == "resources/subscribe":
+            desk.watch.add(uri, ref, uri, lambda uri: self._send(notification_of(UPDATED, {"uri": uri})))
+        else:
+            desk.watch.remove(uri)
+        call.answer({})
+
+    def _listen(self, service: Service, call: Call, number: Id) -> None:
+        """What clients since 2026-07-28 ask for: a stream of notifications, open until they cancel it."""
+        from sightline.store.doors.mcp.subscriptions import wanted_uris
+
+        meta = {META + "subscriptionId": number}
+        acknowledged = threading.Event()
+        honoured: list[str] = []
+
+        def tell(uri: str) -> None:
+            acknowledged.wait()
+            call.while_open(lambda: self._send(notification_of(UPDATED, {"_meta": meta, "uri": uri})))
+
+        for uri in wanted_uris(call.params.get("notifications")):
+            desk, key = service.desk(), (number, uri)
+            try:
+                ref = desk.ref_of(uri, call)
+            except Rejected:
+                continue  # what is not acknowledged is not watched
+            honoured.append(uri)
+            call.at_cancel(partial(desk.watch.remove, key))
+            desk.watch.add(key, ref, uri, tell)
+        filtered = {"resourceSubscriptions": honoured} if honoured else {}
+        params = {"_meta": meta, "notifications": filtered}
+        call.while_open(lambda: self._send(notification_of("notifications/subscriptions/acknowledged", params)))
+        acknowledged.set()
+
+    def _end_subscriptions(self) -> None:
+        with self._lock:
+            open_ones = [(number, call) for number, call in self._calls.items() if call.method == LISTEN]
+        for number, call in open_ones:
+            call.answer({"_meta": {META + "subscriptionId": number}})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._write(encode(message))
+
+    def _write(self, line: bytes) -> None:
+        try:
+            self._writer.write(line)
+        except OSError:
+            self._gone = True
+
+
+class _Answers:
+    """The answers to one batch, sent together once the last one is there."""
+
+    def __init__(self, expected: int, write: Callable[[bytes], None]) -> None:
+        self._expected = expected
+        self._write = write
+        self._lock = threading.Lock()
+        self._answers: list[dict[str, Any]] = []
+
+    def add(self, answer: dict[str, Any]) -> None:
+        """Take one answer."""
+        with self._lock:
+            self._answers.append(answer)
+            complete = len(self._answers) == self._expected
+        if complete:
+            self._write(encode(self._answers))

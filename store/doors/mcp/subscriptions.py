@@ -1,0 +1,103 @@
+"""Telling clients that an output they have subscribed to has grown, or has ended; in both eras' ways."""
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+from sightline.store.errors import SightlineError
+from sightline.store.store import Store
+
+LOOK_SECONDS = 0.25  # how often those that run are looked at; a client reads again after each notification
+
+Notify = Callable[[str], None]
+"""Tells a client that the resource with a URI has changed."""
+
+
+class _Watched(NamedTuple):
+    ref: str
+    uri: str
+    notify: Notify
+
+
+class Watch:
+    """The subscriptions of one server; a thread of its own looks at what runs, as long as anything does.
+
+    Args:
+        store: opens the store.
+    """
+
+    def __init__(self, store: Callable[[], Store]) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._watched: dict[Hashable, _Watched] = {}
+        self._seen: dict[str, tuple[str, int]] = {}
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def add(self, key: Hashable, ref: str, uri: str, notify: Notify) -> None:
+        """Watch an output, from what it is now; one that has ended never changes again.
+
+        Args:
+            key: what `remove` takes; whatever had it is watched no more.
+            ref: the output's ref.
+            uri: what the client calls it.
+            notify: tells the client; called in a thread of the watch.
+        """
+        state = self._state_of(ref)
+        if state is None or state[0] != "running":
+            return
+        with self._lock:
+            if self._stop.is_set():
+                return
+            self._watched[key] = _Watched(ref, uri, notify)
+            self._seen.setdefault(ref, state)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="sightline-watch", daemon=True)
+                self._thread.start()
+
+    def remove(self, key: Hashable) -> None:
+        """Watch it no more; a key that is not there is fine."""
+        with self._lock:
+            self._watched.pop(key, None)
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        while not self._stop.wait(LOOK_SECONDS):
+            with self._lock:
+                refs = {watched.ref for watched in self._watched.values()}
+                self._seen = {ref: seen for ref, seen in self._seen.items() if ref in refs}
+                if not refs:
+                    self._thread = None
+                    return
+            for ref in refs:
+                self._look(ref)
+
+    def _look(self, ref: str) -> None:
+        state = self._state_of(ref)
+        with self._lock:
+            if state == self._seen.get(ref):
+                return
+            told = [watched for watched in self._watched.values() if watched.ref == ref]
+            if state is not None:
+                self._seen[ref] = state
+            if state is None or state[0] != "running":  # its last change
+                self._watched = {key: watched for key, watched in self._watched.items() if watched.ref != ref}
+        for watched in told:
+            watched.notify(watched.uri)
+
+    def _state_of(self, ref: str) -> tuple[str, int] | None:
+        """What tells one moment of an output from the next; None where it is gone."""
+        try:
+            buffer = self._store().resolve(ref).buffer
+        except SightlineError:
+            return None
+        return buffer.state, buffer.bytes
+
+
+def wanted_uris(notifications: Any) -> list[str]:
+    """The resources that a ``subscriptions/listen`` is about; it may ask for other kinds, of which there are none."""
+    uris = notifications.get("resourceSubscriptions") if isinstance(notifications, dict) else None
+    return [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []

@@ -1,0 +1,159 @@
+"""The tools as clients and models read them: names, descriptions, schemas, hints, and how the server introduces itself.
+
+Every byte of this stands in the context of every agent that uses the server.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sightline.store.doors.mcp.options import TOOLS
+
+_LARGEST_REPLY_CHARACTERS = 65_536  # a client that is told so leaves replies of that size whole
+
+
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **more}
+
+
+def _whole(description: str, least: int, **more: Any) -> dict[str, Any]:
+    return {"type": "integer", "description": description, "minimum": least, **more}
+
+
+def _flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description}
+
+
+def _tool(
+    name: str,
+    title: str,
+    description: str,
+    properties: dict[str, Any],
+    required: Sequence[str] = (),
+    *,
+    writes: bool = False,
+    **meta: Any,
+) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required:
+        schema["required"] = list(required)
+    tool: dict[str, Any] = {
+        "name": name,
+        "title": title,
+        "description": description,
+        "inputSchema": schema,
+        "annotations": {
+            "readOnlyHint": not writes,
+            "destructiveHint": writes,
+            "idempotentHint": not writes,
+            "openWorldHint": writes,
+        },
+    }
+    if meta:
+        tool["_meta"] = {f"anthropic/{key}": value for key, value in meta.items()}
+    return tool
+
+
+_DEFINED = {
+    tool["name"]: tool
+    for tool in (
+        _tool(
+            "run_command",
+            "Run a command",
+            "Run a bash command and keep all it prints. Short output comes back whole; of long output you get a view, "
+            "failures first, and a ref such as @cmd_a1b2c3: ask the ref (read_output, query) instead of running again. "
+            "No need for head, tail or grep: nothing is lost. A ref in the command becomes the path of a file with "
+            'that output. After 50 s the answer is status "running": it goes on, follow it with read_output(ref, '
+            "wait). Destructive commands ask back (pending_ack). Outputs are kept until the store is full; an expired "
+            "ref says how to get it again.",
+            {
+                "command": _text("for bash; or an @ack_ token, which confirms"),
+                "cwd": _text("working directory"),
+                "timeout_secs": {
+                    "type": "number",
+                    "description": "ends it after so long (default 600; 0: never)",
+                    "minimum": 0,
+                },
+                "verbosity": _text(
+                    "how much of a long output is shown; auto suits",
+                    enum=["auto", "silent", "concise", "normal", "verbose", "full"],
+                ),
+                "background": _flag("answer at once with the ref and let it go on"),
+                "acknowledge_risk": _flag("run a destructive command without asking back"),
+            },
+            ["command"],
+            writes=True,
+            alwaysLoad=True,
+            maxResultSizeChars=_LARGEST_REPLY_CHARACTERS,
+        ),
+        _tool(
+            "read_file",
+            "Read a file",
+            "Read a text file. What you read is kept as it was, under a @file_ ref that stays the same while the file "
+            "does. A large file comes as a view; read on by lines.",
+            {
+                "path": _text("absolute, or relative to the working directory"),
+                "start_line": _whole("first line, from 1", 1),
+                "end_line": _whole("last line, inclusive", 1),
+            },
+            ["path"],
+        ),
+        _tool(
+            "read_output",
+            "Read a captured output",
+            "Read more of an output by its ref, in one way: lines, bytes (offset, limit), search, JSON path, or wait "
+            "for what a running command prints next. .err after a ref is its stderr, .all both streams in order; "
+            "@last is your newest command.",
+            {
+                "ref": _text("such as @cmd_a1b2c3, @cmd_a1b2c3.err, @file_…, @tool_…, @last"),
+                "lines": _text('"42-80", "42" or "42-"'),
+                "offset": _whole("first byte, from 0", 0),
+                "limit": _whole("bytes (default 40960)", 1),
+                "search": _text("regular expression; gives matching lines with numbers and the true total"),
+                "context": _whole("lines around each match", 0, maximum=100),
+                "ignore_case": _flag("of a search; default true"),
+                "stream": _text("instead of the ref's", enum=["out", "err", "all"]),
+                "path": _text("into JSON: $.items[0].name, $.items[-3:]"),
+                "wait": {
+                    "type": "number",
+                    "description": "seconds to wait for new lines or the end",
+                    "minimum": 0,
+                    "maximum": 50,
+                },
+            },
+            ["ref"],
+            alwaysLoad=True,
+            maxResultSizeChars=_LARGEST_REPLY_CHARACTERS,
+        ),
+        _tool(
+            "query",
+            "Query captured outputs",
+            "Filter and count captured outputs, read-only: grep FAILED @cmd_a1b2c3 | sort | uniq -c. Programs: grep rg "
+            "sed awk head tail cut wc sort uniq tr comm diff cmp join paste nl tac rev fold fmt column jq cat strings "
+            "xxd od. Refs are the only files, | the only operator: no redirection, variables or substitution. At most "
+            "100 lines come back; next has the following page.",
+            {"pipeline": _text("programs joined by |, with refs as files")},
+            ["pipeline"],
+        ),
+        _tool(
+            "list_outputs",
+            "List captured outputs",
+            "List captured outputs, most recently used first: ref, state, lines, size, age, command.",
+            {
+                "match": _text("words that command, ref or label resemble"),
+                "session": _text("only what this session captured"),
+                "limit": _whole("how many (default 20)", 1),
+            },
+        ),
+    )
+}
+
+
+def definitions(names: Sequence[str] = TOOLS) -> list[dict[str, Any]]:
+    """The definitions of some tools, in their order, as ``tools/list`` gives them."""
+    return [_DEFINED[name] for name in TOOLS if name in names]
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments. Raises KeyError."""
+    schema: dict[str, Any] = _DEFINED[name]["inputSchema"]
+    return schema
