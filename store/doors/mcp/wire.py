@@ -19,7 +19,6 @@ INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 Id = int | str
 _READ_BYTES = 1 << 16  # what a pipe holds
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Request(NamedTuple):
@@ -216,7 +215,7 @@ def encode(value: Any) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _SURROGATES.sub("�", text).encode()
+        return re.sub("[\ud800-\udfff]", "�", text).encode()
 
 
 def result_of(number: Id, result: Mapping[str, Any]) -> dict[str, Any]:
