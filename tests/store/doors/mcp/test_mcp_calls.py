@@ -1,0 +1,274 @@
+"""Calls side by side: none waits for another, each can be withdrawn, and the end of the client ends them all."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MODERN = "2026-07-28"
+Until = Callable[[Callable[[], object]], None]
+
+
+def lives(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except FileNotFoundError:
+        return False
+
+
+def children_of(pid: int) -> set[int]:
+    """Processes that a process has started, and those have started, all the way down."""
+    found: set[int] = set()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                if int(file.read().rpartition(")")[2].split()[1]) == pid:
+                    found |= {int(name)} | children_of(int(name))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def pid_in(path: Path) -> int:
+    """What a command wrote with ``echo $$ > PATH``; 0 while it has not."""
+    return int(path.read_text() or 0) if path.exists() else 0
+
+
+def views_of(client: Any) -> list[Any]:
+    from sightline.store.audit.views import list_views
+
+    with client.store() as store:
+        return [indexed.view for indexed in list_views(store)]
+
+
+GO = "until [ -e go ]; do sleep 0.02; done"
+
+
+def test_64_calls_run_side_by_side(client: Any, tmp_path: Path) -> None:
+    # Each waits for all the others: one after the other they would never end.
+    command = "touch started.$N; until [ $(ls started.* | wc -l) -ge 64 ]; do sleep 0.05; done"
+    numbers = [client.begin("run_command", command=f"N={n}; {command}", timeout_secs=60) for n in range(64)]
+    assert [client.reply(number)[0] for number in numbers] == [{"exit_code": 0}] * 64
+
+
+def test_a_slow_command_never_holds_up_a_read(client: Any, tmp_path: Path) -> None:
+    ref = client.call("run_command", command="seq 1 5000")[0]["output_id"]
+    slow = [client.begin("run_command", command=GO) for _ in range(4)]
+    for _ in range(20):
+        assert client.call("read_output", ref=ref, lines="7")[1] == "7\n"
+        assert client.call("query", pipeline=f"head -1 {ref}")[1] == "1\n"
+    assert not any(client.answered(number) for number in slow)
+    (tmp_path / "go").touch()
+    assert [client.reply(number)[0] for number in slow] == [{"exit_code": 0}] * 4
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", MODERN])
+def test_progress_is_told_while_a_command_runs_and_never_after_its_answer(
+    connect: Callable[..., Any], version: str, tmp_path: Path
+) -> None:
+    client = connect(version=version)
+    number = client.begin("run_command", meta={"progressToken": "tok"}, command=f"echo one; {GO}")
+    other = client.begin("run_command", command=GO)  # without a token nothing is told
+    client.until(lambda: len(client.notifications("notifications/progress")) >= 2)
+    (tmp_path / "go").touch()
+    client.answer(number)
+    client.answer(other)
+    told = client.notifications("notifications/progress")
+    assert {one["progressToken"] for one in told} == {"tok"}
+    assert [one["progress"] for one in told] == sorted({one["progress"] for one in told})
+    assert "1 line, 4 B" in told[-1]["message"]
+    kinds = [one.get("method") or one["id"] for one in client.heard]
+    assert "notifications/progress" not in kinds[kinds.index(number) :]
+
+
+def test_a_cancelled_command_is_not_answered_and_is_captured_on(client: Any, tmp_path: Path, until: Until) -> None:
+    os.mkfifo(tmp_path / "go")
+    number = client.begin("run_command", command="echo $$ > pid; cat go; echo more")
+    client_views = len(views_of(client))
+    until(lambda: pid_in(tmp_path / "pid"))
+    client.cancel(number)
+    assert client.request("ping") == {}
+    (tmp_path / "go").write_text("what went in\n")
+    until(lambda: not lives(pid_in(tmp_path / "pid")))
+    fields, body = client.call("read_output", ref="@last", wait=20)
+    assert (fields["exit_code"], body) == (0, "what went in\nmore\n")
+    assert not client.answered(number)
+    assert len(views_of(client)) == client_views + 1  # what nobody was shown is not in the log
+
+
+def test_a_cancelled_query_ends_with_all_its_programs(client: Any, until: Until) -> None:
+    client.call("run_command", command="seq 1 5000")
+    number = client.begin("query", pipeline="awk 'BEGIN { while (1) x++ }' @last")
+    until(lambda: any("awk" in name for name in names_of(children_of(client.process.pid))))
+    client.cancel(number)
+    until(lambda: not children_of(client.process.pid))
+    assert client.request("ping") == {}
+    assert not client.answered(number)
+
+
+def names_of(pids: set[int]) -> set[str]:
+    """What processes are called."""
+    names = set()
+    for pid in pids:
+        try:
+            names.add(Path(f"/proc/{pid}/comm").read_text().strip())
+        except FileNotFoundError:
+            continue
+    return names
+
+
+def test_a_cancelled_wait_lets_go_of_its_call(connect: Callable[..., Any], tmp_path: Path) -> None:
+    client = connect("--patience", "0.2")
+    os.mkfifo(tmp_path / "go")
+    ref = client.call("run_command", command="cat go")[0]["output_id"]
+    before = len(views_of(client))
+    number = client.begin("read_output", ref=ref, wait=50)
+    client.cancel(number)
+    (tmp_path / "go").write_text("late\n")
+    assert client.call("read_output", ref=ref, wait=20)[1] == "late\n"
+    assert not client.answered(number)
+    assert len(views_of(client)) == before + 1
+
+
+def test_a_command_that_goes_on_is_answered_as_running_with_its_ref(
+    connect: Callable[..., Any], tmp_path: Path
+) -> None:
+    client = connect("--patience", "0.3")
+    os.mkfifo(tmp_path / "go")
+    fields, body = client.call("run_command", command="echo one; cat go; exit 4")
+    assert (fields["status"], fields["exit_code"], body) == ("running", None, "one\n")
+    assert fields["next"] == f'read_output(ref="{fields["output_id"]}", wait=20)'
+    (tmp_path / "go").write_text("two\n")
+    fields, body = client.call("read_output", ref=fields["output_id"], wait=20)
+    while fields.get("status") == "running":
+        fields, more = client.call("read_output", ref=fields["output_id"], wait=20)
+        body += more
+    assert (fields["exit_code"], body) == (4, "two\n")
+
+
+def test_a_time_limit_ends_a_command_that_was_answered_as_running(connect: Callable[..., Any], until: Until) -> None:
+    client = connect("--patience", "0.1")
+    ref = client.call("run_command", command="sleep 600", timeout_secs=0.4)[0]["output_id"]
+    with client.store() as store:
+        until(lambda: store.resolve(ref).buffer.timed_out)
+
+
+def test_a_command_in_a_folder_where_nothing_is_kept_is_waited_for(connect: Callable[..., Any], tmp_path: Path) -> None:
+    client = connect("--patience", "0")
+    client.home.mkdir(mode=0o700)
+    (client.home / "config.toml").write_text(f'[directories."{tmp_path}"]\ncapture = "off"\n')
+    fields, body = client.call("run_command", command="sleep 0.2; echo hi")
+    assert (fields["exit_code"], body) == (0, "hi\n")
+    assert "output_id" not in fields
+
+
+def test_in_the_background_a_command_outlives_the_server(client: Any, tmp_path: Path, until: Until) -> None:
+    os.mkfifo(tmp_path / "go")
+    fields, _ = client.call("run_command", command="echo $$ > pid; cat go", background=True)
+    assert fields["status"] == "running"
+    until(lambda: pid_in(tmp_path / "pid"))
+    assert client.end() == 0
+    assert lives(pid_in(tmp_path / "pid"))
+    (tmp_path / "go").write_text("still here\n")
+    with client.store() as store:
+        until(lambda: store.resolve(fields["output_id"]).buffer.state == "sealed")
+        assert store.resolve(fields["output_id"]).buffer.stream("out").bytes == 11
+
+
+STUBBORN = "trap '' TERM; echo $$ > pid; sleep 600"
+
+
+@pytest.mark.parametrize("command", ["echo $$ > pid; sleep 600", STUBBORN], ids=["", "stubborn"])
+@pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGHUP"])
+def test_the_end_leaves_no_process_behind_and_every_capture_sealed(
+    client: Any, tmp_path: Path, until: Until, how: str, command: str
+) -> None:
+    client.begin("run_command", command=command)
+    client.call("run_command", command="seq 1 5000")
+    client.begin("query", pipeline="awk 'BEGIN { while (1) x++ }' @last")
+    until(lambda: pid_in(tmp_path / "pid") and any("awk" in name for name in names_of(children_of(client.process.pid))))
+    left = children_of(client.process.pid)
+    began = time.monotonic()
+    if how == "end of input":
+        assert client.end() == 0
+    else:
+        client.process.send_signal(getattr(signal, how))
+        assert client.process.wait(20) == 0
+    assert time.monotonic() - began < 10
+    until(lambda: not any(map(lives, left)))
+    with client.store() as store:
+        assert not os.listdir(store.layout.live)
+        states = {item.buffer.command: item.buffer for item in store.listed(5)}
+        assert states[command].state == "sealed"
+        assert states[command].signal in (signal.SIGTERM, signal.SIGKILL)
+
+
+def test_a_killed_client_takes_its_server_and_the_commands_along(tmp_path: Path, until: Until) -> None:
+    program = (
+        "import subprocess, sys\n"
+        "server = subprocess.Popen([sys.executable, '-m', 'sightline.store.doors.cli.main', 'mcp'], "
+        "stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "server.stdin.write(sys.stdin.buffer.readline()); server.stdin.flush()\n"
+        "print(server.pid, flush=True)\n"
+        "server.stdout.read()\n"
+    )
+    client = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store")},
+    )
+    arguments = {"name": "run_command", "arguments": {"command": "echo kept; echo $$ > pid; sleep 600"}}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    assert client.stdin
+    assert client.stdout
+    client.stdin.write(json.dumps(request).encode() + b"\n")
+    client.stdin.flush()
+    server = int(client.stdout.readline())
+    until(lambda: pid_in(tmp_path / "pid"))
+    client.kill()
+    client.communicate()
+    until(lambda: not lives(server) and not lives(pid_in(tmp_path / "pid")))
+    from sightline.store.store import Store
+
+    with Store(str(tmp_path / "store")) as store:
+        [kept] = store.listed(5)
+        assert (kept.buffer.state, kept.buffer.stream("out").bytes) == ("sealed", 5)
+
+
+def test_a_script_that_is_piped_in_gets_all_its_answers(connect: Callable[..., Any]) -> None:
+    client = connect()
+    numbers = [client.begin("run_command", command=f"echo {n}") for n in range(8)]
+    assert client.end() == 0
+    assert [client.reply(number)[1] for number in numbers] == [f"{n}\n" for n in range(8)]
+
+
+def test_more_calls_than_anyone_waits_for_are_refused(connect: Callable[..., Any], tmp_path: Path) -> None:
+    client = connect()
+    os.mkfifo(tmp_path / "go")
+    client.call("run_command", command="cat go", background=True)
+    numbers = [client.begin("read_output", ref="@last", wait=50) for _ in range(600)]
+    client.until(lambda: sum(map(client.answered, numbers)) >= 600 - 512)
+    refused = [client.answer(number) for number in numbers if client.answered(number)]
+    assert {answer["error"]["code"] for answer in refused} == {-32603}
+    assert client.request("ping") == {}
+    (tmp_path / "go").write_text("x\n")
+
+
+def test_views_are_logged_with_their_exact_text_before_they_are_sent(client: Any) -> None:
+    from sightline.store.audit.views import list_views, view_text
+
+    result = client.answer(client.begin("run_command", command="seq 1 5000"))["result"]
+    with client.store() as store:
+        [indexed] = list_views(store)
+        assert view_text(store, indexed) == "\n".join(block["text"] for block in result["content"])
