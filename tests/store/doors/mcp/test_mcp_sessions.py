@@ -1,0 +1,76 @@
+"""Who asked: what a request and the environment tell of it is recorded with every view."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sightline.store.doors.mcp.caller import Caller, Sessions, caller_of
+from sightline.store.doors.mcp.protocol import Context
+
+CLAUDE = {"CLAUDE_CODE_SESSION_ID": "aaa"}
+
+
+@pytest.mark.parametrize(
+    ("client", "meta", "environment", "caller"),
+    [
+        ("claude-code 2.1", {"claudecode/toolUseId": "toolu_1"}, CLAUDE, ("claude-code", "aaa", "toolu_1")),
+        ("codex-mcp-client 0.1", {"sessionId": "s", "threadId": "t", "callId": "c"}, {}, ("codex", "s", "c")),
+        ("codex-mcp-client 0.1", {"threadId": "t"}, {}, ("codex", "t", "")),
+        ("gemini-cli-mcp-client 0.6", {}, {"GEMINI_SESSION_ID": "g"}, ("gemini", "g", "")),
+        ("opencode 1.18", {"progressToken": 1}, {}, ("opencode", "", "")),
+        ("inspector 2", {}, CLAUDE, ("inspector", "", "")),
+        ("", {}, CLAUDE, ("claude-code", "aaa", "")),
+        ("", {}, {}, ("mcp", "", "")),
+        ("shell 1", {}, {}, ("mcp", "", "")),
+    ],
+)
+def test_a_caller_is_known_by_what_it_tells_and_what_surrounds_it(
+    client: str, meta: dict[str, Any], environment: dict[str, str], caller: tuple[str, str, str]
+) -> None:
+    told = caller_of(Context("2025-11-25", client, meta), environment)
+    assert told == Caller(*caller, client)
+
+
+def test_sessions_are_named_by_harness_and_its_own_id() -> None:
+    session, _ = Sessions(environment=CLAUDE).of(Context("2025-11-25", "claude-code 2.1"))
+    assert session.name == "claude-code-aaa"  # the same as the command line's under that harness
+    assert (session.harness_id, session.client) == ("aaa", "claude-code 2.1")
+
+
+def test_a_client_that_tells_nothing_has_one_session_a_server() -> None:
+    sessions, context = Sessions(environment={}), Context("2025-11-25", "some tool 1")
+    assert sessions.of(context)[0] == sessions.of(context)[0]
+    assert sessions.of(context)[0].name != Sessions(environment={}).of(context)[0].name
+
+
+@pytest.mark.parametrize("words", [("--session", "mine"), ()])
+def test_every_view_says_who_asked(connect: Callable[..., Any], words: tuple[str, ...]) -> None:
+    from sightline.store.audit.views import list_views
+
+    client = connect(*words, CODEX_SESSION_ID="from-another-harness")
+    client.call("run_command", meta={"callId": "c1", "sessionId": "s1"}, command="echo hi")
+    client.call("read_output", meta={"callId": "c2", "sessionId": "s1"}, ref="@cmd_000000")
+    client.request("resources/read", meta={"callId": "c3", "sessionId": "s1"}, uri="sightline://buffers/last")
+    with client.store() as store:
+        views = [indexed.view for indexed in reversed(list_views(store))]
+        callers = [json.loads(view.request)["caller"] for view in views]
+        assert callers == [
+            {"client": "a-client 1.2", "harness_session": "s1", "tool_use": f"c{n}"} for n in range(1, 4)
+        ]
+        [session] = store.index.sessions()
+        assert session.name == ("mine" if words else "a-client-s1")
+        assert (session.harness, session.harness_id, session.client) == ("a-client", "s1", "a-client 1.2")
+        assert {view.session for view in views} == {session.name}
+
+
+def test_last_is_the_newest_command_of_the_asking_session(client: Any) -> None:
+    client.call("run_command", meta={"sessionId": "one"}, command="echo of one")
+    client.call("run_command", meta={"sessionId": "two"}, command="echo of two")
+    assert client.call("read_output", meta={"sessionId": "one"}, ref="@last")[1] == "of one\n"
+    assert "error" in client.call("read_output", meta={"sessionId": "three"}, ref="@last")[0]
+
+
+def test_an_agent_gives_whole_refs(client: Any) -> None:
+    ref = client.call("run_command", command="seq 1 5000")[0]["output_id"]
+    assert "only the beginning" in client.call("read_output", ref=ref[:-2])[0]["error"]
