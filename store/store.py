@@ -33,12 +33,13 @@ _DAY_SECONDS = 86_400
 class Store:
     """One store on disk. Threads may share it; close it, or use it as a context manager."""
 
-    def __init__(self, root: str | None = None, settings: Settings | None = None) -> None:
+    def __init__(self, root: str | None = None, settings: Settings | None = None, *, insist: bool = True) -> None:
         """Open the store, making it where it is missing; the index is opened when it is first needed.
 
         Args:
             root: the store's folder; ``$SIGHTLINE_HOME`` or the platform's state folder by default.
             settings: instead of those of the root's ``config.toml`` and the environment.
+            insist: whether a root that cannot be made is an error at once; else whatever needs it raises that.
 
         Raises:
             SettingError: a setting has a wrong value.
@@ -50,10 +51,11 @@ class Store:
         try:
             self.layout.ensure()
         except OSError as error:
-            raise StoreFailed(
-                f"the store at {self.layout.root} cannot be used: {error.strerror}",
-                "make its folder writable, or set SIGHTLINE_HOME to another one",
-            ) from error
+            if insist:
+                raise StoreFailed(
+                    f"the store at {self.layout.root} cannot be used: {error.strerror}",
+                    "make its folder writable, or set SIGHTLINE_HOME to another one",
+                ) from error
         self._index: Index | None = None
 
     def __enter__(self) -> "Store":
@@ -106,9 +108,14 @@ class Store:
             if database is not None:
                 database.close()
             if not is_broken(error):
-                hint = f"{self.layout.root} must be writable; SIGHTLINE_HOME names another store"
-                raise StoreFailed(f"the index cannot be opened: {error}", hint) from error
+                raise self._unusable(error) from error
             return None
+        except OSError as error:
+            raise self._unusable(error.strerror) from error
+
+    def _unusable(self, why: object) -> StoreFailed:
+        hint = f"{self.layout.root} must be writable; SIGHTLINE_HOME names another store"
+        return StoreFailed(f"the index cannot be opened: {why}", hint)
 
     def start_index_anew(self) -> None:
         """Set the index aside and open an empty one; filling it is the caller's."""

@@ -32,7 +32,7 @@ def capture_file(store: Store, path: str, session: str) -> Buffer:
         StoreFailed: the store could not take it.
     """
     path = os.path.realpath(path)
-    fd = _open(path)
+    fd = open_regular(path)
     try:
         status = os.fstat(fd)
         previous = store.index.newest_file(storable(path))
@@ -56,7 +56,8 @@ def _settled_origin(status: os.stat_result) -> str:
     return "" if time.time() - status.st_mtime < _FRESH_SECONDS else origin(status)
 
 
-def _open(path: str) -> int:
+def open_regular(path: str) -> int:
+    """A descriptor for reading a regular file. Raises FileNotReadable for anything else."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:

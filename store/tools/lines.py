@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
+from sightline.store.errors import BadRange
 from sightline.store.profile import DEFAULT, Profile
 from sightline.store.shape import markers
 from sightline.store.shape.clean import clean_line
@@ -98,6 +99,14 @@ class Page(NamedTuple):
     def text(self) -> str:
         """The body as text."""
         return join_segments(self.segments)
+
+
+def beyond(path: str, first: int, total: int) -> BadRange:
+    """The error that a file has no such line."""
+    return BadRange(
+        f"{path} has {total:,} lines; there is no line {first:,}",
+        f"lines 1-{total} are there" if total else "it is empty",
+    )
 
 
 def page_of(lines: Lines, first: int, last: int, room: int) -> Page:

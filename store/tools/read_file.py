@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit.views import Shows, shown_of
 from sightline.store.capture.file import capture_file
-from sightline.store.errors import BadRange, UsageError
+from sightline.store.errors import BadRange, StoreFailed, UsageError
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import budget_for
 from sightline.store.shape.memory import BytesSource
@@ -13,7 +13,7 @@ from sightline.store.shape.segments import Segment, uncut
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.files import file_fields
-from sightline.store.tools.lines import open_lines, page_of
+from sightline.store.tools.lines import beyond, open_lines, page_of
 from sightline.store.tools.read_output import VERB as READ_OUTPUT
 from sightline.store.tools.read_output import clipping_fields
 from sightline.store.tools.reply import Reply, fitting, in_order
@@ -57,9 +57,14 @@ def read_file(asking: Asking, request: Request) -> Reply:
         )
     if not asking.store.settings.captures(os.path.dirname(path)):
         raise UsageError("nothing is kept of this folder (capture = off)", "read the file with another tool")
-    buffer = capture_file(asking.store, path, asking.session.name)
     window = asking.profile.reading.window_lines if request.start_line and not request.end_line else 0
     last = request.start_line + window - 1 if window else request.end_line
+    try:
+        buffer = capture_file(asking.store, path, asking.session.name)
+    except StoreFailed as error:
+        from sightline.store.tools.unkept_file import unkept_file  # as seldom as a full disk
+
+        return unkept_file(path, request.start_line, last, error, verb=VERB, request=request.logged())
     target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
     if _is_binary(asking, target):
         return _binary(asking, target, request)
@@ -84,10 +89,7 @@ def _part(asking: Asking, target: Target, request: Request) -> Reply:
     with open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > max(total, 1):
-            raise BadRange(
-                f"{request.path} has {total:,} lines; there is no line {target.first:,}",
-                f"lines 1-{total} are there" if total else "it is empty",
-            )
+            raise beyond(request.path, target.first, total)
         last = min(target.last or total, total)
         fields = _fields(target.buffer)
         page = fitting(

@@ -4,6 +4,7 @@ from typing import Any
 
 from sightline.store.audit.views import Shows
 from sightline.store.capture.command import Unkept
+from sightline.store.errors import StoreFailed
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.cut import shape
 from sightline.store.shape.memory import BytesSource
@@ -12,10 +13,15 @@ from sightline.store.tools.command_view import Ending, counts_of
 from sightline.store.tools.reply import Reply, fitting, in_order
 
 
+def warning_of(error: StoreFailed) -> str:
+    """What a reply says where storing failed."""
+    return f"{error.message}; nothing was kept. {error.hint}".strip()
+
+
 def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str, Any]) -> Reply:
     """The reply where nothing was kept: the output itself, and a plain warning. Never a ref that does not resolve."""
     out, err = BytesSource(unkept.out), BytesSource(unkept.err)
-    why = f"{unkept.error.message}; nothing was kept. {unkept.error.hint}".strip() if unkept.error else None
+    why = warning_of(unkept.error) if unkept.error else None
     off = None if unkept.error else "nothing is kept in this folder (capture = off)"
     full = [name for name, data in (("stdout", unkept.out), ("stderr", unkept.err)) if len(data) >= HARD_LIMIT_BYTES]
     dropped = f"what came after the first 64 KiB of {' and of '.join(full)} is lost and not counted" if full else None

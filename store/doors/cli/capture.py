@@ -56,7 +56,7 @@ def _result(given: Any) -> int:
 
 
 def _capture(given: Any) -> int:
-    door = Door(as_json=given.json, profile=given.profile)
+    door = Door(as_json=given.json, profile=given.profile, insist=False)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
     pass_on = _PassThrough() if given.pass_through else None
 

@@ -92,17 +92,18 @@ class OutputFailed(SightlineError):
 class Door:
     """The command line as a door: one store, one caller, one way of writing."""
 
-    def __init__(self, *, as_json: bool = False, profile: str = "") -> None:
+    def __init__(self, *, as_json: bool = False, profile: str = "", insist: bool = True) -> None:
         """Open the default store.
 
         Args:
             as_json: whether replies are printed as JSON.
             profile: name of the profile; empty for that of the settings.
+            insist: as for `Store`; not where the verb gives what it cannot keep.
 
         Raises:
             SettingError: there is no such profile; else as `Store`.
         """
-        self.store = Store()
+        self.store = Store(insist=insist)
         chosen = load_profile(profile or self.store.settings.profile, "--profile" if profile else "profile")
         if os.isatty(1) or os.isatty(2):  # what a rule for agents leaves in an answer must not reach a terminal
             chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))

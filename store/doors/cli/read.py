@@ -20,7 +20,7 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("path", metavar="PATH[:A-B]", help="the file, and the lines wanted")
     given = made.parse_args(words)
     request = _request(given.path)
-    door = Door(as_json=given.json, profile=given.profile)
+    door = Door(as_json=given.json, profile=given.profile, insist=False)
     try:
         return door.answer(VERB, request.logged(), lambda: read_file(door.asking, request))
     finally:

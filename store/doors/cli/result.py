@@ -35,7 +35,7 @@ def capture_tool(given: Any) -> int:
         raise UsageError(
             f"--arguments is no JSON: {given.arguments[:80]}", """such as --arguments '{"id": 7}'"""
         ) from None
-    door = Door(as_json=given.json, profile=given.profile)
+    door = Door(as_json=given.json, profile=given.profile, insist=False)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
 
     def call() -> Reply:

@@ -20,7 +20,7 @@ _NEWLINE = ord("\n")
 def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
     request, options = _parse(name, words)
-    door = Door(as_json=options["json"], profile=options["profile"])
+    door = Door(as_json=options["json"], profile=options["profile"], insist=False)
     try:
         if _streams(request, options):
             return _stream(door, request)

@@ -1,0 +1,63 @@
+"""What an agent is shown of a file that could not be kept: its lines themselves, and why there is no ref to them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.store.audit.views import Shows
+from sightline.store.capture.file import open_regular
+from sightline.store.disk.streams import StreamReader
+from sightline.store.errors import StoreFailed
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.segments import Segment
+from sightline.store.shape.source import Line
+from sightline.store.tools.lines import beyond, page_of
+from sightline.store.tools.reply import Reply, fitting, in_order
+from sightline.store.tools.unkept_view import warning_of
+
+SNIFFED_BYTES = 8192  # in which a null byte tells that a file is no text
+
+
+class _File:
+    """The lines of a file as it is now; no ref leads to them."""
+
+    def __init__(self, reader: StreamReader) -> None:
+        self._reader = reader
+        self.line_count = reader.line_count
+        self.byte_count = reader.byte_count
+        self.unended = int(not reader.ends_with_newline)
+
+    def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
+        for line in self._reader.lines(first, min(last, self.line_count)):
+            yield "", line
+
+
+def unkept_file(path: str, first: int, last: int, error: StoreFailed, *, verb: str, request: dict[str, Any]) -> Reply:
+    """The reply: as many of the lines as the hard limit lets through.
+
+    Args:
+        path: the file.
+        first: the first line wanted, 1-based; 0 for the beginning.
+        last: the last one, inclusive; 0 for the end.
+        error: why it could not be kept.
+        verb: the verb that was called.
+        request: its arguments.
+
+    Raises:
+        FileNotReadable: it cannot be read either.
+        BadRange: lines that are not there.
+    """
+    fields: dict[str, Any] = {"warning": warning_of(error)}
+    with StreamReader(open_regular(path), "") as reader:
+        lines = _File(reader)
+        total = lines.line_count
+        if first > max(total, 1):
+            raise beyond(path, first, total)
+        first, last = first or 1, min(last or total, total)
+        fields |= {"total_lines": total, "total_bytes": lines.byte_count}
+        if b"\0" in reader.read(0, SNIFFED_BYTES):
+            fields["note"] = "a binary file: its bytes are not shown"
+            return Reply(in_order(fields), (), Shows(verb, request), missing=True)
+        page = fitting(fields, HARD_LIMIT_BYTES, lambda room: page_of(lines, first, last, room), lambda one: one.text)
+    fields |= {"lines": f"{first}-{page.last}", "truncated": page.last < last or bool(page.clipped) or None}
+    body = tuple(Segment(segment.text) for segment in page.segments)
+    return Reply(in_order(fields), body, Shows(verb, request), missing=True)
