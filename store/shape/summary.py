@@ -47,7 +47,7 @@ def summary(
     failed = timed_out or bool(signal) or bool(exit_code)
     told = [tally for tally in examination.tallies if any(tally.numbers.values())]
     if not told:
-        return plain + _unread(examination.tallies)
+        return plain + _unread([one for one in examination.tallies if failed or one.rule.name in examination.run])
     parts = [_told(tally, examination.failed if failed or tally.bad else [], len(told) > 1) for tally in told]
     bad = any(tally.bad for tally in told)
     against = ""

@@ -38,6 +38,11 @@ class Examination:
         rules = [load_rule(name) for name in recognise(self._command, data)]
         return Judge(rules, prefix_of(sampled_lines(data)))
 
+    @cached_property
+    def run(self) -> frozenset[str]:
+        """Names of the tools that the command runs, whatever the output says."""
+        return frozenset(recognise(self._command, b""))
+
     def failures(self, source: Source) -> Failures:
         """The failure lines of one of the streams; the first time in one pass over it."""
         place = 0 if source is self._streams[0] else 1

@@ -26,6 +26,14 @@ _EXAMPLE = re.compile(r"^\[\[[\w.+-]+\.example\]\]$", re.MULTILINE)
 _WORDS = bytes(at if at > 127 or chr(at).isalnum() or at == 95 else 32 for at in range(256))
 """Makes a blank of whatever is of no word."""
 
+_QUOTING = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "ls", "tree", "diff")) | {
+    f"git {name}" for name in ("log", "show", "diff", "grep", "blame")
+}
+_BESIDE = frozenset(("cd", "head", "tail", "sort", "uniq", "cut", "wc", "tr", "cat", "sed", "awk", "echo", "less"))
+"""Programs that quote, and those that change nothing about that."""
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|2>\S+|2>&1")
+_STAGES = re.compile(r"[;&|()\n]+")
 _SPLIT = re.compile(r"[\s;&|(){}\"'`=]+")
 
 
@@ -165,20 +173,36 @@ def catalogue() -> tuple[Known, ...]:
 def recognise(command: str, data: bytes) -> list[str]:
     """Names of the tools whose output this is: those that the command runs, and those whose marks the text has.
 
-    Those that no command runs, such as stack traces, which stand in the output of any tool, come last.
+    Those that no command runs, such as stack traces, which stand in the output of any tool, come last. What a search or
+    a list of changes quotes is nobody's output.
 
     Args:
         command: the command line; empty where it is unknown.
         data: the output, or parts of it, without colours.
     """
     words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
-    there = frozenset(data.translate(_WORDS).split())
+    there = frozenset() if _only_quotes(command) else frozenset(data.translate(_WORDS).split())
     found = [
         known
         for known, marks in zip(catalogue(), _marks(), strict=True)
-        if _runs(words, known.programs) or any(mark.words <= there and mark.stands_in(data) for mark in marks)
+        if _runs(words, known.programs)
+        or (there and any(mark.words <= there and mark.stands_in(data) for mark in marks))
     ]
     return [known.name for known in sorted(found, key=lambda known: not known.programs)]
+
+
+def _only_quotes(command: str) -> bool:
+    """Whether a command prints nothing but what it finds in files or in the history."""
+    stages = [stage.split() for stage in _STAGES.split(_QUOTED.sub("x", command))]
+    programs = {_program(words) for words in stages if words}
+    return not programs.isdisjoint(_QUOTING) and programs <= _QUOTING | _BESIDE
+
+
+def _program(words: list[str]) -> str:
+    name = words[0].rsplit("/", 1)[-1]
+    if name != "git":
+        return name
+    return f"git {next((word for word in words[1:] if not word.startswith('-')), '')}"
 
 
 def load_rule(name: str) -> Rule:

@@ -149,3 +149,28 @@ def test_summary_of_an_example_never_contradicts_its_exit_code(example: Example)
 def test_no_rule_is_parsed_to_recognise_a_tool() -> None:
     assert os.path.isdir(FOLDER)
     assert len(catalogue()) == len(TABLES)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep -rn 'error: |x' src",
+        "cd src && rg error | head -50",
+        "git log -p -3",
+        "git --no-pager diff HEAD~1",
+        "find . -name '*.c' 2>/dev/null | sort",
+    ],
+)
+def test_what_a_search_or_a_list_of_changes_quotes_is_no_tools_output(command: str) -> None:
+    quoted = b"src/a.c:3:1: error: expected ';'\n=== short test summary info ===\nFAILED a.py::b\n"
+    assert {"gcc", "pytest"}.isdisjoint(recognise(command, quoted))
+    for other in ("make check", "./build.sh | grep -v ok", "cat build.log", "git commit -m x", command + "; make"):
+        assert "pytest" in recognise(other, quoted)
+
+
+def test_a_success_is_not_said_to_count_what_it_only_speaks_of() -> None:
+    out = BytesSource(b"= short test summary info =\n" * 9)
+    told = summary(out, BytesSource(b""), exit_code=0, examination=Examination(out, BytesSource(b""), "cat notes"))
+    assert "recognised" not in told
+    told = summary(out, BytesSource(b""), exit_code=0, examination=Examination(out, BytesSource(b""), "pytest -qq"))
+    assert told.endswith("what pytest counts was not recognised")
