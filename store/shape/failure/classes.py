@@ -4,23 +4,52 @@ A line is judged only where it holds one of a few literal stems, which are found
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
 
+from sightline.store.shape.failure.tool_rules import Pattern
 
-class ErrorClass(NamedTuple):
+
+class Way(NamedTuple):
     """One way in which lines look like errors.
 
     Attributes:
-        name: what it is called.
+        has: literals; a line without any of them is not searched for the pattern.
         pattern: is found in the cleaned text of such a line.
     """
 
+    has: tuple[str, ...]
+    pattern: Pattern
+
+
+class ErrorClass(NamedTuple):
+    """Ways that are equally specific.
+
+    Attributes:
+        name: what they are called.
+        ways: a line that looks like an error in one of them belongs to the class.
+        any_case: whether that holds in any case; the literals are lower-case then.
+    """
+
     name: str
-    pattern: re.Pattern[str]
+    ways: tuple[Way, ...]
+    any_case: bool
+
+    def has(self, text: str) -> bool:
+        """Whether a line belongs to it, or to one that is more specific."""
+        if self.any_case:
+            text = text.lower()
+        for way in self.ways:
+            for literal in way.has:
+                if literal in text:
+                    if way.pattern.search(text):
+                        return True
+                    break
+        return False
 
 
-def _class(name: str, *patterns: str) -> ErrorClass:
-    return ErrorClass(name, re.compile("|".join(patterns)))
+def _class(name: str, *ways: tuple[str, str], any_case: bool = False) -> ErrorClass:
+    return ErrorClass(name, tuple(Way(tuple(has.split("|")), Pattern(text)) for has, text in ways), any_case)
 
 
 _LOCATION = r"(?:\.\w{1,10}(?::\d+|\(\d+)|\b[Mm]akefile:\d+|\bline \d+)"
@@ -58,52 +87,68 @@ STEMS = (
 CLASSES = (
     _class(
         "exception",
-        r"^E\s{2,}\S",
-        r"(?<![\w$])(?:[a-z][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Failure)\b(?:\s\[\w+\])?(?::|$)",
-        r"\bException in thread\b",
-        r"\bAssertion\b.*\bfailed\b",
-        r"\bassertion failed\b",
-        r"\bpanicked at\b",
-        r"^panic: ",
-        r"\bundefined reference\b",
+        ("E |E\t", r"^E\s{2,}\S"),
+        (
+            "Error|Exception|Failure",
+            r"(?<![\w$])(?:[a-z][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Failure)\b(?:\s\[\w+\])?(?::|$)",
+        ),
+        ("Exception in thread", r"\bException in thread\b"),
+        ("Assertion", r"\bAssertion\b.*\bfailed\b"),
+        ("assertion failed", r"\bassertion failed\b"),
+        ("panicked at", r"\bpanicked at\b"),
+        ("panic: ", r"^panic: "),
+        ("undefined reference", r"\bundefined reference\b"),
     ),
     _class(
         "located",
-        r"\berror(?:\[\w+\]|\sTS\d+)",
-        rf"^(?!.*\*\*\* )(?=.*{_LOCATION})(?=.*\b(?:[Ee]rror|ERROR|[Ff]atal|FATAL|FAIL(?:ED|URE)?)\b)",
+        ("error[|error ", r"\berror(?:\[\w+\]|\sTS\d+)"),
+        (
+            "rror|ERROR|atal|FATAL|FAIL",
+            rf"^(?!.*\*\*\* )(?=.*{_LOCATION})(?=.*\b(?:[Ee]rror|ERROR|[Ff]atal|FATAL|FAIL(?:ED|URE)?)\b)",
+        ),
     ),
     _class(
         "failed",
-        r"\bTraceback \(",
-        r"\bpanic:",
-        r"\bFAIL(?:ED|URES?|S)?\b",
-        r"\b(?:[Ff]atal|FATAL|ERROR)\b",
-        r"\bnot ok\b",
-        r"[✕✖✗✘❌]",
-        r"^\W{0,4}(?:fail(?:ed|ure)?|error|err|fatal) ?:",
-        r"\b[Ee]rror:",
-        r"\bSegmentation fault\b",
-        r"\bcore dumped\b",
-        r"\bcommand not found\b",
-        r"\bNo such file or directory\b",
-        r"\b[Pp]ermission denied\b",
-        r"\bNo space left on device\b",
-        r"^CONFLICT \(",
+        ("Traceback (", r"\bTraceback \("),
+        ("panic:", r"\bpanic:"),
+        ("FAIL", r"\bFAIL(?:ED|URES?|S)?\b"),
+        ("atal|FATAL|ERROR", r"\b(?:[Ff]atal|FATAL|ERROR)\b"),
+        ("not ok", r"\bnot ok\b"),
+        ("✕|✖|✗|✘|❌", r"[✕✖✗✘❌]"),
+        ("fail|err|fatal", r"^\W{0,4}(?:fail(?:ed|ure)?|error|err|fatal) ?:"),
+        ("rror:", r"\b[Ee]rror:"),
+        ("Segmentation fault", r"\bSegmentation fault\b"),
+        ("core dumped", r"\bcore dumped\b"),
+        ("command not found", r"\bcommand not found\b"),
+        ("No such file or directory", r"\bNo such file or directory\b"),
+        ("ermission denied", r"\b[Pp]ermission denied\b"),
+        ("No space left on device", r"\bNo space left on device\b"),
+        ("CONFLICT (", r"^CONFLICT \("),
     ),
     _class(
         "exit",
-        r"\bexit(?:ed|ing)?(?: with)?(?: (?:code|status|value))?[:= ]+-?[1-9]",
-        r"\b[Nn]on-zero exit\b",
-        r"\*\*\* .*\bError \d",
-        r"\bKilled\b",
+        ("exit", r"\bexit(?:ed|ing)?(?: with)?(?: (?:code|status|value))?[:= ]+-?[1-9]"),
+        ("on-zero exit", r"\b[Nn]on-zero exit\b"),
+        ("*** ", r"\*\*\* .*\bError \d"),
+        ("Killed", r"\bKilled\b"),
     ),
     _class(
         "word",
-        r"(?i)\b(?:errors?|fail(?:ed|s|ures?|ing)|exceptions?|panic(?:ked)?|undefined)\b",
-        r"\b(?:not found|no such|killed|abort(?:ed|ing)|rejected|refused|timed out|(?:access|permission) denied)\b",
-        r"\b(?:cannot|could not|unable to) |\bunexpected |\bexpecting\b|\bmismatch|\bexceed(?:s|ed)\b",
-        r"\bexpected\b.*\b(?:got|but|found|actual|received)\b",
-        r"^\s*(?:expected|actual|received)\b.*:",
+        (
+            "error|fail|exception|panic|undefined",
+            r"\b(?:errors?|fail(?:ed|s|ures?|ing)|exceptions?|panic(?:ked)?|undefined)\b",
+        ),
+        (
+            "not found|no such|killed|abort|rejected|refused|timed out|denied",
+            r"\b(?:not found|no such|killed|abort(?:ed|ing)|rejected|refused|timed out|(?:access|permission) denied)\b",
+        ),
+        (
+            "cannot |could not |unable to |unexpected |expecting|mismatch|exceed",
+            r"\b(?:cannot|could not|unable to) |\bunexpected |\bexpecting\b|\bmismatch|\bexceed(?:s|ed)\b",
+        ),
+        ("expected", r"\bexpected\b.*\b(?:got|but|found|actual|received)\b"),
+        ("expected|actual|received", r"^\s*(?:expected|actual|received)\b.*:"),
+        any_case=True,
     ),
 )
 """The classes, most specific first; a line belongs to the first that matches."""
@@ -122,27 +167,44 @@ _PASSED = re.compile(
 )
 
 
+_NONE_HAS = ("0", "no ", "zero ", "without")
+_PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√")
+
+
 def class_of(text: str) -> int:
     """The place of the class that a cleaned line belongs to, 0 for the most specific; -1 for none."""
     rank = _first_match(text)
-    if rank < 0 or _PASSED.search(text) or _FRAME.match(text):
+    if rank < 0 or _FRAME.match(text) or (any(one in text for one in _PASSED_HAS) and _PASSED.search(text)):
         return -1
-    return _first_match(_NONE_OF_THEM.sub("", text)) if _NONE_OF_THEM.search(text) else rank
+    lowered = text.lower()
+    if any(one in lowered for one in _NONE_HAS) and _NONE_OF_THEM.search(text):
+        return _first_match(_NONE_OF_THEM.sub("", text))
+    return rank
 
 
 def _first_match(text: str) -> int:
     for rank, error_class in enumerate(CLASSES):
-        if error_class.pattern.search(text):
+        if error_class.has(text):
             return rank
     return -1
 
 
-_VARYING = re.compile(
-    r"0x[0-9a-fA-F]+|\b[0-9a-f]{7,}\b|'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|[\w.@+~-]*/[^\s:,;()]+|[\w-]+\.\w{1,5}(?=[:(])|\d+"
-)
+_PATH, _NAME = r"[\w.@+~-]*/[^\s:,;()]+|", r"[\w-]+\.\w{1,5}(?=[:(])|"
+
+
+@cache
+def _varying(path: bool, name: bool) -> re.Pattern[str]:
+    """What differs between lines that say the same, where a text has a slash, and a point; few have."""
+    return re.compile(
+        r"0x[0-9a-fA-F]+|\b[0-9a-f]{7,}\b|'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|"
+        rf"{_PATH if path else ''}{_NAME if name else ''}\d+"
+    )
+
+
 KIND_CHARS = 120  # of a line's text; what tells messages apart stands early
 
 
 def kind_of(text: str) -> str:
     """The text with names, paths and numbers masked: lines of one kind say the same of different things."""
-    return _VARYING.sub("#", text.strip()[: 2 * KIND_CHARS])[:KIND_CHARS]
+    text = text.strip()[: 2 * KIND_CHARS]
+    return _varying("/" in text, "." in text).sub("#", text)[:KIND_CHARS]

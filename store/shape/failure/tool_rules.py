@@ -181,12 +181,13 @@ def recognise(command: str, data: bytes) -> list[str]:
         data: the output, or parts of it, without colours.
     """
     words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
-    there = frozenset() if _only_quotes(command) else frozenset(data.translate(_WORDS).split())
+    there = frozenset(data.translate(_WORDS).split())
+    is_quoted = _only_quotes(command)
     found = [
         known
         for known, marks in zip(catalogue(), _marks(), strict=True)
         if _runs(words, known.programs)
-        or (there and any(mark.words <= there and mark.stands_in(data) for mark in marks))
+        or (not is_quoted and any(mark.words <= there and mark.stands_in(data) for mark in marks))
     ]
     return [known.name for known in sorted(found, key=lambda known: not known.programs)]
 

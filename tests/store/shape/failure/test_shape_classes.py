@@ -1,6 +1,10 @@
 """What looks like an error in the output of a tool that no rule knows."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
 
@@ -71,3 +75,17 @@ def test_lines_that_say_the_same_of_different_things_are_of_one_kind() -> None:
     )
     assert kind_of("KeyError: 'one'") == kind_of("KeyError: 'other'")
     assert kind_of("undefined name 'x'") != kind_of("unused import 'x'")
+
+
+SAID = re.compile(r"[A-Za-z]{3,}[ :(]?|[^\w\s]")
+WORDS = sorted(
+    {word for one in CLASSES for way in one.ways for word in SAID.findall(way.pattern.text)} | {" ", "\t", "7"}
+)
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=9).map("".join), st.sampled_from(["", "E", "E ", "a.c:3: "]))
+def test_no_way_is_closed_by_its_literals(text: str, start: str) -> None:
+    for one in CLASSES:
+        for line in (start + text, start + text.upper(), start + text.replace(":", ": ")):
+            judged = line.lower() if one.any_case else line
+            assert one.has(line) == any(way.pattern.search(judged) is not None for way in one.ways)
