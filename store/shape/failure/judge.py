@@ -1,6 +1,7 @@
 """Judges single lines: which of them are failures, of which sort and weight."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ JUDGED_BYTES = 4096
 
 CACHED_LINES = 20_000  # judgements remembered; a flood of errors says the same over and over, but for its numbers
 CACHED_BYTES = 300  # of a line; longer ones are rarely the same
+
+NAMED_LINES = 100
+"""How many lines, the same but for their numbers, are each asked what they name: more than anybody is told."""
 
 CAUSE, NAME, EXCEPTION, LOCATED, FAILED, ECHO, EXIT, WORD, MINOR = range(9)
 """Weights of a failure line, the first counting most: a rule's cause and name, the general classes, a rule's others."""
@@ -53,6 +57,7 @@ class Judge:
         self._sorts: list[tuple[Rule, Failure | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
         self._quiet = [rule.quiet for rule in rules if rule.quiet]
         self._cached: dict[bytes, Verdict | None] = {}
+        self._named: Counter[bytes] = Counter()
         self.stems = STEMS
         self.literals = _uncovered(literal for _, sort in self._sorts for literal in sort.has)
         masked = {literal.encode().translate(NUMBERS) for _, sort in self._sorts for literal in sort.has}
@@ -68,7 +73,7 @@ class Judge:
         """What a raw line, or the first JUDGED_BYTES of it, is; None where it is no failure.
 
         A flood of errors says the same over and over but for its numbers: what holds of one such line holds of all,
-        unless a rule may know it.
+        save what a rule finds named in it, which is not looked for in the last of very many.
         """
         data = without_colour(data)
         key = data.translate(NUMBERS)
@@ -84,8 +89,13 @@ class Judge:
             verdict = verdict or self._by_class(data)
         else:
             verdict, varies = self._by_class(key[:JUDGED_BYTES]), False
-        if not varies and len(key) <= CACHED_BYTES and len(self._cached) < CACHED_LINES:
-            self._cached[key] = verdict
+        if len(key) <= CACHED_BYTES and len(self._cached) < CACHED_LINES:
+            if not varies:
+                self._cached[key] = verdict
+            elif verdict and len(self._named) < CACHED_LINES:
+                self._named[key] += 1
+                if self._named[key] > NAMED_LINES:
+                    self._cached[key] = verdict._replace(name="", place="")
         return verdict
 
     def _by_rules(self, text: str) -> tuple[Verdict | None, bool]:

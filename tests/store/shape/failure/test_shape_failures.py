@@ -5,7 +5,7 @@ import re
 import pytest
 from sightline.store.shape.failure import failures
 from sightline.store.shape.failure.failures import find_failures
-from sightline.store.shape.failure.judge import CAUSE, EXCEPTION, EXIT, FAILED, NAME, Judge
+from sightline.store.shape.failure.judge import CAUSE, EXCEPTION, EXIT, FAILED, NAME, NAMED_LINES, Judge
 from sightline.store.shape.failure.tool_rules import Block, Failure, Pattern, Rule
 from sightline.store.shape.memory import BytesSource
 
@@ -85,3 +85,12 @@ def test_a_log_prefix_is_no_part_of_what_is_judged() -> None:
     start = Block(("---",), Pattern("^--- FAIL"), None, None, None, 9, "cause", None, None)
     stamped = Judge([rule(blocks=(start,))], re.compile(r"\d\d:\d\d "))
     assert found(b"12:30 --- FAIL: TestX\n12:31 ok\n", stamped) == [(1, CAUSE)]
+
+
+def test_of_a_flood_the_first_lines_are_asked_what_they_name() -> None:
+    sort = Failure(("BAD",), Pattern(r"^BAD (?P<name>\w+)"), "cause", None)
+    judge = Judge([rule(failures=(sort,))])
+    names = [judge.verdict(b"BAD t%d" % (200 + number)) for number in range(NAMED_LINES + 50)]
+    assert all(verdict and verdict.rank == CAUSE for verdict in names)
+    assert [verdict.name for verdict in names[:3] if verdict] == ["t200", "t201", "t202"]
+    assert names[-1] and names[-1].name == ""
