@@ -90,7 +90,8 @@ def test_a_log_prefix_is_no_part_of_what_is_judged() -> None:
 def test_of_a_flood_the_first_lines_are_asked_what_they_name() -> None:
     sort = Failure(("BAD",), Pattern(r"^BAD (?P<name>\w+)"), "cause", None)
     judge = Judge([rule(failures=(sort,))])
-    names = [judge.verdict(b"BAD t%d" % (200 + number)) for number in range(NAMED_LINES + 50)]
-    assert all(verdict and verdict.rank == CAUSE for verdict in names)
-    assert [verdict.name for verdict in names[:3] if verdict] == ["t200", "t201", "t202"]
-    assert names[-1] and names[-1].name == ""
+    numbers = [f"{number:08b}".replace("0", "2").replace("1", "3") for number in range(NAMED_LINES + 50)]
+    verdicts = [judge.verdict(f"BAD t{number}".encode()) for number in numbers]
+    assert all(verdict and verdict.rank == CAUSE for verdict in verdicts)
+    assert [verdict.name for verdict in verdicts[:2] if verdict] == ["t22222222", "t22222223"]
+    assert verdicts[-1] and verdicts[-1].name == ""
