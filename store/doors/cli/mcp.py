@@ -1,19 +1,12 @@
 """``sightline mcp``: the MCP server, on standard input and output or on HTTP."""
 
 import os
-import signal
 import sys
-from typing import Any, NoReturn
+from typing import Any
 
 from sightline.store.doors.cli.arguments import Parser, parser, seconds
 from sightline.store.doors.mcp.options import PATIENCE_SECONDS, TOOLS, Options
 from sightline.store.errors import UsageError
-
-_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-
-class _Ended(BaseException):
-    """A signal asks for the end."""
 
 
 def main(name: str, words: list[str]) -> int:
@@ -99,26 +92,21 @@ def _enter(root: str) -> str:
 
 
 def _serve_stdio(options: Options) -> int:
+    from sightline.store.doors.mcp.ending import Ended, ignore_signals, raise_signals
     from sightline.store.doors.mcp.service import Service
     from sightline.store.doors.mcp.stdio import StdioServer
 
     source, sink = _own_streams()
     server = StdioServer(Service(options), source, sink)
-    for number in _ENDING:
-        signal.signal(number, _end)
     wait = True
     try:
+        raise_signals()
         server.serve()
-    except _Ended:
+    except Ended:
         wait = False
-    for number in _ENDING:
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals()
     server.close(wait=wait)
     return 0
-
-
-def _end(*_: object) -> NoReturn:
-    raise _Ended
 
 
 def _own_streams() -> tuple[int, int]:

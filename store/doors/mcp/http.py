@@ -4,8 +4,6 @@ Needs the extra ``http``; nothing else imports this module.
 """
 
 import asyncio
-import os
-import signal
 import socket
 import threading
 import time
@@ -14,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from sightline.store.doors.mcp.call import Call, Outcome
-from sightline.store.doors.mcp.guard import Guard, check_address, token_of
+from sightline.store.doors.mcp.ending import Ended, ignore_signals, raise_signals
+from sightline.store.doors.mcp.guard import App, Guard, check_address, token_of
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.progress import EVERY_SECONDS
 from sightline.store.doors.mcp.protocol import Context, Rejected, client_label, finished, server_version
@@ -59,27 +58,31 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
     service = Service(options)
     token, is_new, path = token_of(service.desk().store.layout) if with_token else ("", False, "")
     listener = _listen_on(host, port)
-    app = server_of(service).streamable_http_app(streamable_http_path=PATH, host=host)
-    config = uvicorn.Config(
-        Guard(app, token, host),
-        log_level="warning",
-        access_log=False,
-        lifespan="on",
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-    print(f"Sightline serves MCP on {_url(host, listener.getsockname()[1])}", flush=True)
+    try:
+        raise_signals()
+        _tell(_url(host, listener.getsockname()[1]), token, is_new, path)
+        _run(Guard(app_of(service, host), token, host), listener)
+    except Ended:  # uvicorn raises anew what it was asked to end by
+        pass
+    finally:
+        ignore_signals()
+        service.close()
+    return 0
+
+
+def _tell(url: str, token: str, is_new: bool, path: str) -> None:
+    print(f"Sightline serves MCP on {url}", flush=True)
     if is_new:
         print(f"Authorization: Bearer {token}\n(made now, and kept in {path})", flush=True)
     elif token:
         print(f"(the bearer token is the one in {path})", flush=True)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # uvicorn has its own, and raises them again once it has ended
-    signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-    try:
-        uvicorn.Server(config).run(sockets=[listener])
-    finally:
-        service.close()
-    return 0
+
+
+def _run(app: App, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=_GRACE_SECONDS
+    )
+    uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listen_on(host: str, port: int) -> socket.socket:
@@ -94,8 +97,8 @@ def _url(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
 
 
-def server_of(service: Service) -> Server[Any]:
-    """The SDK's server, with our service behind each of its methods."""
+def app_of(service: Service, host: str) -> App:
+    """The SDK's server as an application, with our service behind each of its methods."""
     server: Server[Any] = Server(
         "sightline",
         version=server_version(),
@@ -107,7 +110,8 @@ def server_of(service: Service) -> Server[Any]:
         server.add_request_handler(method, _PARAMS[method], partial(_answer, service))
     server.add_request_handler("resources/subscribe", types.SubscribeRequestParams, partial(_subscribe, service))
     server.add_request_handler("resources/unsubscribe", types.UnsubscribeRequestParams, partial(_unsubscribe, service))
-    return server
+    app: App = server.streamable_http_app(streamable_http_path=PATH, host=host)
+    return app
 
 
 def _context(request: _Request) -> Context:

@@ -51,6 +51,9 @@ CALLS_AT_ONCE = 512
 END_GRACE_SECONDS = 0.5
 """What calls have to finish once the input has ended, as when a script was piped in."""
 
+LAST_WORDS_SECONDS = 0.2
+"""What is left for answers after that: of commands that have just been ended, and to subscriptions."""
+
 LISTEN = "subscriptions/listen"
 UPDATED = "notifications/resources/updated"
 _INLINE = ("tools/list", "resources/templates/list")
@@ -110,9 +113,10 @@ class StdioServer:
         # What ends now is still answered with what there is, if it is answered at once. Writing may block for good,
         # so it is not this thread that does it.
         self._service.close()
-        threading.Thread(target=self._end_subscriptions, daemon=True).start()
-        deadline = time.monotonic() + 0.1
-        while (self._working or self._calls) and time.monotonic() < deadline and not self._gone:
+        ending = threading.Thread(target=self._end_subscriptions, daemon=True)
+        ending.start()
+        deadline = time.monotonic() + LAST_WORDS_SECONDS
+        while (self._working or ending.is_alive()) and time.monotonic() < deadline and not self._gone:
             time.sleep(0.005)
         with self._lock:
             calls = list(self._calls.values())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp_types import methods
 
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 MODERN = "2026-07-28"
@@ -30,7 +31,6 @@ def test_both_eras_are_served_by_one_process(client: Any) -> None:
 
 @pytest.mark.parametrize("version", [MODERN, *LEGACY])
 def test_results_fit_the_schema_of_every_version(connect: Callable[..., Any], version: str) -> None:
-    methods = pytest.importorskip("mcp_types.methods")
     client = connect(version=version)
     client.call("run_command", command=LARGE)
     uri = client.request("resources/list")["resources"][0]["uri"]
