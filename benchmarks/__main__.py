@@ -3,7 +3,7 @@
 import argparse
 import tempfile
 
-from benchmarks import capture, failure_recall, lines, processes, screen, shaping, startup
+from benchmarks import capture, failure_recall, lines, mcp, processes, screen, shaping, startup
 from benchmarks.measure import machine, print_rows
 
 ALL = {
@@ -11,6 +11,7 @@ ALL = {
     "capture": capture,
     "lines": lines,
     "processes": processes,
+    "mcp": mcp,
     "screen": screen,
     "shaping": shaping,
     "failure_recall": failure_recall,

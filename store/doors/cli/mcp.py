@@ -96,6 +96,9 @@ def _serve_stdio(options: Options) -> int:
     from sightline.store.doors.mcp.service import Service
     from sightline.store.doors.mcp.stdio import StdioServer
 
+    if os.isatty(0):
+        told = "an MCP client starts this and speaks to it on standard input; `sightline mcp --help` tells how"
+        print(told, file=sys.stderr)
     source, sink = _own_streams()
     server = StdioServer(Service(options), source, sink)
     wait = True

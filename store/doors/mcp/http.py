@@ -117,7 +117,15 @@ def app_of(service: Service, host: str) -> App:
 def _context(request: _Request) -> Context:
     params = request.session.client_params
     client = params.client_info.model_dump(by_alias=True) if params and params.client_info else None
-    return Context(request.protocol_version, client_label(client), dict((request.params or {}).get("_meta") or {}))
+    session = {"http/sessionId": found} if (found := _session_id(request)) else {}  # where the client tells no better
+    return Context(
+        request.protocol_version, client_label(client), {**session, **((request.params or {}).get("_meta") or {})}
+    )
+
+
+def _session_id(request: _Request) -> str:
+    """The transport's own id of a client's session, which only clients before 2026-07-28 have."""
+    return str(getattr(request.request, "headers", {}).get("mcp-session-id", ""))
 
 
 class _Waiting:
@@ -157,8 +165,7 @@ async def _answer(service: Service, request: _Request, _: Any) -> dict[str, Any]
 
 
 def _key(request: _Request, uri: str) -> tuple[str, str]:
-    headers = getattr(request.request, "headers", {})
-    return str(headers.get("mcp-session-id", "")), uri
+    return _session_id(request), uri
 
 
 async def _subscribe(service: Service, request: _Request, params: Any) -> dict[str, Any]:

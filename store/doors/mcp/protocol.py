@@ -131,21 +131,20 @@ def introduction(context: Context, instructions: str) -> dict[str, Any]:
     }
     if context.modern:
         return {"supportedVersions": list(VERSIONS), **features}
-    if context.version in ("2025-03-26", "2024-11-05"):
-        title: dict[str, str] = {}
-    else:
-        title = {"title": "Sightline"}
     if context.version == "2024-11-05":
         del features["capabilities"]["completions"]
-    server = {"name": "sightline", **title, "version": server_version()}
-    return {"protocolVersion": context.version, "serverInfo": server, **features}
+    return {"protocolVersion": context.version, "serverInfo": _server(), **features}
+
+
+def _server() -> dict[str, str]:
+    return {"name": "sightline", "title": "Sightline", "version": server_version()}
 
 
 def finished(result: dict[str, Any], method: str, context: Context) -> dict[str, Any]:
     """A result with what its era demands of every one."""
     if not context.modern:
         return result
-    meta = {META + "serverInfo": {"name": "sightline", "version": server_version()}, **result.get("_meta", {})}
+    meta = {META + "serverInfo": _server(), **result.get("_meta", {})}
     more: dict[str, Any] = {"resultType": "complete", "_meta": meta}
     if method in _CACHED_MS:
         more |= {"ttlMs": _CACHED_MS[method], "cacheScope": "private"}

@@ -260,9 +260,11 @@ def test_views_say_which_client_asked(serve: Callable[..., HttpServer]) -> None:
     server.use(act)
     server.use(act, "legacy")
     with Store(str(server.home)) as store:
-        callers = [json.loads(indexed.view.request)["caller"]["client"] for indexed in list_views(store)]
-        assert len(callers) == 2
-        assert callers[0] == callers[1] != ""
+        legacy, modern = (json.loads(indexed.view.request)["caller"] for indexed in list_views(store))
+        assert legacy["client"] == modern["client"] != ""
+        assert legacy["harness_session"]  # the transport's own; today's has none
+        assert "harness_session" not in modern
+        assert len(store.index.sessions()) == 2
 
 
 def headers(host: str = "127.0.0.1:8423", **more: str) -> dict[str, str]:
