@@ -84,6 +84,8 @@ def _open_locked(path: str) -> int:
 def _without_torn_line(fd: int) -> int:
     """A writer died in the middle of a line, which was never sent: cut it off. The size then."""
     size = end = os.fstat(fd).st_size
+    if not size or os.pread(fd, 1, size - 1) == b"\n":
+        return size
     while end:
         start = max(0, end - _READ_BYTES)
         newline = os.pread(fd, end - start, start).rfind(b"\n")
@@ -127,8 +129,7 @@ def entry_hash(number: int, previous: str, entry: dict[str, Any]) -> str:
     return sha256_hex(f"{FORMAT}\n{number}\n{previous}\n{_dumps(covered)}".encode(errors="surrogatepass"))
 
 
-def _dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
 def read_entry(path: str, offset: int, length: int) -> dict[str, Any]:

@@ -67,6 +67,21 @@ def record_view(
     Raises:
         StoreFailed: it could not be logged.
     """
+    return index_view(store, append_view(store, session, shows, text, cleaning))
+
+
+class Appended(NamedTuple):
+    """A view that is in the log, and in no list yet."""
+
+    session: Session
+    place: log.Place
+    fields: dict[str, Any]
+
+
+def append_view(
+    store: Store, session: Session, shows: Shows, text: Sequence[Segment], cleaning: str = DEFAULT.cleaning.views
+) -> Appended:
+    """The first half of `record_view`, all that must happen before a reply is sent. Raises as that."""
     joined = "".join(segment.text for segment in text)
     data = joined.encode(errors="surrogateescape")
     now = time.time()
@@ -89,13 +104,25 @@ def record_view(
     path = store.layout.audit_file(session.name)
     try:
         place = log.append(path, header, entry, durable=store.settings.durable)
-        if place.number == 1:
-            store.index.put_session(session)
-        indexed = _indexed(session.name, place, fields)
+    except OSError as error:
+        raise _not_logged(error) from error
+    return Appended(session, place, fields)
+
+
+def index_view(store: Store, appended: Appended) -> View:
+    """The second half of `record_view`: lists know of it from here on. Raises as that."""
+    try:
+        if appended.place.number == 1:
+            store.index.put_session(appended.session)
+        indexed = _indexed(appended.session.name, appended.place, appended.fields)
         store.index.put_view(indexed)
-    except Exception as error:  # disk full speaks through OSError and SQLite alike
-        raise StoreFailed(f"this reply could not be logged: {error}", "`sightline doctor` tells more") from error
-    return indexed.view
+        return indexed.view
+    except Exception as error:  # by its class SQLite would have to be loaded
+        raise _not_logged(error) from error
+
+
+def _not_logged(error: Exception) -> StoreFailed:
+    return StoreFailed(f"this reply could not be logged: {error}", "`sightline doctor` tells more")
 
 
 def record_shown(store: Store, view: View, shown: tuple[Shown, ...]) -> None:
