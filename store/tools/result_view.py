@@ -1,6 +1,6 @@
 """What an agent is shown of a tool's result: all of it where it is short, else a sample with a ref to the whole."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from sightline.store.audit.views import Shows, shown_of
@@ -49,6 +49,9 @@ def result_reply(
     verb: str,
     request: dict[str, Any],
     verbosity: str = "auto",
+    failed: bool = False,
+    blocks: Collection[int] | None = None,
+    always_ref: bool = False,
 ) -> Reply:
     """The reply for a result's buffer.
 
@@ -58,16 +61,23 @@ def result_reply(
         verb: the verb that was called.
         request: its arguments.
         verbosity: ``auto``, which is ``normal`` here, or a mode.
+        failed: whether the tool reported an error: what explains it comes first.
+        blocks: numbers of the blocks that are shown; all of them by default.
+        always_ref: whether even a short result is given with its ref.
     """
     sampling = sampling_of(asking.profile)
     moved = fields_of(buffer)
     own = {field.stream for field in moved}
     streams = sorted((stream for stream in buffer.streams if stream not in own), key=number_of)
+    if blocks is not None:
+        streams = [stream for stream in streams if number_of(stream) in blocks]
     note = {"note": buffer.note} if buffer.note else {}
     budgets = asking.profile.budgets
     budget = budget_for("normal" if verbosity == "auto" else verbosity, exit_ok=True, budgets=budgets)
-    if (short := _short(asking, buffer, streams, note, verbosity)) is not None:
+    if not always_ref and (short := _short(asking, buffer, streams, note, verbosity)) is not None:
         return _reply(note, short, buffer, verb, request, truncated=False)
+    if failed:  # what explains it may well stand in a field: such are cut here, too
+        streams += [field.stream for field in moved if f"part.{field.block}" in streams]
     fields: dict[str, Any] = {"output_id": buffer.ref, "total_bytes": buffer.bytes, **note}
 
     def make(limit: int) -> list[_Part]:
@@ -75,7 +85,7 @@ def result_reply(
         parts = []
         for place, stream in enumerate(streams):
             room = left // (len(streams) - place)
-            part = _part(asking, Target(buffer, stream), moved, room, budget is None, sampling)
+            part = _part(asking, Target(buffer, stream), moved, room, budget is None, sampling, failed)
             left -= len(join_segments(part.made.shaped.segments).encode()) + _SEPARATOR_BYTES * (len(streams) > 1)
             parts.append(part)
         return parts
@@ -125,7 +135,9 @@ def _is_binary(buffer: Buffer, stream: str) -> bool:
     return bool(mime) and not mime.startswith((TEXT_MIME, JSON_MIME))
 
 
-def _part(asking: Asking, target: Target, moved: list[Field], room: int, everything: bool, sampling: Sampling) -> _Part:
+def _part(
+    asking: Asking, target: Target, moved: list[Field], room: int, everything: bool, sampling: Sampling, failed: bool
+) -> _Part:
     info = target.buffer.stream(target.stream)
     if _is_binary(target.buffer, target.stream):
         segment = Segment(markers.binary(target.ref, info.bytes, info.mime or "application/octet-stream") + "\n")
@@ -135,10 +147,11 @@ def _part(asking: Asking, target: Target, moved: list[Field], room: int, everyth
         if mine:
             field = Target(target.buffer, mine[0].stream).ref
             return _Part(target.ref, _with_fields(target, source, mine, room, sampling), field)
-        made = shape_result(source, budget=None if everything else room, limit=room, sampling=sampling)
+        budget = None if everything else room
+        made = shape_result(source, budget=budget, failed=failed, limit=room, sampling=sampling)
         if made:
             return _Part(target.ref, made)
-        shaped = shape(source, BytesSource(b""), budget=None if everything else room, failed=False, limit=room)
+        shaped = shape(source, BytesSource(b""), budget=budget, failed=failed, limit=room)
         is_json = facts_of(target.buffer, target.stream) is not None
         description = describe(read_document(source, sampling), source, sampling) if is_json else TEXT
         return _Part(target.ref, Structured(shaped, description))
