@@ -10,7 +10,8 @@ from sightline.store.errors import CommandNotStarted
 
 PIPE_BYTES = 1 << 20  # the default of 64 KiB wakes the reader sixteen times as often
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
-_RESTORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores them; a child must not
+RESTORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
+"""Python ignores them; a child must not."""
 
 
 class Child(NamedTuple):
@@ -94,7 +95,7 @@ def start(argv: list[str], *, cwd: str | None = None, stdin: int | None = None, 
         ours.clear()
         return Child(pid, out_read, err_read, ended, waited, own_group)
     except (OSError, ValueError) as error:
-        raise _not_started(argv[0], cwd, error) from error
+        raise not_started(argv[0], cwd, error) from error
     finally:
         for fd in (*ours, *theirs):
             os.close(fd)
@@ -122,7 +123,7 @@ def _spawn(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, 
         return _spawn_in(argv, descriptors, own_group, None)  # our own 0 was closed: leave the shuffling to subprocess
     try:
         return os.posix_spawnp(
-            argv[0], argv, os.environ, file_actions=actions, setsid=own_group, setsigdef=_RESTORED_SIGNALS
+            argv[0], argv, os.environ, file_actions=actions, setsid=own_group, setsigdef=RESTORED_SIGNALS
         )
     except NotImplementedError:
         return _spawn_in(argv, descriptors, own_group, None)
@@ -137,7 +138,8 @@ def _spawn_in(argv: list[str], descriptors: tuple[int, int, int], own_group: boo
     return process.pid
 
 
-def _not_started(program: str, cwd: str | None, error: OSError | ValueError) -> CommandNotStarted:
+def not_started(program: str, cwd: str | None, error: OSError | ValueError) -> CommandNotStarted:
+    """What a person reads when a program could not be started in a folder."""
     if not program:
         return CommandNotStarted("the command's name is empty", "give a program, such as: sightline run -- ls -l")
     if isinstance(error, ValueError):
