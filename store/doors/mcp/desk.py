@@ -10,12 +10,12 @@ from sightline.store.doors.mcp.caller import Caller, Sessions
 from sightline.store.doors.mcp.calls import call_tool, calls_in
 from sightline.store.doors.mcp.commands import Commands
 from sightline.store.doors.mcp.options import Options
-from sightline.store.doors.mcp.protocol import Rejected
+from sightline.store.doors.mcp.protocol import Context, Rejected
 from sightline.store.doors.mcp.subscriptions import Watch
 from sightline.store.doors.mcp.wire import INVALID_PARAMS
 from sightline.store.profile import load_profile
 from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
+from sightline.store.tools.asking import Asking, Calls
 from sightline.store.tools.reply import deliver
 
 
@@ -24,10 +24,15 @@ class Desk:
 
     Attributes:
         watch: the subscriptions.
+        profile: what goes inline.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, calls: Calls | None = None) -> None:
         """Open the store.
+
+        Args:
+            options: how to behave.
+            calls: how a next call is written; by default as a call of the tools that are offered.
 
         Raises:
             SightlineError: a setting is wrong, or the store cannot be used.
@@ -36,12 +41,12 @@ class Desk:
         self._opening = threading.Lock()
         self.watch = Watch(lambda: self.store)
         self._options = options
-        self._profile = load_profile(
+        self.profile = load_profile(
             options.profile or self.store.settings.profile, "--profile" if options.profile else "profile"
         )
         self._sessions = Sessions(options.session)
         self._commands = Commands(options.patience_secs)
-        self._calls = calls_in(options.tools)
+        self._calls = calls or calls_in(options.tools)
 
     @property
     def store(self) -> Store:
@@ -56,9 +61,10 @@ class Desk:
         self.watch.close()
         self._commands.close()
 
-    def _asking(self, call: Call) -> tuple[Asking, Caller]:
-        session, caller = self._sessions.of(call.context)
-        return Asking(self.store, session, self._calls, self._profile), caller
+    def asking(self, context: Context) -> tuple[Asking, Caller]:
+        """Who makes a request, for the verbs and for the log."""
+        session, caller = self._sessions.of(context)
+        return Asking(self.store, session, self._calls, self.profile), caller
 
     def call_tool(self, call: Call) -> None:
         """Answer ``tools/call``. Raises Rejected where there is no such tool."""
@@ -67,7 +73,7 @@ class Desk:
             raise Rejected(INVALID_PARAMS, f"Unknown tool: {str(name)[:100]}", {"tools": list(self._options.tools)})
         if not isinstance(arguments, dict):
             raise Rejected(INVALID_PARAMS, "arguments is no object")
-        asking, caller = self._asking(call)
+        asking, caller = self.asking(call.context)
         call_tool(asking, caller, call, self._options, self._commands, name, arguments)
 
     def list_resources(self, call: Call) -> None:
@@ -76,7 +82,7 @@ class Desk:
 
     def read_resource(self, call: Call) -> None:
         """Answer ``resources/read``, logged as any other reply. Raises Rejected where there is no such resource."""
-        asking, caller = self._asking(call)
+        asking, caller = self.asking(call.context)
         uri = call.params.get("uri")
         reply = resources.read(asking, str(uri), call.context)
         request = {**reply.shows.request, "caller": caller.logged()}
@@ -90,7 +96,7 @@ class Desk:
     def ref_of(self, uri: Any, call: Call) -> str:
         """The ref of the output that a URI names. Raises Rejected where there is none."""
         address = resources.address_of(uri, call.context)
-        return resources.target_of(self._asking(call)[0], address, str(uri), call.context).ref
+        return resources.target_of(self.asking(call.context)[0], address, str(uri), call.context).ref
 
 
 def _opened() -> tuple[Store, int]:

@@ -16,6 +16,7 @@ from sightline.store.errors import SightlineError
 
 if TYPE_CHECKING:
     from sightline.store.doors.mcp.desk import Desk
+    from sightline.store.tools.asking import Calls
 
 
 class Service:
@@ -25,9 +26,15 @@ class Service:
         options: how it is to behave.
     """
 
-    def __init__(self, options: Options) -> None:
-        """Nothing is opened before it is needed."""
+    def __init__(self, options: Options, calls: "Calls | None" = None) -> None:
+        """Nothing is opened before it is needed.
+
+        Args:
+            options: how it is to behave.
+            calls: how a next call is written, where the tools are not called by their own names.
+        """
         self.options = options
+        self._calls = calls
         self._lock = threading.Lock()
         self._desk: Desk | None = None
         self._closed = False
@@ -70,7 +77,7 @@ class Service:
             if self._desk is None:
                 from sightline.store.doors.mcp.desk import Desk
 
-                self._desk = Desk(self.options)
+                self._desk = Desk(self.options, self._calls)
             return self._desk
 
     def close(self) -> None:
