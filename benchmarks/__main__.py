@@ -3,7 +3,7 @@
 import argparse
 import tempfile
 
-from benchmarks import capture, failure_recall, lines, mcp, processes, screen, shaping, startup
+from benchmarks import capture, failure_recall, lines, mcp, processes, proxy, screen, shaping, startup
 from benchmarks.measure import machine, print_rows
 
 ALL = {
@@ -12,6 +12,7 @@ ALL = {
     "lines": lines,
     "processes": processes,
     "mcp": mcp,
+    "proxy": proxy,
     "screen": screen,
     "shaping": shaping,
     "failure_recall": failure_recall,

@@ -1,0 +1,111 @@
+"""The proxy: what a call costs through it, and how fast 10 MB come, beside the same server without it."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.measure import SIGHTLINE, Row, mib, ms
+
+_SERVER = r"""
+import json, sys
+LINE = "2026-01-02T03:04:05.678 INFO  worker-%d request %010d done in %d ms, 4096 bytes sent to client\n"
+def text(size):
+    return "".join([LINE % (n % 7, n, n % 97) for n in range(size // 90)])
+large = {}
+for line in sys.stdin:
+    request = json.loads(line)
+    size = request["params"]["arguments"]["size"]
+    if size not in large:
+        large[size] = json.dumps([{"type": "text", "text": text(size)}])
+    answer = '{"result": {"content": %s}, "jsonrpc": "2.0", "id": %d}\n' % (large[size], request["id"])
+    sys.stdout.write(answer)
+    sys.stdout.flush()
+"""
+_LARGE_BYTES = 10_000_000
+_OVERHEAD_AIM_MS = 0.2
+_TIME_AIM = 1 / 0.8  # 0.8 of the throughput
+
+
+class _Client:
+    """A client of the server: each line is parsed, as every client must."""
+
+    def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, bufsize=0
+        )
+        assert self._process.stdin
+        assert self._process.stdout
+        self._write = self._process.stdin.write
+        self._out = open(self._process.stdout.fileno(), "rb", closefd=False)  # noqa: SIM115
+        self._count = 0
+
+    def call(self, size: int) -> float:
+        """Seconds from the request until the answer is read."""
+        self._count += 1
+        params = {"name": "lines", "arguments": {"size": size}}
+        request = {"jsonrpc": "2.0", "id": self._count, "method": "tools/call", "params": params}
+        line = json.dumps(request).encode() + b"\n"
+        began = time.perf_counter()
+        self._write(line)
+        answer: dict[str, Any] = json.loads(self._out.readline())
+        seconds = time.perf_counter() - began
+        if answer.get("id") != self._count or "result" not in answer:
+            raise RuntimeError(f"no answer: {str(answer)[:200]}")
+        return seconds
+
+    def close(self) -> None:
+        """End it."""
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._out.close()
+        self._process.wait()
+
+
+def rows(folder: str, scale: float) -> list[Row]:
+    """Small calls one after the other; then 10 MB, once kept and once passed on since another tool's are kept only."""
+    environment = {**os.environ, "SIGHTLINE_HOME": os.path.join(folder, "store"), "SIGHTLINE_SESSION": "benchmark"}
+    server = [sys.executable, "-c", _SERVER]
+    clients = {
+        "direct": _Client(server, environment),
+        "keeping": _Client([*SIGHTLINE, "proxy", "--", *server], environment),
+        "passing": _Client([*SIGHTLINE, "proxy", "--only", "none", "--", *server], environment),
+    }
+    try:
+        return [*_small(clients, max(int(3_000 * scale), 50)), *_large(clients, max(int(10 * scale), 3))]
+    finally:
+        for client in clients.values():
+            client.close()
+
+
+def _small(clients: dict[str, _Client], calls: int) -> list[Row]:
+    found = _interleaved(clients, 100, calls)
+    direct, proxied = (statistics.median(found[name]) for name in ("direct", "keeping"))
+    over = (proxied - direct) * 1000
+    return [
+        Row("a small call, p50: overhead, ms", f"{over:.3f} ms", f"direct {ms(direct)}", over, _OVERHEAD_AIM_MS),
+    ]
+
+
+def _large(clients: dict[str, _Client], calls: int) -> list[Row]:
+    found = {name: statistics.median(times) for name, times in _interleaved(clients, _LARGE_BYTES, calls).items()}
+    floor = f"direct {ms(found['direct'])}"
+    return [
+        Row(f"a result of {mib(_LARGE_BYTES)}, {name}", ms(found[which]), floor, found[which] / found["direct"], aim)
+        for which, name, aim in (("keeping", "kept", _TIME_AIM), ("passing", "passed on", _TIME_AIM))
+    ]
+
+
+def _interleaved(clients: dict[str, _Client], size: int, calls: int) -> dict[str, list[float]]:
+    """Times of calls in turn; the first round is not counted."""
+    times: dict[str, list[float]] = {name: [] for name in clients}
+    for at in range(calls + 1):
+        for name, client in clients.items():
+            seconds = client.call(size)
+            if at:
+                times[name].append(seconds)
+    return times

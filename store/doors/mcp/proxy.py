@@ -1,0 +1,255 @@
+"""The proxy: what becomes of each line between a client and a server; large results are kept on their way.
+
+Only answers to ``tools/list`` and ``tools/call`` are read, and of these only what must be is written anew. Whatever
+goes wrong here costs no line: it is passed on as it came.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Collection
+from typing import Any
+
+from sightline.store.doors.mcp.call import Call, Outcome
+from sightline.store.doors.mcp.options import Options
+from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
+from sightline.store.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, opened_by
+from sightline.store.doors.mcp.proxy_keep import ResultKeeper
+from sightline.store.doors.mcp.proxy_spans import NotPlain, Span, array_of, object_of, parse, plain, replaced, without
+from sightline.store.doors.mcp.proxy_tools import ADDED, Names, next_call
+from sightline.store.doors.mcp.service import Service
+from sightline.store.doors.mcp.wire import Id, LineWriter, encode, error_of, result_of
+from sightline.store.errors import SightlineError
+
+Change = tuple[int, int, str]
+"""A part of a line and what is sent instead: (start, end, text)."""
+
+_message = object_of(result=object_of(content=array_of(plain), tools=array_of(object_of())))
+_batch = array_of(_message)
+
+
+def make_proxy(
+    client: LineWriter, *, profile: str, session: str, min_bytes: int | None, only: Collection[str]
+) -> "Proxy":
+    """A proxy that keeps in the default store, which is opened when it is first needed.
+
+    Args:
+        client: takes lines for the client.
+        profile: name of the profile; empty for that of the settings.
+        session: name of the session of all calls; empty to go by client and harness.
+        min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
+        only: names of the tools whose results may be kept; all by default.
+    """
+    names = Names()
+    service = Service(Options(tools=ADDED, profile=profile, session=session), next_call(names))
+    return Proxy(service, ResultKeeper(service, min_bytes=min_bytes, only=only), names, client)
+
+
+class Proxy:
+    """One client and one server. A thread hands in the client's lines, another one the server's.
+
+    Args:
+        service: answers the tools that are added.
+        keeper: keeps and logs what the server answers.
+        names: what the tools that are added are called.
+        client: takes lines for the client.
+    """
+
+    def __init__(self, service: Service, keeper: ResultKeeper, names: Names, client: LineWriter) -> None:
+        self._service = service
+        self._keeper = keeper
+        self._names = names
+        self._client = client
+        self._ledger = Ledger()
+        self._opened = Context("")
+        self._ours: dict[Id, tuple[Call, threading.Thread]] = {}
+        self._server_info: Any = None
+        self._has_warned = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether the server still owes an answer that must be read whole."""
+        return bool(self._ledger)
+
+    def from_client(self, line: bytes) -> bytes:
+        """What the server gets of a client's line: all of it, but for calls of the added tools, which are answered."""
+        if not LOOKS_LIKE_OURS.search(line):
+            return line
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return line
+        if isinstance(value, dict):
+            return b"" if self._takes(value, in_batch=False) else line
+        if isinstance(value, list):
+            return self._batch_from_client(line, value)
+        return line
+
+    def _batch_from_client(self, line: bytes, messages: list[Any]) -> bytes:
+        taken = [isinstance(one, dict) and self._takes(one, in_batch=True) for one in messages]
+        if not any(taken):
+            return line
+        text = line.decode()
+        spans = parse(text, array_of(plain))
+        rest = [text[span.start : span.end] for span, ours in zip(spans, taken, strict=True) if not ours]
+        return f"[{','.join(rest)}]\n".encode() if rest else b""
+
+    def _takes(self, message: dict[str, Any], *, in_batch: bool) -> bool:
+        """Note what a message asks for; whether it is for us alone."""
+        self._opened = opened_by(message) or self._opened
+        if message.get("method") == "notifications/cancelled":
+            return self._withdraw(message.get("params"))
+        asked = asked_of(message, self._opened)
+        if asked is None:
+            return False
+        number: Id = message["id"]
+        verb = self._names.verb(asked.name, asked.arguments) if isinstance(asked, ToolCall) else None
+        if verb is None or isinstance(asked, Listing):
+            self._ledger.put(number, asked)
+            return False
+        self._answer(number, verb, asked, in_batch)
+        return True
+
+    def _withdraw(self, params: Any) -> bool:
+        number = params.get("requestId") if isinstance(params, dict) else None
+        self._ledger.take(number)
+        ours = self._ours.get(number) if isinstance(number, str | int) else None
+        if ours:
+            ours[0].cancel()
+        return ours is not None
+
+    def _answer(self, number: Id, verb: str, asked: ToolCall, in_batch: bool) -> None:
+        """Answer a call of an added tool, on a thread of its own."""
+
+        def reply(outcome: Outcome) -> None:
+            if isinstance(outcome, Rejected):
+                answer = error_of(number, outcome.code, outcome.message, outcome.data)
+            else:
+                if self._server_info and asked.context.modern:
+                    meta = {META + "serverInfo": self._server_info}
+                    outcome = {**outcome, "_meta": {**outcome.get("_meta", {}), **meta}}
+                answer = result_of(number, finished(outcome, "tools/call", asked.context))
+            try:
+                self._client.write(encode([answer] if in_batch else answer))
+            except BrokenPipeError:
+                pass  # the client has gone, and whoever copies the server's lines will learn of it
+
+        call = Call("tools/call", {"name": verb, "arguments": asked.arguments}, asked.context, reply)
+
+        def run() -> None:
+            self._service.answer(call)
+            self._ours.pop(number, None)
+
+        thread = threading.Thread(target=run, name="sightline-answer", daemon=True)
+        self._ours[number] = call, thread
+        thread.start()
+
+    def prepare(self) -> None:
+        """Load and open what the first result needs; what cannot be opened is told when it is needed."""
+        try:
+            self._service.desk()
+        except SightlineError:
+            pass
+
+    def finish(self, seconds: float) -> None:
+        """Wait for the answers of the added tools that are still being made, so long at most each."""
+        for _, thread in list(self._ours.values()):
+            thread.join(seconds)
+
+    def from_server(self, line: bytes) -> None:
+        """Send a server's line to the client. Raises BrokenPipeError where it has gone."""
+        if not self._ledger:
+            self._client.write_pieces(iter((line,)))
+            return
+        try:
+            text = line.decode()
+            is_batch = text.lstrip()[:1] == "["
+            messages = [span.value for span in parse(text, _batch)] if is_batch else [parse(text, _message)]
+        except (UnicodeDecodeError, NotPlain):
+            messages = []
+        if not messages or not self._rewrite(text, messages):
+            self._client.write_pieces(iter((line,)))
+        try:
+            self._keeper.catch_up()
+        except SightlineError as error:
+            self._warn(error)
+
+    def _rewrite(self, text: str, messages: list[Any]) -> bool:
+        """Send a line with what is to be changed in it; False where nothing is."""
+        if len(messages) == 1:
+            return self._answered(text, messages[0], lambda changes: self._send(text, changes))
+        changes: list[Change] = []
+        for message in messages:
+            self._answered(text, message, changes.extend)
+        if changes:
+            self._send(text, changes)
+        return bool(changes)
+
+    def _send(self, text: str, changes: list[Change]) -> None:
+        self._client.write_pieces(iter((replaced(text, changes).encode(),)))
+
+    def _answered(self, text: str, message: Any, send: Callable[[list[Change]], None]) -> bool:
+        """Whether a message was an answer of which something else was sent."""
+        if not isinstance(message, dict) or "method" in message or "id" not in message:
+            return False
+        asked = self._ledger.take(message["id"].value)
+        if asked is None:
+            return False
+        is_sent = False
+
+        def sending(changes: list[Change]) -> None:
+            nonlocal is_sent
+            is_sent = True
+            send(changes)
+
+        try:
+            if isinstance(asked, Listing):
+                return "result" in message and self._listed(text, message["result"], asked, sending)
+            return self._called(text, message, asked, sending)
+        except Exception as error:
+            if is_sent:
+                raise
+            self._warn(error)
+            return False
+
+    def _called(
+        self, text: str, message: dict[str, Span], call: ToolCall, send: Callable[[list[Change]], None]
+    ) -> bool:
+        if result := message.get("result"):
+            return self._keeper.result(call, text, result, lambda instead: send([(result.start, result.end, instead)]))
+        if error := message.get("error"):
+            self._keeper.passed(call, text[error.start : error.end])
+        return False
+
+    def _listed(self, text: str, result: Span, asked: Listing, send: Callable[[list[Change]], None]) -> bool:
+        """A page of the list of tools: without schemas that a kept result would not fit, on the last one with ours."""
+        members = result.value
+        if not isinstance(members, dict) or not isinstance(tools := members.get("tools"), Span):
+            return False
+        if not isinstance(tools.value, list):
+            return False
+        if asked.first:
+            self._names.begin()
+        changes: list[Change] = []
+        for tool in tools.value:
+            name = tool.value["name"].value if isinstance(tool.value, dict) and "name" in tool.value else None
+            if not isinstance(name, str):
+                continue
+            self._names.take(name)
+            if "outputSchema" in tool.value and self._keeper.may_keep(name):
+                changes.append((tool.start, tool.end, without(text, tool, tool.value, "outputSchema")))
+        if "nextCursor" not in members or members["nextCursor"].value is None:
+            ours = ",".join(encode(definition).decode() for definition in self._names.definitions())
+            changes.append((tools.end - 1, tools.end - 1, f"{',' if tools.value else ''}{ours}"))
+        if (meta := members.get("_meta")) and isinstance(meta.value, dict):
+            self._server_info = meta.value.get(META + "serverInfo")
+        if changes:
+            send(changes)
+        return bool(changes)
+
+    def _warn(self, error: Exception) -> None:
+        """Say once, where the server's own complaints go, that results pass unkept."""
+        if not self._has_warned:
+            self._has_warned = True
+            hint = f" {error.hint}" if isinstance(error, SightlineError) else ""
+            print(f"sightline proxy: a result was passed on unkept: {error}.{hint}", file=sys.stderr, flush=True)

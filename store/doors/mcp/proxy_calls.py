@@ -1,0 +1,119 @@
+"""What the client has asked for and the server has yet to answer, as far as the proxy must know it."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from sightline.store.doors.mcp.protocol import META, Context, client_label
+from sightline.store.doors.mcp.wire import Id
+
+LOOKS_LIKE_OURS = re.compile(rb"tools/(?:call|list)|notifications/cancelled|clientInfo|\\")
+"""Finds something in every line of a client that the proxy must read; a backslash may spell any of it otherwise."""
+
+_LONG_TEXT = 2_000
+_LONG_ARGUMENTS = 4_096
+
+
+class Listing(NamedTuple):
+    """A page of the list of tools.
+
+    Attributes:
+        first: whether it is the first page.
+    """
+
+    first: bool
+
+
+class ToolCall(NamedTuple):
+    """A tool that was called.
+
+    Attributes:
+        name: the tool.
+        arguments: what it was called with, None for nothing.
+        context: what the request says of itself beside them.
+    """
+
+    name: str
+    arguments: Any
+    context: Context
+
+
+class Ledger:
+    """Calls and listings without an answer, by the request's id. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[bool, Id], ToolCall | Listing] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def put(self, number: Id, asked: ToolCall | Listing) -> None:
+        """Note a request, before the server sees it."""
+        self._open[_key(number)] = asked
+
+    def take(self, number: Any) -> ToolCall | Listing | None:
+        """What an answer is for; None where that is of no concern here."""
+        return self._open.pop(_key(number), None) if is_id(number) else None
+
+
+def _key(number: Id) -> tuple[bool, Id]:
+    return isinstance(number, str), number
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value can be a request's id. JSON knows no whole numbers, so 1.0 is one as well as 1."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def asked_of(message: dict[str, Any], opened: Context) -> ToolCall | Listing | None:
+    """What a request asks for, None for anything else.
+
+    Args:
+        message: the client's message.
+        opened: what its ``initialize`` said.
+    """
+    params = message.get("params")
+    params = params if isinstance(params, dict) else {}
+    if not is_id(message.get("id")):
+        return None
+    if message.get("method") == "tools/list":
+        return Listing(params.get("cursor") is None)
+    name = params.get("name")
+    if message.get("method") == "tools/call" and isinstance(name, str):
+        return ToolCall(name, params.get("arguments"), _context(params.get("_meta"), opened))
+    return None
+
+
+def _context(meta: Any, opened: Context) -> Context:
+    """The context of a request; whether it is one that its version allows is for the server to say."""
+    meta = meta if isinstance(meta, dict) else {}
+    version = meta.get(META + "protocolVersion")
+    if not isinstance(version, str):
+        return opened._replace(meta=meta)
+    return Context(version, client_label(meta.get(META + "clientInfo")), meta)
+
+
+def opened_by(message: dict[str, Any]) -> Context | None:
+    """What a client says of itself once for all its requests, as it did before 2026-07-28; None for anything else."""
+    params = message.get("params")
+    if message.get("method") != "initialize" or not isinstance(params, dict):
+        return None
+    return Context("", client_label(params.get("clientInfo")))
+
+
+def shortened(arguments: Any) -> Any:
+    """Arguments for a name or the log: long texts in large ones are cut, so that a written file is not kept twice."""
+    if len(json.dumps(arguments, ensure_ascii=False)) <= _LONG_ARGUMENTS:
+        return arguments
+    return _short(arguments)
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONG_TEXT:
+        half = _LONG_TEXT // 2
+        return f"{value[:half]}[… {len(value) - _LONG_TEXT:,} characters elided …]{value[-half:]}"
+    if isinstance(value, dict):
+        return {name: _short(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_short(one) for one in value]
+    return value

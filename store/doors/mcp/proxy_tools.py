@@ -1,0 +1,78 @@
+"""The two tools that the proxy adds to a server's own: how they are told of, and what they are called."""
+
+from typing import Any
+
+from sightline.store.doors.mcp.calls import calls_in
+from sightline.store.doors.mcp.tools import definitions
+from sightline.store.tools.asking import Calls
+
+READ_OUTPUT, QUERY = "read_output", "query"
+ADDED = (READ_OUTPUT, QUERY)
+"""The verbs that are added, in the order that they are listed."""
+
+_ABOUT = "Large results of the other tools here are kept whole under a ref (@tool_…) and shown to you in part. "
+
+
+class Names:
+    """What the two tools are called beside those of the server.
+
+    Until all pages of the server's own list have gone by, a call is told by its arguments: a client may know the list
+    from an earlier run.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._given: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """The list is being read from its first page."""
+        self._taken = set()
+
+    def take(self, name: str) -> None:
+        """Note the name of a tool in the server's list."""
+        self._taken.add(name)
+
+    def definitions(self) -> list[dict[str, Any]]:
+        """The list is complete: the two tools, each under a name that is free."""
+        self._given = {verb: self._free(verb) for verb in ADDED}
+        tools = definitions(ADDED)
+        return [
+            {**tool, "name": self._given[tool["name"]], "description": _ABOUT + tool["description"]} for tool in tools
+        ]
+
+    def of(self, verb: str) -> str:
+        """What a verb is called."""
+        return self._given.get(verb, verb)
+
+    def verb(self, name: str, arguments: Any) -> str | None:
+        """The verb that a call is for; None where it is for the server."""
+        if self._given:
+            return next((verb for verb, given in self._given.items() if given == name), None)
+        verb = next((verb for verb in ADDED if name == verb or _is_renamed(name, verb)), None)
+        told = arguments if isinstance(arguments, dict) else {}
+        first = told.get("ref" if verb == READ_OUTPUT else "pipeline")
+        return verb if isinstance(first, str) and "@" in first else None
+
+    def _free(self, verb: str) -> str:
+        names = (verb, *(_renamed(verb, number) for number in range(1, len(self._taken) + 2)))
+        return next(name for name in names if name not in self._taken)
+
+
+def _renamed(verb: str, number: int) -> str:
+    return f"sightline_{verb}" if number == 1 else f"sightline_{verb}_{number}"
+
+
+def _is_renamed(name: str, verb: str) -> bool:
+    base, _, number = name.partition(f"sightline_{verb}")
+    return not base and (not number or (number[:1] == "_" and number[1:].isdigit()))
+
+
+def next_call(names: Names) -> Calls:
+    """How a next call is written for this client: as the server's, with the names that the tools have here."""
+    plain = calls_in(ADDED)
+
+    def calls(verb: str, **arguments: Any) -> str:
+        told = plain(verb, **arguments)
+        return names.of(verb) + told.removeprefix(verb) if verb in ADDED else told
+
+    return calls
