@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 from sightline.store.audit.sessions import working_directory
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import tell_error
-from sightline.store.errors import StoreFailed
+from sightline.store.errors import StoreFailed, UsageError
 from sightline.store.profile import load_profile
 from sightline.store.store import Store
 
-_WITH_VALUE = ("--min-bytes", "--profile", "--session", "--url")
+_WITH_VALUE = ("--min-bytes", "--profile", "--session", "--url", "--bearer-env")
 
 
 def main(name: str, words: list[str]) -> int:
@@ -29,11 +29,14 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--only", default="", metavar="TOOL…", help="keep those of these tools only; all others pass")
     made.add_argument("--session", default="", metavar="S", help="log under this session's name")
     made.add_argument("--url", default="", metavar="URL", help="a server over HTTP; needs sightline[http]")
+    made.add_argument("--bearer-env", default="", metavar="VAR", help="the variable that holds the URL's bearer token")
     made.add_argument("argv", nargs="*", metavar="-- COMMAND…", help="the server and its arguments")
     own, argv = _split(words)
     given = made.parse_args(own)
     if bool(given.url) == bool(argv):
         made.error("give a server: either -- COMMAND… or --url URL")
+    if given.bearer_env and not given.url:
+        made.error("--bearer-env goes with --url")
     given.only = given.only.replace(",", " ").split()
     return _proxy(given, argv)
 
@@ -70,7 +73,10 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _proxy(given: Any, argv: list[str]) -> int:
-    if not _can_keep(given.profile):
+    keeps = _can_keep(given.profile)
+    if given.url:
+        return _serve_url(given, keeps)
+    if not keeps:
         _become(argv)
     from sightline.store.doors.mcp.proxy_stdio import Server, serve
 
@@ -79,8 +85,28 @@ def _proxy(given: Any, argv: list[str]) -> int:
     from sightline.store.doors.mcp.wire import LineWriter
 
     client = LineWriter(1)
-    proxy = make_proxy(client, profile=given.profile, session=given.session, min_bytes=given.min_bytes, only=given.only)
-    return serve(server, proxy, client)
+    return serve(server, make_proxy(client, **_options(given)), client)
+
+
+def _serve_url(given: Any, keeps: bool) -> int:
+    # All of this is loaded here only: the SDK takes longer than everything else.
+    from sightline.store.doors.mcp.proxy import make_proxy
+    from sightline.store.doors.mcp.proxy_http import serve_url
+    from sightline.store.doors.mcp.wire import LineWriter
+
+    client = LineWriter(1)
+    proxy = make_proxy(client, **_options(given)) if keeps else None
+    return serve_url(given.url, proxy, client, token=_token(given.bearer_env))
+
+
+def _token(variable: str) -> str:
+    if variable and not os.environ.get(variable):
+        raise UsageError(f"--bearer-env: there is no variable {variable}", "name the one that holds the token")
+    return os.environ.get(variable, "")
+
+
+def _options(given: Any) -> dict[str, Any]:
+    return {"profile": given.profile, "session": given.session, "min_bytes": given.min_bytes, "only": given.only}
 
 
 def _can_keep(profile: str) -> bool:

@@ -36,7 +36,7 @@ class Client:
         }
         command = command or [*SERVER, str(self.received_at)]
         self.process = subprocess.Popen(
-            [*PROGRAM, *options, "--", *command] if proxied else command,
+            [*PROGRAM, *options, *([] if "--url" in options else ["--", *command])] if proxied else command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

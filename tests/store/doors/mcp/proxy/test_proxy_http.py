@@ -1,0 +1,130 @@
+"""A server over HTTP behind the proxy; here it is our own, which the official SDK carries."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from proxy_kit import PATIENCE_SECONDS, Client
+
+pytest.importorskip("mcp", reason="the extra http is not installed")
+
+Make = Callable[..., Client]
+SERVER = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp", "--http", "--port", "0"]
+LARGE = {"command": "seq 1 9000", "verbosity": "full"}
+
+
+class Upstream(NamedTuple):
+    """A server that runs."""
+
+    url: str
+    token: str
+
+
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
+    folder = tmp_path_factory.mktemp("upstream")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "SIGHTLINE_HOME": str(folder / "store")}
+    server = subprocess.Popen(SERVER, stdout=subprocess.PIPE, cwd=folder, env=environment, text=True)
+    assert server.stdout
+    url = server.stdout.readline().split()[-1]
+    token = server.stdout.readline().split()[-1]
+    yield Upstream(url, token)
+    server.send_signal(signal.SIGTERM)
+    server.communicate(timeout=PATIENCE_SECONDS)
+
+
+@pytest.fixture
+def through(client: Make, upstream: Upstream) -> Callable[..., Client]:
+    """Makes clients of the server."""
+
+    def make(*options: str) -> Client:
+        return client("--url", upstream.url, "--bearer-env", "TOKEN", *options, TOKEN=upstream.token)
+
+    return make
+
+
+def opened(client: Client) -> Client:
+    """After the handshake."""
+    info = {"name": "a-client", "version": "1"}
+    told = client.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=info)
+    assert json.loads(told)["result"]["serverInfo"]["name"] == "sightline"
+    client.send('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    return client
+
+
+def test_large_results_are_kept_and_can_be_read_on_in(through: Make) -> None:
+    client = opened(through())
+    names = [tool["name"] for tool in json.loads(client.ask("tools/list"))["result"]["tools"]]
+    assert names[-2:] == ["sightline_read_output", "sightline_query"]
+    result = client.own("run_command", **LARGE)
+    ref = json.loads(result["content"][0]["text"])["output_id"]
+    assert ref.startswith("@tool_")
+    assert client.stream(f"{ref}.1").startswith(b"1\n2\n3\n")
+    told = client.own("sightline_read_output", ref=f"{ref}.1", lines="3-3")
+    assert told["content"][1]["text"] == "3\n"
+    small = client.own("run_command", command="echo hi")
+    assert small["content"][1]["text"] == "hi\n"
+    assert client.close() == (b"", 0)
+
+
+def test_requests_that_stand_alone_carry_the_headers_of_their_era(through: Make) -> None:
+    client = through()
+    meta: dict[str, Any] = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "a-client", "version": "1"},
+    }
+    client.request("server/discover", meta=meta)
+    assert "2026-07-28" in json.loads(client.read())["result"]["supportedVersions"]
+    client.request("tools/call", name="run_command", arguments=LARGE, meta=meta)
+    result = json.loads(client.read())["result"]
+    assert (result["resultType"], "@tool_" in result["content"][0]["text"]) == ("complete", True)
+
+
+def test_answers_are_waited_for_after_the_input_has_ended(through: Make) -> None:
+    client = opened(through())
+    number = client.request("tools/call", name="run_command", arguments={"command": "sleep 0.3; echo late"})
+    rest, code = client.close()
+    assert (json.loads(rest)["id"], code) == (number, 0)
+
+
+def test_what_is_no_message_is_answered_and_a_batch_taken_apart(through: Make) -> None:
+    client = opened(through())
+    client.send("no JSON\n\n")
+    assert json.loads(client.read())["error"]["code"] == -32700
+    client.send('{"jsonrpc":"2.0","id":70}\n')
+    assert json.loads(client.read())["error"]["code"] == -32600
+    client.send('[{"jsonrpc":"2.0","id":71,"method":"ping"},{"jsonrpc":"2.0","id":72,"method":"ping"}]\n')
+    assert {json.loads(client.read())["id"] for _ in range(2)} == {71, 72}
+
+
+def test_nothing_is_touched_where_nothing_may_be_kept(through: Make, tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "config.toml").write_text(f'[directories."{tmp_path}"]\ncapture = "off"\n')
+    client = opened(through())
+    assert "@tool_" not in client.own("run_command", **LARGE)["content"][0]["text"]
+
+
+def test_a_signal_ends_it(through: Make) -> None:
+    client = opened(through())
+    client.process.terminate()
+    assert client.process.wait(PATIENCE_SECONDS) == 0
+
+
+def test_a_server_that_is_not_there_is_told(client: Make) -> None:
+    lost = client("--url", "http://127.0.0.1:1/mcp")
+    lost.request("ping")
+    assert lost.process.wait(PATIENCE_SECONDS) == 1
+    assert "http://127.0.0.1:1/mcp cannot be reached" in lost.errors
+
+
+def test_a_token_is_taken_from_the_environment_only(cli: Any) -> None:
+    ran = cli("proxy", "--url", "http://127.0.0.1:1/", "--bearer-env", "NO_SUCH_VARIABLE")
+    assert (ran.code, "NO_SUCH_VARIABLE" in ran.err) == (2, True)
+    assert cli("proxy", "--bearer-env", "HOME", "--", "cat").code == 2
