@@ -103,6 +103,8 @@ class Session(NamedTuple):
         client: the client's name and version, empty where it gives none.
         cwd: working directory at its start.
         started: seconds since the epoch.
+        title: what a person calls it; empty for its name.
+        removed: when a person removed it with what it captured, seconds since the epoch; 0 if nobody did.
     """
 
     name: str
@@ -111,6 +113,8 @@ class Session(NamedTuple):
     client: str
     cwd: str
     started: float
+    title: str = ""
+    removed: float = 0.0
 
 
 class Shown(NamedTuple):
@@ -148,6 +152,7 @@ class View(NamedTuple):
         exit_code: of the command or query, None where there is none.
         truncated: whether something was left out.
         text_sha256: hash of the exact text.
+        asked: the raw lines that went into it and do not stand there as they are, as far as that was found out.
     """
 
     id: str
@@ -165,3 +170,28 @@ class View(NamedTuple):
     exit_code: int | None
     truncated: bool
     text_sha256: str
+    asked: tuple[Shown, ...] = ()
+
+
+class Note(NamedTuple):
+    """A person's remark on a range of lines.
+
+    Attributes:
+        id: ``SESSION:N``, its place in the log.
+        session: name of the session that wrote it.
+        time: seconds since the epoch.
+        ref: the lines, ``@cmd_a1b2c3.err:3-9``, or a whole stream.
+        text: the remark; None where it was blanked.
+        to: name of the session that it is to be sent to, ``*`` for whoever asks next, empty for nobody.
+        sent: when it was sent, seconds since the epoch; 0 while it was not.
+        sent_to: name of the session that got it.
+    """
+
+    id: str
+    session: str
+    time: float
+    ref: str
+    text: str | None
+    to: str = ""
+    sent: float = 0.0
+    sent_to: str = ""

@@ -40,6 +40,7 @@ class Shows(NamedTuple):
         bytes_total: bytes that they have.
         exit_code: of the command or query, None where there is none.
         truncated: whether something was left out.
+        asked: the raw lines that went into it and do not stand there as they are.
     """
 
     verb: str
@@ -50,6 +51,27 @@ class Shows(NamedTuple):
     bytes_total: int = 0
     exit_code: int | None = None
     truncated: bool = False
+    asked: tuple[Shown, ...] = ()
+
+
+class Other(NamedTuple):
+    """An entry of the log that is no view: session and number are its place, and what it says."""
+
+    session: str
+    number: int
+    entry: dict[str, Any]
+
+
+class Traced(NamedTuple):
+    """Where the lines of an answer came from.
+
+    Attributes:
+        shown: the raw lines that stand in it, where that is exactly known.
+        asked: the raw lines that it was made of, where it does not show them as they are, or nobody can tell.
+    """
+
+    shown: tuple[Shown, ...] = ()
+    asked: tuple[Shown, ...] = ()
 
 
 def record_view(
@@ -99,10 +121,13 @@ def append_view(
         "truncated": shows.truncated,
         "text_sha256": sha256_hex(data),
     }
+    if shows.asked:
+        fields["asked"] = [list(asked) for asked in shows.asked]
     header = {"kind": "session", "session": session._asdict()}
-    entry = {"kind": "view", **fields, "text": list(_pieces(store, text, cleaning))}
     path = store.layout.audit_file(session.name)
     try:
+        pieces = list(_pieces(store, text, cleaning))
+        entry = {"kind": "view", **fields, "sealed": _hashes(store, shows.refs), "text": pieces}
         place = log.append(path, header, entry, durable=store.settings.durable)
     except OSError as error:
         raise _not_logged(error) from error
@@ -125,21 +150,34 @@ def _not_logged(error: Exception) -> StoreFailed:
     return StoreFailed(f"this reply could not be logged: {error}", "`sightline doctor` tells more")
 
 
-def record_shown(store: Store, view: View, shown: tuple[Shown, ...]) -> None:
+def record_shown(store: Store, view: View, traced: Traced) -> None:
     """Log which raw lines stood in a view, found after it was sent; an entry of its own, since the log only grows.
 
     Raises:
         OSError: it could not be logged.
     """
-    if not shown:
+    if not traced.shown and not traced.asked:
         return
-    entry = {"kind": "shown", "of": view.number, "shown": [list(one) for one in shown]}
+    entry: dict[str, Any] = {"kind": "shown", "of": view.number, "shown": [list(one) for one in traced.shown]}
+    if traced.asked:
+        entry["asked"] = [list(one) for one in traced.asked]
     log.append(store.layout.audit_file(view.session), {}, entry, durable=store.settings.durable)
-    store.index.amend_view(_with_shown(view, shown))
+    store.index.amend_view(_with_shown(view, traced))
 
 
-def _with_shown(view: View, shown: tuple[Shown, ...]) -> View:
-    return view._replace(shown=shown, lines_shown=sum(one.last - one.first + 1 for one in shown))
+def _with_shown(view: View, traced: Traced) -> View:
+    lines = sum(one.last - one.first + 1 for one in traced.shown)
+    return view._replace(shown=traced.shown, asked=traced.asked, lines_shown=lines)
+
+
+def _hashes(store: Store, refs: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What the streams of those buffers that are sealed hash to: so a view tells which bytes it was made of."""
+    found = {}
+    for name in dict.fromkeys(refs):
+        buffer = store.index.buffer(name)
+        if buffer is not None and buffer.state == "sealed":
+            found[name] = {stream: info.sha256 for stream, info in buffer.streams.items()}
+    return found
 
 
 def _indexed(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedView:
@@ -159,6 +197,7 @@ def _indexed(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedV
         exit_code=fields["exit_code"],
         truncated=fields["truncated"],
         text_sha256=fields["text_sha256"],
+        asked=tuple(Shown(*asked) for asked in fields.get("asked", ())),
     )
     return IndexedView(view, place.offset, place.length)
 
@@ -186,21 +225,25 @@ def _is_sealed(store: Store, ref: str) -> bool:
 
 
 def list_views(
-    store: Store, *, buffer: str | None = None, session: str | None = None, limit: int = -1
+    store: Store, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
 ) -> list[IndexedView]:
-    """Views, newest first: all, those of a buffer, or those of a session; an index made anew is filled first."""
-    _fill_index(store)
-    return store.index.views(buffer=buffer, session=session, limit=limit)
+    """Views, newest first: all, those of a buffer or a session, or those from a time on (seconds since the epoch).
+
+    An index made anew is filled first.
+    """
+    fill_index(store)
+    return store.index.views(buffer=buffer, session=session, since=since, limit=limit)
 
 
-def _fill_index(store: Store) -> None:
+def fill_index(store: Store) -> None:
+    """See to it that an index made anew knows what the audit files hold."""
     if store.index.views_stale():
         rebuild_views(store)
 
 
 def find_view(store: Store, view_id: str) -> IndexedView:
     """A view by its id, ``SESSION:N``. Raises UnknownView."""
-    _fill_index(store)
+    fill_index(store)
     session, _, number = view_id.rpartition(":")
     found = store.index.view(session, int(number)) if number.isdigit() else None
     if found is None:
@@ -278,17 +321,26 @@ def _quote_key(ref: str, first: int, last: int, version: int | str) -> str:
 
 
 def rebuild_views(store: Store) -> int:
-    """Index all views anew from the audit files, and put buffers into the order that these were shown in; how many."""
+    """Index all views and notes anew from the audit files, and put buffers into the order that these were shown in.
+
+    How many views there are.
+    """
     found: list[IndexedView] = []
+    others: list[Other] = []
     with store.index.transaction():
         for file in sorted(os.listdir(store.layout.audit)):
             session_name, dot, ending = file.rpartition(".")
             if ending == "jsonl" and dot:
                 store.index.forget_views(session_name)
-                found += _read_views(store, session_name)
+                store.index.forget_notes(session_name)
+                found += _read_views(store, session_name, others)
         found.sort(key=lambda indexed: indexed.view.time)  # the list goes by the order in which they are put
         for indexed in found:
             store.index.put_view(indexed)
+        if others:
+            from sightline.store.audit.entries import index_others  # few logs have any
+
+            index_others(store, others)
         if store.index.views_stale():
             used = {name: indexed.view.time for indexed in found for name in indexed.view.refs}
             for name, when in sorted(used.items(), key=lambda item: item[1]):
@@ -297,7 +349,7 @@ def rebuild_views(store: Store) -> int:
     return len(found)
 
 
-def _read_views(store: Store, session: str) -> list[IndexedView]:
+def _read_views(store: Store, session: str, others: list[Other]) -> list[IndexedView]:
     """The views of a session's file, as far as it can be read; its session is put into the index."""
     views: dict[int, IndexedView] = {}
     try:
@@ -307,8 +359,10 @@ def _read_views(store: Store, session: str) -> list[IndexedView]:
             elif entry.get("kind") == "view":
                 views[place.number] = _indexed(session, place, entry)
             elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
-                shown = tuple(Shown(*one) for one in entry["shown"])
-                views[found.view.number] = found._replace(view=_with_shown(found.view, shown))
+                traced = Traced(*(tuple(Shown(*one) for one in entry.get(name, ())) for name in Traced._fields))
+                views[found.view.number] = found._replace(view=_with_shown(found.view, traced))
+            else:
+                others.append(Other(session, place.number, entry))
     except (log.BrokenChain, KeyError, TypeError):
         pass  # changed from outside: the doctor says so
     return list(views.values())
@@ -321,6 +375,15 @@ def shown_of(segments: Sequence[Segment]) -> tuple[Shown, ...]:
         parsed = parse_ref(ref)
         shown.append(Shown(parsed.name, parsed.stream or "out", first, last))
     return tuple(shown)
+
+
+def settled(shown: Iterable[Shown], buffer: str, stream: str, last: int) -> tuple[Shown, ...]:
+    """What was shown, without the lines of one stream past the last one that is whole: those may still go on."""
+    return tuple(
+        one if (one.buffer, one.stream) != (buffer, stream) else one._replace(last=min(one.last, last))
+        for one in shown
+        if (one.buffer, one.stream) != (buffer, stream) or one.first <= last
+    )
 
 
 def seen_lines(store: Store, session: Session, target: Target) -> int:

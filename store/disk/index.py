@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
-from sightline.store.records import Buffer, Session, Shown, StreamInfo, View
+from sightline.store.records import Buffer, Note, Session, Shown, StreamInfo, View
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
@@ -181,6 +181,7 @@ class Index:
         """Remove a record altogether."""
         with self._db.writing():
             self._db.execute("DELETE FROM buffers WHERE name = ?", (name,))
+            self._db.execute("DELETE FROM derived WHERE buffer = ?", (name,))
             self.forget_hashes(name)
 
     def forget_hashes(self, name: str) -> None:
@@ -205,20 +206,16 @@ class Index:
 
     def put_session(self, session: Session) -> None:
         """Insert or replace a session."""
-        self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?)", session)
+        self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", session)
 
     def session(self, name: str) -> Session | None:
         """The record of a session."""
-        row = self._db.row(
-            "SELECT name, harness, harness_id, client, cwd, started FROM sessions WHERE name = ?", (name,)
-        )
+        row = self._db.row(f"SELECT {_SESSION} FROM sessions WHERE name = ?", (name,))  # noqa: S608
         return Session(*row) if row else None
 
     def sessions(self) -> list[Session]:
         """All sessions, the newest first."""
-        rows = self._db.rows(
-            "SELECT name, harness, harness_id, client, cwd, started FROM sessions ORDER BY started DESC"
-        )
+        rows = self._db.rows(f"SELECT {_SESSION} FROM sessions ORDER BY started DESC")  # noqa: S608
         return [Session(*row) for row in rows]
 
     def put_view(self, indexed: IndexedView) -> None:
@@ -252,9 +249,14 @@ class Index:
         row = self._db.row(_VIEW + "WHERE session = ? AND entry = ?", (session, number))
         return _view(row) if row else None
 
-    def views(self, *, buffer: str | None = None, session: str | None = None, limit: int = -1) -> list[IndexedView]:
-        """Views, newest first; of one buffer, or of one session."""
+    def views(
+        self, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
+    ) -> list[IndexedView]:
+        """Views, newest first; of one buffer, of one session, or from a time on (seconds since the epoch)."""
         where, parameters = ["1"], list[Any]()
+        if since:
+            where.append("time >= ?")
+            parameters.append(since)
         if buffer is not None:
             where.append("number IN (SELECT view FROM views_of WHERE buffer = ?)")
             parameters.append(buffer)
@@ -272,6 +274,41 @@ class Index:
             )
             self._db.execute("DELETE FROM views WHERE session = ?", (session,))
 
+    # notes, and what was found out about buffers
+
+    def put_note(self, note: Note, buffer: str) -> None:
+        """Insert or replace a note on a buffer."""
+        session, _, entry = note.id.rpartition(":")
+        self._db.execute(
+            "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)",
+            (session, int(entry), buffer, json.dumps(note._asdict(), ensure_ascii=False)),
+        )
+
+    def notes(self, *, buffer: str | None = None) -> list[Note]:
+        """Notes, oldest first: all, or those on one buffer."""
+        where, parameters = ("WHERE buffer = ?", (buffer,)) if buffer is not None else ("", ())
+        rows = self._db.rows(f"SELECT record FROM notes {where}", parameters)  # noqa: S608
+        return sorted((Note(**json.loads(row[0])) for row in rows), key=lambda note: note.time)
+
+    def note(self, note_id: str) -> Note | None:
+        """One note."""
+        session, _, entry = note_id.rpartition(":")
+        row = self._db.row("SELECT record FROM notes WHERE session = ? AND entry = ?", (session, int(entry or -1)))
+        return Note(**json.loads(row[0])) if row else None
+
+    def forget_notes(self, session: str) -> None:
+        """Remove a session's notes, to index them anew."""
+        self._db.execute("DELETE FROM notes WHERE session = ?", (session,))
+
+    def derived(self, buffer: str, key: str) -> str | None:
+        """Something that was found out about a buffer's lines before."""
+        row = self._db.row("SELECT value FROM derived WHERE buffer = ? AND key = ?", (buffer, key))
+        return str(row[0]) if row else None
+
+    def put_derived(self, buffer: str, key: str, value: str) -> None:
+        """Keep what was found out about a buffer's lines, so that it need not be found again."""
+        self._db.execute("INSERT OR REPLACE INTO derived VALUES (?, ?, ?)", (buffer, key, value))
+
     # commands that wait for a confirmation
 
     def put_ack(self, token: str, request: str, session: str, created: float, keep_after: float) -> None:
@@ -288,6 +325,7 @@ class Index:
         return str(row[0]) if row else None
 
 
+_SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW = "SELECT session, entry, record, offset, length FROM views "
 
 
@@ -306,5 +344,6 @@ def _view(row: tuple[Any, ...]) -> IndexedView:
     session, number, record, offset, length = row
     fields = json.loads(record)
     fields["refs"] = tuple(fields["refs"])
-    fields["shown"] = tuple(Shown(*shown) for shown in fields["shown"])
+    for name in ("shown", "asked"):
+        fields[name] = tuple(Shown(*shown) for shown in fields.get(name, ()))
     return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)

@@ -1,6 +1,6 @@
 """The index's tables, and the steps from each released version of them to the next."""
 
-VERSION = 1
+VERSION = 2
 
 CREATE = """
 CREATE TABLE buffers (
@@ -75,7 +75,9 @@ CREATE TABLE sessions (
     harness_id TEXT NOT NULL,
     client TEXT NOT NULL,
     cwd TEXT NOT NULL,
-    started REAL NOT NULL
+    started REAL NOT NULL,
+    title TEXT NOT NULL DEFAULT '',
+    removed REAL NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 
 CREATE TABLE acks (
@@ -86,5 +88,30 @@ CREATE TABLE acks (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: dict[int, str] = {}
+_AUDIT = """
+CREATE TABLE notes (
+    session TEXT NOT NULL,
+    entry INTEGER NOT NULL,
+    buffer TEXT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (session, entry)
+) WITHOUT ROWID;
+CREATE INDEX notes_by_buffer ON notes (buffer);
+
+CREATE TABLE derived (
+    buffer TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (buffer, key)
+) WITHOUT ROWID;
+"""
+
+CREATE += _AUDIT
+
+_TITLES = """
+ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN removed REAL NOT NULL DEFAULT 0;
+"""
+
+MIGRATIONS = {1: _TITLES + _AUDIT}
 """From version N, the script that leads to N + 1."""

@@ -6,6 +6,7 @@ with line addresses, grep and its like) and every other one only picks a range o
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 from sightline.store.query.parse import Pipeline, Stage
@@ -17,6 +18,11 @@ from sightline.store.query.sandbox import Backing
 Range = tuple[int, int]
 
 _END = 10**15  # past the last line of any stream
+MOST_RANGES = 4096
+"""Ranges of a stream's lines that are told of what went into an answer; past these, the rest as one."""
+
+_MOST_NUMBERED = 1_000_000  # lines of a grep that are looked at for what went into an answer
+_SEARCHERS = ("grep", "egrep", "fgrep", "rg")
 _CAT_FLAGS = {"-n", "-b", "-A", "-e", "-E", "-t", "-T", "-u", "-v", "--number", "--number-nonblank", "--show-all",
               "--show-ends", "--show-tabs", "--show-nonprinting"}  # fmt: skip
 _GREP_FLAGS = {"-E", "-F", "-G", "-P", "-e", "-i", "-w", "-x", "-v", "-s", "-m", "-b", "-n", "-h", "-I", "-a", "-A",
@@ -42,7 +48,7 @@ def exact_ranges(
     pipeline: Pipeline,
     shown: int,
     *,
-    lines_of: Callable[[str], int],
+    lines_of: Callable[[str], int | None],
     limits: Limits = DEFAULT_LIMITS,
     backing: Backing | None = None,
 ) -> dict[str, list[Range]] | None:
@@ -53,7 +59,7 @@ def exact_ranges(
     Args:
         pipeline: the query.
         shown: how many lines of its answer were shown.
-        lines_of: how many lines the stream of a ref had when the query ran.
+        lines_of: how many lines the stream of a ref had when the query ran, None where it may have been growing.
         limits: of the second run.
         backing: as for ``run``.
 
@@ -74,6 +80,62 @@ def exact_ranges(
         return {ref: []}
     made = _made_by(first, wanted, pipeline, lambda: lines_of(ref), limits, backing)
     return None if made is None else {ref: _merged(made)}
+
+
+def input_ranges(
+    pipeline: Pipeline,
+    *,
+    lines_of: Callable[[str], int | None],
+    numbered: bool = True,
+    limits: Limits = DEFAULT_LIMITS,
+    backing: Backing | None = None,
+) -> dict[str, list[Range]]:
+    """The raw lines that went into a query's answer: those that its first program handed on, as far as it only picks.
+
+    Args:
+        pipeline: the query.
+        lines_of: as for `exact_ranges`.
+        numbered: whether a grep may be run once more, with line numbers.
+        limits: of such a run.
+        backing: as for ``run``.
+
+    Returns:
+        By ref, ascending ranges; of a stream whose length is not known the last one may end past its end.
+    """
+    first = pipeline.stages[0]
+    made: dict[str, list[Range]] = {}
+    for ref in pipeline.refs:
+        found: list[Range] | None = None
+        if ref in first.refs and ref not in {other for stage in pipeline.stages[1:] for other in stage.refs}:
+            if first.program in _SEARCHERS and numbered:
+                one, wanted = _only(first, ref), _Window(1, _MOST_NUMBERED)
+                alone = Pipeline((one,), (ref,), pipeline.text)
+                found = _matching(one, _call(one, first=True), wanted, alone, limits, backing, all_of_it=True)
+            elif first.refs == (ref,):
+                found = _picked(first.program, _call(first, first=True), partial(lines_of, ref))
+        picked = [(1, _END)] if found is None else found
+        made[ref] = _bounded(_merged(_sliced(picked, _Window(1, _END), lines_of(ref) or _END)))
+    return made
+
+
+def _only(stage: Stage, ref: str) -> Stage:
+    """The stage with no file but one of its refs, and no names before its lines."""
+    kept = [(word, given) for word, given in zip(stage.words[1:], stage.argv[1:], strict=False) if word in (given, ref)]
+    if len(stage.refs) == 1:
+        return stage
+    path = stage.paths[stage.refs.index(ref)]
+    return stage._replace(
+        argv=(stage.argv[0], *(given for _, given in kept)),
+        words=(stage.words[0], *(word for word, _ in kept)),
+        refs=(ref,),
+        paths=(path,),
+    )
+
+
+def _bounded(ranges: list[Range]) -> list[Range]:
+    if len(ranges) <= MOST_RANGES:
+        return ranges
+    return [*ranges[: MOST_RANGES - 1], (ranges[MOST_RANGES - 1][0], ranges[-1][1])]
 
 
 def _within(wanted: _Window, window: _Window) -> _Window:
@@ -105,7 +167,7 @@ def _made_by(
     stage: Stage,
     wanted: _Window,
     pipeline: Pipeline,
-    total: Callable[[], int],
+    total: Callable[[], int | None],
     limits: Limits,
     backing: Backing | None,
 ) -> list[Range] | None:
@@ -113,20 +175,24 @@ def _made_by(
     call = _call(stage, first=True)
     if len(call.files) != 1:
         return None
-    if stage.program in ("grep", "egrep", "fgrep", "rg"):
+    if stage.program in _SEARCHERS:
         return _matching(stage, call, wanted, pipeline, limits, backing)
     picked = _picked(stage.program, call, total)
-    return None if picked is None else _sliced(picked, wanted, total())
+    return None if picked is None else _sliced(picked, wanted, total() or _END)
 
 
-def _picked(program: str, call: Call, total: Callable[[], int]) -> list[Range] | None:
+def _picked(program: str, call: Call, total: Callable[[], int | None]) -> list[Range] | None:
+    """The lines that a program hands on as they are; None where it does anything else, or nobody can tell."""
     if program == "cat":
         return [(1, _END)] if {option.name for option in call.options} <= _CAT_FLAGS else None
     if program == "head":
         count = _head_count(call)
         if count is None:
             return None
-        return [(1, count if count >= 0 else total() + count)]
+        if count >= 0:
+            return [(1, count)]
+        lines = total()
+        return None if lines is None else [(1, lines + count)]
     if program == "tail":
         return _tail(call, total)
     return _sed_items(call) if program == "sed" else None
@@ -162,16 +228,18 @@ def _head_count(call: Call) -> int | None:
     return count
 
 
-def _tail(call: Call, total: Callable[[], int]) -> list[Range] | None:
-    first = max(1, total() - 9)
+def _tail(call: Call, total: Callable[[], int | None]) -> list[Range] | None:
+    count, from_start = 10, False
     for option in call.options:
         value = option.values[0].text if option.values else ""
         if option.name in ("-n", "--lines", "-NUM") and re.fullmatch(r"[+-]?[0-9]{1,15}", value):
-            count = int(value)
-            first = max(1, count if value.startswith("+") else total() - abs(count) + 1)
+            count, from_start = abs(int(value)), value.startswith("+")
         elif option.name not in ("-q", "--quiet", "--silent"):
             return None
-    return [(first, _END)]
+    if from_start:
+        return [(max(1, count), _END)]
+    lines = total()
+    return None if lines is None else [(max(1, lines - count + 1), _END)]
 
 
 def _sed_items(call: Call) -> list[Range] | None:
@@ -204,9 +272,19 @@ def _sed_items(call: Call) -> list[Range] | None:
 
 
 def _matching(
-    stage: Stage, call: Call, wanted: _Window, pipeline: Pipeline, limits: Limits, backing: Backing | None
+    stage: Stage,
+    call: Call,
+    wanted: _Window,
+    pipeline: Pipeline,
+    limits: Limits,
+    backing: Backing | None,
+    *,
+    all_of_it: bool = False,
 ) -> list[Range] | None:
-    """Run a grep once more with line numbers."""
+    """Run a grep once more with line numbers: lines ``wanted`` of what it writes, of which all must be there.
+
+    With ``all_of_it`` what it writes may have fewer lines, which are then all that there are.
+    """
     if not {option.name for option in call.options} <= (_RG_FLAGS if stage.program == "rg" else _GREP_FLAGS):
         return None
     if any("\n" in text.text for text in call.texts):
@@ -215,7 +293,7 @@ def _matching(
     numbered = stage._replace(argv=(stage.program, "-n", *words))
     cancel = Cancel()
     reader = _Numbered(wanted.last, cancel)
-    run(
+    ended = run(
         Pipeline((numbered,), pipeline.refs, pipeline.text),
         limits=limits,
         sink=reader.feed,
@@ -223,7 +301,7 @@ def _matching(
         backing=backing,
     )
     lines = reader.lines[wanted.first - 1 : wanted.last]
-    if None in lines or len(reader.lines) < wanted.last:
+    if None in lines or (len(reader.lines) < wanted.last and not (all_of_it and ended.exit_code in (0, 1))):
         return None
     return [(line, line) for line in lines if line]
 

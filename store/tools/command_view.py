@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.store.audit.views import Shows, shown_of
+from sightline.store.audit.views import Shows, settled, shown_of
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.segments import Shaped, join_segments, shown_ranges, uncut
+from sightline.store.shape.segments import Shaped, join_segments, shown_ranges, terminated, uncut
 from sightline.store.shape.source import Source
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
@@ -127,7 +127,17 @@ def command_reply(
         if shaped.truncated and profile.files.shown:
             fields |= file_fields(store, buffer, profile)
         missing = shaped.truncated or ending.running or ending.timed_out or always_ref or bool(notes or more)
-        return _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
+        reply = _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
+        return _settled(reply, buffer, (out, err)) if ending.running else reply
+
+
+def _settled(reply: Reply, buffer: Buffer, sources: tuple[Source, Source]) -> Reply:
+    """The reply, its last lines not counted as shown where they have no end yet."""
+    shown = reply.shows.shown
+    for stream, source in zip(("out", "err"), sources, strict=True):
+        if source.byte_count and not terminated(source):
+            shown = settled(shown, buffer.name, stream, source.line_count - 1)
+    return reply._replace(shows=reply.shows._replace(shown=shown))
 
 
 def has_failed(ending: Ending, examination: Callable[[], "Examination"]) -> bool:

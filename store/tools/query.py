@@ -4,21 +4,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sightline.store.audit.views import Shows
-from sightline.store.query.parse import Pipeline, parse
-from sightline.store.query.ranges import exact_ranges
+from sightline.store.query.parse import parse
 from sightline.store.query.run import Limits, QueryResult, run
-from sightline.store.records import Shown
-from sightline.store.refs import parse_ref
 from sightline.store.shape.segments import Segment
 from sightline.store.shape.variants import text_of
 from sightline.store.shape.whole import SEPARATOR
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, in_order
+from sightline.store.tools.tracing import lines_of, tracer
 
 VERB = "query"
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")
-_RERUN_BYTES = 256 << 20  # above this a search is not run again for its line numbers
 
 
 class Request(NamedTuple):
@@ -63,12 +60,12 @@ def query(asking: Asking, request: Request) -> Reply:
         verb=VERB,
         request=request.logged(),
         refs=tuple(dict.fromkeys(target.buffer.name for target in targets.values())),
-        lines_total=sum(_lines_of(target) for target in targets.values()),
+        lines_total=sum(lines_of(target) for target in targets.values()),
         bytes_total=sum(target.buffer.bytes for target in targets.values()),
         exit_code=result.exit_code,
         truncated=result.truncated,
     )
-    find = _finder(pipeline, result, targets, everything=request.sink is not None)
+    find = tracer(asking.store, pipeline, result, targets, everything=request.sink is not None)
     reply = Reply(fields, body, shows, missing=missing, exit_code=_process_code(result), find_shown=find)
     return reply if pipeline.stages[0].program in _SEARCHERS else reply.with_shown()
 
@@ -112,26 +109,3 @@ def _body(result: QueryResult, names: dict[str, str], cleaning: str) -> tuple[Se
             segments.append(Segment("\n"))
         segments += [SEPARATOR, Segment(text(result.stderr))]
     return tuple(segments)
-
-
-def _lines_of(target: Target) -> int:
-    return target.buffer.lines if target.stream == "all" else target.buffer.stream(target.stream).lines
-
-
-def _finder(
-    pipeline: Pipeline, result: QueryResult, targets: dict[str, Target], *, everything: bool
-) -> Callable[[], tuple[Shown, ...]]:
-    """Finds the raw lines that stood in the answer, where that is exactly known."""
-
-    def find() -> tuple[Shown, ...]:
-        if any(target.buffer.bytes > _RERUN_BYTES or target.stream == "all" for target in targets.values()):
-            return ()
-        shown_lines = result.stdout_total if everything else result.stdout_shown
-        ranges = exact_ranges(pipeline, shown_lines, lines_of=lambda ref: _lines_of(targets[ref]))
-        return tuple(
-            Shown(targets[ref].buffer.name, parse_ref(ref).stream or targets[ref].stream, first, last)
-            for ref, found in (ranges or {}).items()
-            for first, last in found
-        )
-
-    return find

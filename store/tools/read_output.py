@@ -3,7 +3,7 @@
 import time
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, seen_lines, shown_of
+from sightline.store.audit.views import Shows, Traced, seen_lines, settled, shown_of
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import BadRange, BadRef, UsageError
 from sightline.store.profile import DEFAULT
@@ -129,6 +129,7 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
                 f"lines 1-{total} are there" if total else "it is empty",
             )
         last = min(target.last or total, total)
+        whole = total - (lines.unended if target.buffer.state == "running" else 0)
         fields: dict[str, Any] = {
             "output_id": target.ref,
             "lines": f"{target.first}-{last}",
@@ -154,7 +155,14 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
     if empty := _empty_note(target):
         fields["note"] = empty
     missing = cut or bool(more) or target.buffer.state != "sealed"
-    return _reply(fields, page.segments, target, request, total, missing=missing)
+    reply = _reply(fields, page.segments, target, request, total, missing=missing)
+    return _settled(reply, target, whole) if whole < total else reply
+
+
+def _settled(reply: Reply, target: Target, whole: int) -> Reply:
+    """The reply, a last line not counted as shown where it has no end yet."""
+    shown = settled(reply.shows.shown, target.buffer.name, target.stream, whole)
+    return reply._replace(shows=reply.shows._replace(shown=shown))
 
 
 def clipping_fields(asking: Asking, line: Segment) -> dict[str, Any]:
@@ -185,6 +193,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
             )
         fields: dict[str, Any] = {"output_id": target.ref, "total_lines": total, "total_bytes": size, **_state(target)}
         start = _character_start(source, offset)
+        whole = total - (target.buffer.state == "running" and not source.ends_with_newline)
         end, body = fitting(
             fields,
             min(request.limit or asking.profile.reading.page_bytes, HARD_LIMIT_BYTES),
@@ -198,7 +207,16 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     if note := "; ".join(filter(None, notes)):
         fields["note"] = note
     missing = end < size or bool(note) or target.buffer.state != "sealed"
-    return _reply(fields, body, target, request, total, missing=missing)
+    reply = _reply(fields, body, target, request, total, missing=missing)
+    if asking.store.pretty_facts(target) is None:
+        return _settled(reply, target, whole) if whole < total else reply
+    # Its lines are not those of the bytes; which they are, is worked out when the page is out.
+    from sightline.store.tools.pretty_lines import pretty_lines
+
+    return reply._replace(
+        shows=reply.shows._replace(shown=()),
+        find_shown=lambda: Traced(shown=pretty_lines(asking.store, target, start, end)),
+    )
 
 
 def _bytes_from(source: StreamReader, start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:

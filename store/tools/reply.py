@@ -1,13 +1,13 @@
 """A reply: fields, then a body; measured alike for every door, logged with its exact text before it is sent."""
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from sightline.store.audit.views import Shows, record_shown, record_view
+from sightline.store.audit.views import Shows, Traced, record_shown, record_view
 from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError, StoreFailed
-from sightline.store.records import Shown
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.tools.asking import Asking
@@ -42,6 +42,7 @@ FIELD_ORDER = (
     "full_output",
     "output_files",
     "hint",
+    "notes",
     "note",
     "warning",
 )
@@ -67,13 +68,13 @@ class Reply(NamedTuple):
     shows: Shows
     missing: bool = False
     exit_code: int = 0
-    find_shown: Callable[[], tuple[Shown, ...]] | None = None
+    find_shown: Callable[[], Traced] | None = None
 
     def with_shown(self) -> "Reply":
         """The reply with its raw lines found."""
         if self.find_shown is None:
             return self
-        return self._replace(shows=self.shows._replace(shown=self.find_shown()), find_shown=None)
+        return self._replace(shows=self.shows._replace(**self.find_shown()._asdict()), find_shown=None)
 
     @property
     def text(self) -> str:
@@ -149,10 +150,19 @@ def _loggable(value: Any) -> Any:
 
 
 def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None]) -> None:
-    """Log a reply, send it, and count it as a use of what it showed.
+    """Log a reply, send it, and count it as a use of what it showed. Notes that wait for who asks go with it.
 
     A reply that cannot be logged is sent all the same, with a warning that says so.
     """
+    if os.path.exists(asking.store.layout.outbox) and "error" not in reply.fields:
+        from sightline.store.tools.enclosing import deliver_with_notes  # few replies have any
+
+        deliver_with_notes(asking, reply, lambda enclosed: _deliver(asking, enclosed, render, send))
+    else:
+        _deliver(asking, reply, render, send)
+
+
+def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None]) -> None:
     text = render(reply)
     view = None
     try:

@@ -10,6 +10,7 @@ from sightline.store.audit.sessions import current_session, is_person, safe_name
 from sightline.store.audit.views import (
     Shows,
     TextGone,
+    Traced,
     UnknownView,
     find_view,
     list_views,
@@ -122,7 +123,7 @@ def test_an_index_made_anew_knows_all_views(store: Store, keep: Keep) -> None:
     first, _ = shown_in_full(store, buffer, OTHER)
     second, _ = shown_in_full(store, later)
     third, _ = shown_in_full(store, buffer, OTHER)
-    record_shown(store, third, (Shown(buffer.name, "out", 2, 2),))
+    record_shown(store, third, Traced((Shown(buffer.name, "out", 2, 2),)))
     known, sessions = list_views(store), store.index.sessions()
     assert [indexed.view.id for indexed in known] == [third.id, second.id, first.id]
     assert known[0].view.shown == (Shown(buffer.name, "out", 2, 2),)

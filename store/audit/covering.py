@@ -1,0 +1,119 @@
+"""The coverage of the store's buffers: from the ranges that views record, and from their texts where these do not tell.
+
+What was recognised in a text is kept in the index: it is looked for once a view.
+"""
+
+import json
+
+from sightline.store.audit.coverage import Contribution, Coverage, contribution, cover, recorded
+from sightline.store.audit.log import BrokenChain
+from sightline.store.audit.matching import How, how_made, match_lines
+from sightline.store.audit.spans import Spans
+from sightline.store.audit.views import TextGone, list_views, view_text
+from sightline.store.disk.index import IndexedView
+from sightline.store.errors import SightlineError
+from sightline.store.records import Buffer, View
+from sightline.store.store import Store, Target
+
+_MATCHED = "matched"
+_TRANSFORMING = ("query",)
+"""Verbs whose answers are made of lines by programs. All others record what they show when they show it."""
+
+
+def coverage_of(store: Store, buffer: Buffer, *, session: str | None = None, until: float | None = None) -> Coverage:
+    """A buffer's coverage as it is now.
+
+    Args:
+        store: the store.
+        buffer: its record, with its progress where it is running.
+        session: only what one session was shown.
+        until: only views up to a time, seconds since the epoch.
+
+    Raises:
+        ExpiredRef, StoreFailed: its bytes are needed, and gone.
+    """
+    views = [one for one in _views_of(store, buffer, session) if until is None or one.view.time <= until]
+    made = [contribution_of(store, buffer, indexed) for indexed in reversed(views)]
+    return cover(buffer.name, {name: info.lines for name, info in buffer.streams.items()}, made)
+
+
+def _views_of(store: Store, buffer: Buffer, session: str | None) -> list[IndexedView]:
+    """The views that may show lines of a buffer, newest first: those of what was filtered from it, too."""
+    found = list_views(store, buffer=buffer.name, session=session)
+    if filtered := filtered_from(buffer):
+        found += [
+            one for one in list_views(store, buffer=filtered, session=session) if buffer.name not in one.view.refs
+        ]
+        found.sort(key=lambda one: one.view.time, reverse=True)
+    return found
+
+
+def filtered_from(buffer: Buffer) -> str:
+    """The name of the command whose filters a buffer went into; empty for any other buffer."""
+    return buffer.origin if buffer.kind == "cmd" else ""
+
+
+def contribution_of(store: Store, buffer: Buffer, indexed: IndexedView) -> Contribution:
+    """What one view adds to a buffer's coverage."""
+    view = indexed.view
+    own = buffer.name in view.refs
+    if own and (view.verb not in _TRANSFORMING or recorded(view.shown, buffer.name)):
+        return contribution(view, buffer.name)
+    matched = _matched(store, buffer, indexed)
+    return contribution(view, buffer.name, matched)
+
+
+def _matched(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:
+    """The lines of a buffer that are recognised in a view's text, by stream; found once."""
+    key = f"{_MATCHED} {indexed.view.id}"
+    kept = store.index.derived(buffer.name, key)
+    if kept is None:
+        kept = json.dumps(_recognised(store, buffer, indexed))
+        store.index.put_derived(buffer.name, key, kept)
+    return {stream: tuple((first, last) for first, last in spans) for stream, spans in json.loads(kept).items()}
+
+
+def _recognised(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:
+    how = how_made(command_of(indexed.view))
+    if not how.lines or not indexed.view.bytes_shown:
+        return {}
+    try:
+        text = body_of(view_text(store, indexed)).split("\n")
+    except (TextGone, BrokenChain):
+        return {}
+    asked = recorded(indexed.view.asked, buffer.name)
+    found = {}
+    for name, info in buffer.streams.items():
+        among: Spans = asked.get(name, ()) if asked else ((1, info.lines),)
+        if among and (spans := _in_stream(store, Target(buffer, name), text, among, how)):
+            found[name] = spans
+    return found
+
+
+def _in_stream(store: Store, target: Target, text: list[str], among: Spans, how: How) -> Spans:
+    try:
+        with store.open_text(target) as source:
+            return match_lines(text, source, among, how)
+    except SightlineError:
+        return ()  # its bytes are gone: nothing can be recognised in them any more
+
+
+def command_of(view: View) -> str:
+    """What made the answer of a view: its query, or its command line."""
+    request = json.loads(view.request)
+    for name in ("pipeline", "command"):
+        if text := request.get(name):
+            return str(text)
+    return "diff" if "diff" in request else ""
+
+
+def body_of(text: str) -> str:
+    """The text of a reply without what its door put around it: of one JSON object its streams."""
+    if text.startswith("{"):
+        try:
+            data = json.loads(text)
+        except ValueError:
+            return text
+        if isinstance(data, dict) and isinstance(data.get("stdout"), str):
+            return f"{data['stdout']}\n{data.get('stderr') or ''}"
+    return text

@@ -1,0 +1,61 @@
+"""What the log holds beside views, put into the index: notes, what was sent of them, names and ends of sessions."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sightline.store.audit import log
+from sightline.store.audit.views import Other
+from sightline.store.errors import StoreFailed
+from sightline.store.records import Note, Session
+from sightline.store.refs import parse_ref
+from sightline.store.store import Store
+
+
+def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
+    """Log something that is no view in a session's file, and index it; its number there.
+
+    Raises:
+        StoreFailed: it could not be logged.
+    """
+    header = {"kind": "session", "session": session._asdict()}
+    try:
+        place = log.append(store.layout.audit_file(session.name), header, entry, durable=store.settings.durable)
+        if place.number == 1:
+            store.index.put_session(session)
+        _index(store, Other(session.name, place.number, entry))
+    except Exception as error:  # disk full speaks through OSError and SQLite alike
+        raise StoreFailed(f"this could not be logged: {error}", "`sightline doctor` tells more") from error
+    return place.number
+
+
+def index_others(store: Store, others: Iterable[Other]) -> None:
+    """Index entries that are no views, of any number of sessions; one that was changed from outside is left out."""
+    for other in sorted(others, key=lambda one: float(one.entry.get("time", 0.0))):
+        try:
+            _index(store, other)
+        except (KeyError, TypeError):
+            continue
+
+
+def _index(store: Store, other: Other) -> None:
+    entry = other.entry
+    match entry.get("kind"):
+        case "note":
+            note_id = f"{other.session}:{other.number}"
+            _put(store, Note(note_id, other.session, entry["time"], entry["ref"], entry.get("text")))
+        case "send":
+            if written := store.index.note(entry["note"]):
+                _put(store, written._replace(to=entry["to"]))
+        case "sent":
+            if written := store.index.note(entry["note"]):
+                _put(store, written._replace(sent=entry["time"], sent_to=other.session))
+        case "titled":
+            if session := store.index.session(other.session):
+                store.index.put_session(session._replace(title=entry["title"]))
+        case "removed":
+            if session := store.index.session(other.session):
+                store.index.put_session(session._replace(removed=entry["time"]))
+
+
+def _put(store: Store, note: Note) -> None:
+    store.index.put_note(note, parse_ref(note.ref).name)

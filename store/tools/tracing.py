@@ -1,0 +1,74 @@
+"""Where the lines of an answer came from: exactly, where its programs only pick lines, else what it was made of."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from sightline.store.audit.views import Traced
+from sightline.store.query.parse import Pipeline
+from sightline.store.query.ranges import Range, exact_ranges, input_ranges
+from sightline.store.query.run import QueryResult
+from sightline.store.records import Shown
+from sightline.store.store import Store, Target
+
+RERUN_SECONDS = 1.5
+"""A search that took longer is not run again for its line numbers: who asked still waits for the process to end."""
+
+
+def lines_of(target: Target) -> int:
+    """Lines of what a target names, as its record has them."""
+    return target.buffer.lines if target.stream == "all" else target.buffer.stream(target.stream).lines
+
+
+def tracer(
+    store: Store, pipeline: Pipeline, result: QueryResult, targets: Mapping[str, Target], *, everything: bool
+) -> Callable[[], Traced]:
+    """Finds the raw lines behind an answer.
+
+    Args:
+        store: the store.
+        pipeline: what was run.
+        result: what came of it.
+        targets: what its refs name, as they were when it was run.
+        everything: whether all of the answer was shown, whatever its size.
+    """
+
+    def total(ref: str) -> int | None:
+        return None if _may_grow(targets[ref]) else lines_of(targets[ref])
+
+    def find() -> Traced:
+        again = result.seconds <= RERUN_SECONDS
+        if any(_may_grow(target) and target.stream == "all" for target in targets.values()):
+            return Traced()  # lines of both streams have no numbers yet that stay
+        shown = result.stdout_total if everything else result.stdout_shown
+        searches = pipeline.stages[0].program in ("grep", "egrep", "fgrep", "rg")
+        exact = exact_ranges(pipeline, shown, lines_of=total) if again or not searches else None
+        if exact is not None:
+            return Traced(shown=tuple(_of_streams(store, targets, exact)))
+        return Traced(asked=tuple(_of_streams(store, targets, input_ranges(pipeline, lines_of=total, numbered=again))))
+
+    return find
+
+
+def _may_grow(target: Target) -> bool:
+    return target.buffer.state == "running"
+
+
+def _of_streams(store: Store, targets: Mapping[str, Target], ranges: Mapping[str, Iterable[Range]]) -> Iterable[Shown]:
+    """Ranges by ref as ranges of streams; of a buffer that may grow only lines that were whole already."""
+    for ref, found in ranges.items():
+        target = targets[ref]
+        end = lines_of(target) - _may_grow(target)
+        there = [(first, min(last, end)) for first, last in found if first <= end]
+        if target.stream != "all":
+            yield from (Shown(target.buffer.name, target.stream, first, last) for first, last in there)
+        elif there:
+            yield from _of_both(store, target, there)
+
+
+def _of_both(store: Store, target: Target, ranges: Iterable[Range]) -> Iterable[Shown]:
+    merged = store.open_merged(target.buffer)
+    try:
+        for first, last in ranges:
+            for run in merged.runs(first, last):
+                yield Shown(target.buffer.name, run.stream, run.first, run.first + run.length - 1)
+    finally:
+        merged.close()
