@@ -65,10 +65,10 @@ class Examination:
                 if hit.verdict.rule:
                     key = (hit.verdict.rule.name, hit.verdict.rank)
                     seen[key] += 1
-                    titled.append(self._titled(hit, source, deep=seen[key] <= TITLED_HITS))
+                    titled.append(self.titled(hit, source, deep=seen[key] <= TITLED_HITS))
         return named(titled)
 
-    def _titled(self, hit: Hit, source: Source, *, deep: bool) -> Hit:
+    def titled(self, hit: Hit, source: Source, *, deep: bool) -> Hit:
         """The hit, with what the lines near it say of name and place where it has none itself.
 
         The header of a failure line may stand far above it: it is looked for where ``deep`` is set.
