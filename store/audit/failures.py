@@ -123,7 +123,10 @@ def overlooked(store: Store, buffers: Iterable[Buffer], *, session: str | None =
 
 def _read(row: list[Any]) -> Failure:
     name, at, text, places = row
-    made = [Place(*where, spans_of((start, end) for start, end in telling)) for *where, telling in places]
+    made = [
+        Place(stream, first, last, spans_of((start, end) for start, end in telling))
+        for stream, first, last, telling in places
+    ]
     return Failure(name, at, text, tuple(made))
 
 
@@ -177,14 +180,16 @@ def _grouped(found: list[tuple[str, Region, str]]) -> list[Failure]:
     made: list[Failure] = []
     named: dict[str, list[int]] = {}
     counting = _counting(found)
-    for row in (*counting, *(row for row in found if row not in counting and row[1].name)):
+    count = len(counting)
+    others = [row for row in found if row[1].name and row[1].rank >= ECHO] if count < len(found) else []
+    for nth, row in enumerate((*counting, *others)):
         stream, region, text = row
         place = Place(stream, region.first, region.last, spans_of(region.telling))
         alike = named.setdefault(last_part(region.name), []) if region.name else []
         known = next((at for at in alike if _same(made[at].name, region.name)), None)
         if known is not None:
             made[known] = _joined(made[known], region, place)
-        elif row in counting:
+        elif nth < count:
             alike.append(len(made))
             made.append(Failure(region.name, region.place, text, (place,)))
     return made

@@ -12,6 +12,7 @@ from sightline.store.audit.views import fill_index
 from sightline.store.disk.layout import make_folder, open_private, remove_file, write_atomically
 from sightline.store.errors import SightlineError, StoreFailed, UsageError
 from sightline.store.records import Note, Session
+from sightline.store.refs import format_ref
 from sightline.store.store import Store, Target
 
 ANYONE = "*"
@@ -36,9 +37,10 @@ def write_note(store: Store, session: Session, target: Target, text: str) -> Not
     if not text or len(text) > MAX_CHARACTERS:
         raise UsageError(f"a note of {len(text):,} characters", f"it has 1 to {MAX_CHARACTERS:,}")
     now = time.time()
-    entry = {"kind": "note", "time": now, "ref": target.ref, "refs": [target.buffer.name], "text": text}
+    ref = format_ref(target.buffer.name, target.stream, target.first, target.last)
+    entry = {"kind": "note", "time": now, "ref": ref, "refs": [target.buffer.name], "text": text}
     number = append_entry(store, session, entry)
-    return Note(f"{session.name}:{number}", session.name, now, target.ref, text)
+    return Note(f"{session.name}:{number}", session.name, now, ref, text)
 
 
 def list_notes(store: Store, *, buffer: str | None = None) -> list[Note]:

@@ -2,15 +2,18 @@
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
+from sightline.store.audit.entries import append_entry
+from sightline.store.audit.notes import list_notes, take_back
 from sightline.store.audit.views import list_views, quotes_of, rebuild_views
 from sightline.store.disk.layout import write_atomically
 from sightline.store.disk.live import writer_alive
 from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer
+from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
 
 
@@ -72,14 +75,62 @@ def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> i
     return len(names)
 
 
+class RemovedSession(NamedTuple):
+    """What went with a session.
+
+    Attributes:
+        buffers: how many buffers.
+        bytes: what they held.
+        views_blanked: views whose text was blanked, its own and others'.
+    """
+
+    buffers: int
+    bytes: int
+    views_blanked: int
+
+
+def remove_session(store: Store, session: Session) -> RemovedSession:
+    """Remove what a session captured and blank what it was shown; the log keeps the hashes, so that its chain holds.
+
+    Raises:
+        StillRunning: it has captures that go on; nothing was removed.
+        StoreFailed: it could not be logged.
+    """
+    buffers = [buffer for buffer in store.index.of_session(session.name) if buffer.state != "evicted"]
+    for buffer in buffers:
+        if buffer.state == "running" and writer_alive(store.layout, buffer.name):
+            raise StillRunning(f"{buffer.ref} is still running", "end its command first")
+    names = {buffer.name for buffer in store.index.of_session(session.name)}
+    readers = {indexed.view.session for name in names for indexed in list_views(store, buffer=name)} - {session.name}
+    for buffer in buffers:
+        store.remove(buffer, "removed")
+    for name in names:
+        _drop_quotes(store, name)
+    blanked = _blank_all(store, session.name) + _blank(store, names, readers)
+    append_entry(store, session, {"kind": "removed", "time": time.time()})
+    rebuild_views(store)
+    return RemovedSession(len(buffers), sum(buffer.bytes for buffer in buffers), blanked)
+
+
+def _blank_all(store: Store, session: str) -> int:
+    try:
+        return log.blank(store.layout.audit_file(session), lambda _: True, durable=store.settings.durable)
+    except FileNotFoundError:
+        return 0
+
+
 def purge_gone(store: Store, name: str) -> None:
     """Blank the views that showed a buffer which went before, and what its tombstone keeps of it for them."""
     sessions = {indexed.view.session for indexed in list_views(store, buffer=name)}
+    _drop_quotes(store, name)
+    _blank(store, {name}, sessions)
+
+
+def _drop_quotes(store: Store, name: str) -> None:
     tombstone = store.tombstone(name)
     if tombstone and tombstone.pop("quotes", None):
         data = json.dumps(tombstone, ensure_ascii=False).encode(errors="surrogatepass")
         write_atomically(store.layout.tombstone(name), data, durable=store.settings.durable)
-    _blank(store, {name}, sessions)
 
 
 def _quotes_left(store: Store, name: str, *, purge: bool) -> Callable[[], dict[str, Any]]:
@@ -88,6 +139,8 @@ def _quotes_left(store: Store, name: str, *, purge: bool) -> Callable[[], dict[s
 
 def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
     blanked = 0
+    for note in (note for name in names for note in list_notes(store, buffer=name)):
+        take_back(store, note)
     for session in sessions:
         path = store.layout.audit_file(session)
         blanked += log.blank(

@@ -41,6 +41,24 @@ class IndexedView(NamedTuple):
     length: int
 
 
+class SessionCounts(NamedTuple):
+    """What a session did.
+
+    Attributes:
+        calls: views in the log.
+        first: time of its first one, or of its first capture where it has none; seconds since the epoch.
+        last: time of its last one; likewise.
+        buffers: buffers that it captured and that are there.
+        bytes: of these.
+    """
+
+    calls: int
+    first: float
+    last: float
+    buffers: int = 0
+    bytes: int = 0
+
+
 class Index:
     """All statements that the store needs.
 
@@ -181,11 +199,11 @@ class Index:
         """Remove a record altogether."""
         with self._db.writing():
             self._db.execute("DELETE FROM buffers WHERE name = ?", (name,))
-            self._db.execute("DELETE FROM derived WHERE buffer = ?", (name,))
             self.forget_hashes(name)
 
     def forget_hashes(self, name: str) -> None:
-        """The buffer's bytes are gone: it can neither be found nor shared by content."""
+        """The buffer's bytes are gone: it can neither be found nor shared by content, and what they told goes, too."""
+        self._db.execute("DELETE FROM derived WHERE buffer = ?", (name,))
         self._db.execute("DELETE FROM hashes WHERE buffer = ?", (name,))
 
     def totals(self) -> Totals:
@@ -217,6 +235,34 @@ class Index:
         """All sessions, the newest first."""
         rows = self._db.rows(f"SELECT {_SESSION} FROM sessions ORDER BY started DESC")  # noqa: S608
         return [Session(*row) for row in rows]
+
+    def session_counts(self) -> dict[str, "SessionCounts"]:
+        """What each session asked and captured, by name; those that only one of both is known of are there, too."""
+        found: dict[str, SessionCounts] = {}
+        views = "SELECT session, COUNT(*), MIN(time), MAX(time) FROM views GROUP BY session"
+        for name, calls, first, last in self._db.rows(views):
+            found[name] = SessionCounts(calls, first, last)
+        buffers = (
+            "SELECT session, COUNT(*), SUM(bytes), MIN(created) FROM buffers WHERE state <> 'evicted' GROUP BY session"
+        )
+        for name, count, size, first in self._db.rows(buffers):
+            known = found.get(name, SessionCounts(0, first, first))
+            found[name] = known._replace(buffers=count, bytes=size)
+        return found
+
+    def readings(self) -> list[tuple[str, str, int]]:
+        """(reader, captor, buffers): how many buffers that one session captured another was shown."""
+        rows = self._db.rows(
+            "SELECT views.session, buffers.session, COUNT(DISTINCT buffers.name) FROM views_of"
+            " JOIN views ON views.number = views_of.view JOIN buffers ON buffers.name = views_of.buffer"
+            " WHERE views.session <> buffers.session GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    def of_session(self, session: str) -> list[Buffer]:
+        """What a session captured, oldest first; what was evicted, too."""
+        rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE session = ? ORDER BY number", (session,))  # noqa: S608
+        return [_buffer(row) for row in rows]
 
     def put_view(self, indexed: IndexedView) -> None:
         """Insert a view's record."""

@@ -1,0 +1,110 @@
+"""What went wrong unseen in a session, or in all: failures that nobody was shown, or was shown only a part of."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sightline.store.audit import log
+from sightline.store.audit.covering import filtered_from
+from sightline.store.audit.failures import Overlooked, overlooked
+from sightline.store.audit.timeline import Call
+from sightline.store.errors import SightlineError
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+
+OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
+
+KINDS = {
+    OVERLOOKED: "a failure in an output, no line of which stood in any view",
+    CUT: "a command that failed, whose reply was cut and whose output was never asked for again",
+    UNTOLD: "a command that failed after the last reply about it, as one in the background may",
+    BROKEN: "an audit log whose chain of hashes does not hold",
+}
+"""What is looked for, and what it means."""
+
+
+class Finding(NamedTuple):
+    """Something that went wrong unseen.
+
+    Attributes:
+        kind: one of KINDS.
+        ref: where it stands; empty where it is no output.
+        text: what it is, in one line.
+        command: of the output; empty likewise.
+        view: id of the reply that it is about; empty where there was none.
+    """
+
+    kind: str
+    ref: str
+    text: str
+    command: str = ""
+    view: str = ""
+
+
+def find_all(store: Store, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
+    """All findings, the overlooked failures first.
+
+    Args:
+        store: the store.
+        calls: the calls that are looked at, oldest first.
+        captured: the buffers that are looked at.
+        session: whose views count; None for everyone's.
+    """
+    unseen = overlooked(store, captured, session=session)
+    names = [session] if session else sorted({call.view.session for call in calls})
+    return [
+        *(_overlooked(one) for one in unseen),
+        *_untold(calls, captured),
+        *_cut(calls),
+        *_broken(store, names),
+    ]
+
+
+def _overlooked(one: Overlooked) -> Finding:
+    failure = one.failure
+    text = f"{failure.name} ({failure.at})" if failure.name and failure.at else failure.name or failure.text
+    return Finding(OVERLOOKED, one.ref, text, one.buffer.command)
+
+
+def _cut(calls: Sequence[Call]) -> list[Finding]:
+    """Failed calls whose reply was cut, and whose buffer no later call concerns."""
+    later: set[str] = set()
+    found = []
+    for call in reversed(calls):
+        view = call.view
+        if call.failed and view.truncated and view.refs and view.refs[0] not in later:
+            text = f"{view.lines_shown:,} of {view.lines_total:,} lines shown, never read again"
+            found.append(Finding(CUT, "@" + view.refs[0], text, call.asked, view.id))
+        later.update(view.refs)
+    return found[::-1]
+
+
+def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
+    """Buffers that failed after the last call that concerns them."""
+    last: dict[str, float] = {}
+    for call in calls:
+        for name in call.view.refs:
+            last[name] = call.view.time
+    found = []
+    for buffer in captured:
+        if buffer.failed and not filtered_from(buffer) and buffer.ended and last.get(buffer.name, 0.0) < buffer.ended:
+            how = (
+                "timed out"
+                if buffer.timed_out
+                else buffer.state
+                if buffer.exit_code is None
+                else f"exit {buffer.exit_code}"
+            )
+            found.append(Finding(UNTOLD, buffer.ref, f"ended with {how}, and nobody was told", buffer.command))
+    return found
+
+
+def _broken(store: Store, sessions: Sequence[str]) -> list[Finding]:
+    found = []
+    for name in sessions:
+        try:
+            log.verify(store.layout.audit_file(name))
+        except FileNotFoundError:
+            found.append(Finding(BROKEN, "", f"the log of session {name} is gone"))
+        except SightlineError as error:
+            found.append(Finding(BROKEN, "", error.message))
+    return found

@@ -1,0 +1,87 @@
+"""A report as plain data, for programs: what goes into JSON."""
+
+from typing import Any
+
+from sightline.store.audit.report.gather import Output, Report, Told, halves
+from sightline.store.audit.spans import written
+from sightline.store.audit.views import ref_of_shown
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """The report; times are seconds since the epoch, lines are text such as ``"3-9"``."""
+    totals = report.totals
+    return {
+        "title": report.title,
+        "made": report.made,
+        "since": report.since or None,
+        "sessions": [{**one.session._asdict(), "calls": one.counts.calls} for one in report.sessions],
+        "totals": {
+            **totals._asdict(),
+            "tokens_estimated": totals.tokens,
+            "share_seen": round(totals.share, 6),
+            "again_ratio": round(totals.again_ratio, 6),
+            "overlooked_failures": report.overlooked,
+        },
+        "overlooked": [
+            {
+                "ref": missed.ref,
+                "name": missed.failure.name,
+                "at": missed.failure.at,
+                "text": missed.failure.text,
+                "command": missed.buffer.command,
+                "lines": [line._asdict() for line in missed.excerpt],
+            }
+            for missed in report.missed
+        ],
+        "findings": [finding._asdict() for finding in report.findings],
+        "outputs": [_output(output) for output in report.outputs],
+        "calls": [_call(told) for told in report.calls],
+        "notes": [note._asdict() for note in report.notes],
+        "left_out": list(report.left_out),
+    }
+
+
+def _output(output: Output) -> dict[str, Any]:
+    buffer = output.buffer
+    return {
+        "ref": buffer.ref,
+        "command": buffer.command,
+        "exit_code": buffer.exit_code,
+        "state": buffer.state,
+        "lines": output.coverage.total,
+        "seen": output.coverage.seen_lines,
+        "failures": output.failures,
+        "overlooked": output.unseen,
+        "streams": {
+            stretch.ref: {
+                **{grade: written(spans) for grade, spans in stretch.covered.lines._asdict().items()},
+                "unseen": written(stretch.covered.unseen),
+            }
+            for stretch in output.stretches
+        },
+    }
+
+
+def _call(told: Told) -> dict[str, Any]:
+    view = told.call.view
+    head, tail = halves(told)
+    return {
+        "id": view.id,
+        "time": view.time,
+        "verb": view.verb,
+        "asked": told.call.asked,
+        "refs": ["@" + name for name in view.refs],
+        "exit_code": view.exit_code,
+        "failed": told.call.failed,
+        "truncated": view.truncated,
+        "shown": [ref_of_shown(shown) for shown in view.shown],
+        "new_lines": told.call.new,
+        "again_lines": told.call.again,
+        "lines_total": view.lines_total,
+        "bytes_shown": view.bytes_shown,
+        "tokens_estimated": told.call.tokens,
+        "text": None if told.text is None else head,
+        "text_end": tail or None,
+        "text_left_out": told.cut_characters,
+        "not_shown": {ref: written(spans) for ref, spans in told.unseen},
+    }

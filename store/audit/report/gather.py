@@ -1,0 +1,257 @@
+"""What a report tells, as plain data: gathered from the store, bounded in size, saying what was left out."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sightline.store.audit.checking import CUT, OVERLOOKED, Finding, find_all
+from sightline.store.audit.coverage import Coverage, StreamCoverage
+from sightline.store.audit.covering import coverage_of, filtered_from
+from sightline.store.audit.failures import Failure, Overlooked, failures_of, overlooked
+from sightline.store.audit.notes import list_notes
+from sightline.store.audit.roster import SessionFacts, list_sessions
+from sightline.store.audit.spans import Span, Spans, minus, spans_of
+from sightline.store.audit.timeline import Call, Totals, calls_of, captured_by, totals_of
+from sightline.store.audit.views import TextGone, view_text
+from sightline.store.errors import SightlineError
+from sightline.store.records import Buffer, Note
+from sightline.store.refs import parse_ref
+from sightline.store.shape.clean import clean_line, clean_text
+from sightline.store.store import Store, Target
+
+MOST_CALLS, MOST_OUTPUTS, MOST_OVERLOOKED = 400, 200, 100
+TEXT_CHARACTERS = 6000
+"""Of one reply; of a longer one its beginning and its end."""
+
+ALL_TEXT_CHARACTERS = 4 << 20  # of all replies together; those that come after are told without their texts
+EXCERPT_LINES, EXCERPT_AROUND, EXCERPT_LINE_CHARACTERS = 16, 1, 400
+
+
+class Line(NamedTuple):
+    """A line of an excerpt: its number, its text, and whether it tells of the failure."""
+
+    number: int
+    text: str
+    tells: bool
+
+
+class Missed(NamedTuple):
+    """An overlooked failure, with what nobody was shown."""
+
+    failure: Failure
+    buffer: Buffer
+    ref: str
+    excerpt: tuple[Line, ...]
+    left_out: int
+
+
+class Stretch(NamedTuple):
+    """One stream: its ref, what was shown of it, and the lines of it that tell of failures."""
+
+    ref: str
+    covered: StreamCoverage
+    failing: Spans
+
+
+class Output(NamedTuple):
+    """A captured output.
+
+    Attributes:
+        buffer: its record.
+        coverage: what was shown of it.
+        stretches: its streams.
+        failures: what failed in it.
+        unseen: how many of these stood in no view.
+        filtered: whether it is what a command's own filters left out.
+    """
+
+    buffer: Buffer
+    coverage: Coverage
+    stretches: tuple[Stretch, ...]
+    failures: int
+    unseen: int
+    filtered: bool
+
+
+class Told(NamedTuple):
+    """A call with the text of its reply.
+
+    Attributes:
+        call: the call.
+        text: the reply, cut in the middle where it is long; None where it is gone, or was left out.
+        cut_characters: how many characters are missing in its middle.
+        why: why there is no text; else empty.
+        unseen: (ref, lines) that it did not show, of the streams that it concerns.
+    """
+
+    call: Call
+    text: str | None
+    cut_characters: int
+    why: str
+    unseen: tuple[tuple[str, Spans], ...]
+
+
+class Report(NamedTuple):
+    """All that a report tells.
+
+    Attributes:
+        title: what it is about.
+        made: when it was made, seconds since the epoch.
+        since: from when on, likewise; 0 for the beginning.
+        sessions: whose calls these are.
+        totals: what the calls come to.
+        missed: the overlooked failures.
+        findings: what else went wrong unseen.
+        outputs: what was captured, those with overlooked failures first, then the least seen.
+        calls: oldest first.
+        notes: on the outputs.
+        left_out: what there was no room for, in words.
+        overlooked: how many failures were overlooked in all.
+    """
+
+    title: str
+    made: float
+    since: float
+    sessions: tuple[SessionFacts, ...]
+    totals: Totals
+    missed: tuple[Missed, ...]
+    findings: tuple[Finding, ...]
+    outputs: tuple[Output, ...]
+    calls: tuple[Told, ...]
+    notes: tuple[Note, ...]
+    left_out: tuple[str, ...]
+    overlooked: int
+
+
+def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> Report:
+    """Everything a report tells of a session, or of all.
+
+    Args:
+        store: the store.
+        session: name of the session; None for all.
+        since: from when on, seconds since the epoch.
+    """
+    calls = calls_of(store, session=session, since=since)
+    everyone = {one.session.name: one for one in list_sessions(store)}
+    names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
+    captured = captured_by(store, names, since)
+    unseen = overlooked(store, captured, session=session)
+    findings = [one for one in find_all(store, calls, captured, session) if one.kind != OVERLOOKED]
+    outputs = _outputs(store, captured, session)
+    missed = [_missed(store, one) for one in unseen[:MOST_OVERLOOKED]]
+    told = _told(store, calls[-MOST_CALLS:])
+    refs = {buffer.name for buffer in captured}
+    notes = [note for note in list_notes(store) if parse_ref(note.ref).name in refs or note.session in names]
+    facts = [everyone[name] for name in names if name in everyone]
+    return Report(
+        title=facts[0].name if session and facts else "All sessions",
+        made=time.time(),
+        since=since,
+        sessions=tuple(facts),
+        totals=totals_of(calls, captured),
+        missed=tuple(missed),
+        findings=tuple(sorted(findings, key=lambda one: one.kind == CUT)),
+        outputs=tuple(outputs[:MOST_OUTPUTS]),
+        calls=tuple(told),
+        notes=tuple(note for note in notes if note.time >= since),
+        left_out=tuple(_left_out(len(calls), len(outputs), len(unseen))),
+        overlooked=len(unseen),
+    )
+
+
+def _left_out(calls: int, outputs: int, unseen: int) -> Iterable[str]:
+    for count, most, what in (
+        (unseen, MOST_OVERLOOKED, "overlooked failures"),
+        (outputs, MOST_OUTPUTS, "outputs"),
+        (calls, MOST_CALLS, "calls, the oldest"),
+    ):
+        if count > most:
+            yield f"{count - most:,} more {what}"
+
+
+def _outputs(store: Store, captured: Sequence[Buffer], session: str | None) -> list[Output]:
+    made = []
+    for buffer in captured:
+        try:
+            coverage = coverage_of(store, buffer, session=session)
+            failures = failures_of(store, buffer)
+        except SightlineError:
+            continue  # it went while we looked
+        stretches = tuple(
+            Stretch(Target(buffer, name).ref, covered, _failing(failures, name))
+            for name, covered in coverage.streams.items()
+        )
+        unseen = sum(not failure.is_seen(coverage) for failure in failures)
+        made.append(Output(buffer, coverage, stretches, len(failures), unseen, bool(filtered_from(buffer))))
+    return sorted(made, key=lambda one: (-one.unseen, one.coverage.share, -one.buffer.lines))
+
+
+def _failing(failures: Iterable[Failure], stream: str) -> Spans:
+    spans: list[Span] = []
+    for failure in failures:
+        for place in failure.places:
+            if place.stream == stream:
+                spans += place.telling
+    return spans_of(spans)
+
+
+def _missed(store: Store, one: Overlooked) -> Missed:
+    place = one.failure.places[0]
+    telling = {number for first, last in place.telling for number in range(first, min(last, first + EXCERPT_LINES) + 1)}
+    first = max(1, place.first - EXCERPT_AROUND)
+    last = place.last + EXCERPT_AROUND
+    end = min(last, first + EXCERPT_LINES - 1)
+    lines = []
+    with store.open_text(Target(one.buffer, place.stream)) as source:
+        for line in source.lines(first, end):
+            text = clean_line(line.data)
+            shown = text if len(text) <= EXCERPT_LINE_CHARACTERS else text[:EXCERPT_LINE_CHARACTERS] + " …"
+            lines.append(Line(line.number, shown, line.number in telling))
+    return Missed(one.failure, one.buffer, one.ref, tuple(lines), max(place.last - end, 0))
+
+
+def _told(store: Store, calls: Sequence[Call]) -> list[Told]:
+    told = []
+    left = ALL_TEXT_CHARACTERS
+    for call in reversed(calls):  # what happened last is told in full
+        text, why = None, "there was no room for more texts"
+        if left > 0:
+            text, why = _text(store, call)
+        cut = max(len(text or "") - TEXT_CHARACTERS, 0)
+        if text and cut:
+            half = TEXT_CHARACTERS // 2
+            text = text[:half] + _GAP + text[-half:]
+        left -= len(text or "")
+        told.append(Told(call, text, cut, why, tuple(_unseen(call))))
+    return told[::-1]
+
+
+_GAP = "\x00"
+"""Stands where a text was cut, until it is written; no cleaned text holds it."""
+
+
+def halves(told: Told) -> tuple[str, str]:
+    """The beginning of a reply's text, and its end where its middle is missing."""
+    head, _, tail = (told.text or "").partition(_GAP)
+    return head, tail
+
+
+def _text(store: Store, call: Call) -> tuple[str | None, str]:
+    try:
+        return clean_text(view_text(store, call.indexed).encode(errors="surrogateescape")), ""
+    except TextGone as gone:
+        return None, gone.message
+    except SightlineError as error:
+        return None, error.message
+
+
+def _unseen(call: Call) -> Iterable[tuple[str, Spans]]:
+    """What a reply left out, of the streams that it showed something of or that its buffer has."""
+    buffer = call.buffer
+    if buffer is None or not call.view.truncated or buffer.name not in call.parts:
+        return
+    lines = call.parts[buffer.name].streams
+    for name, info in buffer.streams.items():
+        seen = lines[name].seen if name in lines else ()
+        if info.lines and (missing := minus(((1, info.lines),), seen)):
+            yield Target(buffer, name).ref, missing

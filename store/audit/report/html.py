@@ -1,0 +1,247 @@
+"""A report as one HTML page: no script, nothing from the network, nothing in it that an output could have put there.
+
+Every text goes through `_text`: markup is escaped, and what cannot be seen is written as an escape.
+"""
+
+import html
+import os
+from collections.abc import Iterable, Iterator
+
+from sightline.store.audit.report import words
+from sightline.store.audit.report.gather import Missed, Output, Report, Stretch, Told, halves
+from sightline.store.audit.spans import Spans
+from sightline.store.records import Note
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_WHO_LINES = 5
+_STRIP_UNITS = 1000  # a strip is this wide, whatever the stream's length: more cannot be told apart
+
+
+def render_html(report: Report) -> str:
+    """The page."""
+    return "\n".join(_page(report)) + "\n"
+
+
+def _page(report: Report) -> Iterator[str]:
+    title = f"{report.title} — Sightline report"
+    yield "<!doctype html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
+    yield f"<title>{_text(title)}</title>"
+    yield f"<style>{_style()}</style></head><body><main>"
+    yield from _head(report)
+    yield from _missed_section(report)
+    yield from _findings_section(report)
+    yield from _notes_section(report.notes)
+    yield from _outputs_section(report)
+    yield from _calls_section(report)
+    yield f"<footer><p>{_text(words.HOW)}</p><p>Made by Sightline, {_text(words.when(report.made))}.</p></footer>"
+    yield "</main></body></html>"
+
+
+def _text(text: str) -> str:
+    """A text of anyone's, fit to stand anywhere in the page, in an attribute, too."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)
+    return html.escape(text, quote=True)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _style() -> str:
+    path = os.path.join(os.path.dirname(__file__), "report.css")
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _head(report: Report) -> Iterator[str]:
+    yield '<header><p class="brand">Sightline</p>'
+    yield f"<h1>{_text(report.title)}</h1>"
+    yield '<p class="lead">What was seen, and what was missed.</p>'
+    for line in words.who(report)[:_WHO_LINES]:
+        yield f'<p class="who">{_text(line)}</p>'
+    if len(report.sessions) > _WHO_LINES:
+        yield f'<p class="who">and {words.counted(len(report.sessions) - _WHO_LINES, "more session")}</p>'
+    if times := words.span_of_time(report):
+        yield f'<p class="who">{_text(times)}</p>'
+    yield '<dl class="figures">'
+    for place, (figure, what, more) in enumerate(words.figures(report)):
+        mark = (" bad" if report.overlooked else " good") if place == 0 else ""
+        yield f'<div class="figure{mark}"><dt>{_text(what)}</dt>'
+        yield f'<dd>{_text(figure)}</dd><dd class="more">{_text(more)}</dd></div>'
+    yield "</dl>"
+    for line in report.left_out:
+        yield f'<p class="left-out">Not in this report: {_text(line)}.</p>'
+    yield "</header>"
+
+
+def _missed_section(report: Report) -> Iterator[str]:
+    yield '<section id="overlooked"><h2>Overlooked failures</h2>'
+    if not report.missed:
+        yield '<p class="empty">None: something of every failure stood in a reply.</p>'
+    for missed in report.missed:
+        yield from _missed(missed)
+    yield "</section>"
+
+
+def _missed(missed: Missed) -> Iterator[str]:
+    failure = missed.failure
+    place = f' <span class="at">{_text(failure.at)}</span>' if failure.at else ""
+    yield '<article class="missed">'
+    yield f"<h3>{_text(failure.name or failure.text)}{place}</h3>"
+    ending = _ending(missed.buffer.failed, words.ending(missed.buffer))
+    yield f"<p>{_ref(missed.ref)} {_command(missed.buffer.command)} {ending}</p>"
+    yield f'<pre class="excerpt">{"".join(_excerpt(missed))}</pre></article>'
+
+
+def _excerpt(missed: Missed) -> Iterator[str]:
+    width = len(str(missed.excerpt[-1].number)) if missed.excerpt else 0
+    for line in missed.excerpt:
+        kind = "tells" if line.tells else "around"
+        yield f'<span class="{kind}"><i>{str(line.number).rjust(width)}</i>{_text(line.text)}</span>'
+    if missed.left_out:
+        yield f'<span class="gap">… {words.counted(missed.left_out, "more line")} of it</span>'
+
+
+def _findings_section(report: Report) -> Iterator[str]:
+    if not report.findings:
+        return
+    yield '<section><h2>Also unseen</h2><ul class="findings">'
+    for finding in report.findings:
+        ref = _ref(finding.ref) if finding.ref else ""
+        command = _command(finding.command) if finding.command else ""
+        yield f"<li><b>{words.HEADLINES[finding.kind]}</b> {ref} {command} <span>{_text(finding.text)}</span></li>"
+    yield "</ul></section>"
+
+
+def _notes_section(notes: Iterable[Note]) -> Iterator[str]:
+    rows = list(notes)
+    if not rows:
+        return
+    yield '<section><h2>Notes</h2><ul class="notes">'
+    for note in rows:
+        sent = f"sent to {note.sent_to}" if note.sent else "waits to be sent" if note.to else "not sent"
+        text = "(blanked)" if note.text is None else note.text
+        yield f"<li>{_ref(note.ref)} {_text(text)} <small>{_text(words.when(note.time))}, {_text(sent)}</small></li>"
+    yield "</ul></section>"
+
+
+def _outputs_section(report: Report) -> Iterator[str]:
+    yield '<section><h2>Outputs</h2><p class="legend">'
+    for kind, what in (("exact", "seen"), ("matched", "matched"), ("asked", "asked about"), ("unseen", "unseen")):
+        yield f'<span><i class="{kind}"></i>{what}</span>'
+    yield '<span><i class="failing"></i>failure</span></p>'
+    if not report.outputs:
+        yield '<p class="empty">Nothing was captured.</p>'
+    for output in report.outputs:
+        yield from _output(output)
+    yield "</section>"
+
+
+def _output(output: Output) -> Iterator[str]:
+    buffer = output.buffer
+    yield f'<article class="output"><p>{_ref(buffer.ref)} {_command(buffer.command)} '
+    yield f'{_ending(buffer.failed, words.ending(buffer))} <span class="seen">{_text(words.seen_of(output))}</span></p>'
+    if output.filtered:
+        yield '<p class="small">What went into this command’s own filters.</p>'
+    if output.failures:
+        yield f'<p class="small{" bad" if output.unseen else ""}">{_text(words.overlooked_of(output))}</p>'
+    for stretch in output.stretches:
+        yield _strip(stretch, len(output.stretches) > 1)
+    yield "</article>"
+
+
+def _strip(stretch: Stretch, named: bool) -> str:
+    """A stream from its first line to its last, as a bar."""
+    covered = stretch.covered
+    bars = [
+        *_bars(covered.lines.asked, covered.total, "asked", 3, 10),
+        *_bars(covered.lines.matched, covered.total, "matched", 3, 10),
+        *_bars(covered.lines.exact, covered.total, "exact", 3, 10),
+        *_bars(stretch.failing, covered.total, "failing", 0, 16, wide=3),
+    ]
+    name = f"<small>{_text(stretch.ref)}</small>" if named else ""
+    label = f"{stretch.ref}: {words.counted(covered.seen_lines, 'line')} of {covered.total:,} seen"
+    return (
+        f'<div class="strip">{name}<svg viewBox="0 0 {_STRIP_UNITS} 16" preserveAspectRatio="none" role="img" '
+        f'aria-label="{_text(label)}"><title>{_text(label)}</title>'
+        f'<rect class="unseen" x="0" y="3" width="{_STRIP_UNITS}" height="10"/>{"".join(bars)}</svg></div>'
+    )
+
+
+def _bars(spans: Spans, total: int, kind: str, top: int, height: int, wide: int = 2) -> Iterator[str]:
+    """Spans of lines as bars, those that would touch as one; none narrower than can be seen."""
+    begin = end = -1
+    for first, last in spans:
+        start = (first - 1) * _STRIP_UNITS // total
+        stop = min(max(last * _STRIP_UNITS // total, start + wide), _STRIP_UNITS)
+        start = min(start, _STRIP_UNITS - wide)
+        if start <= end:
+            end = max(end, stop)
+            continue
+        if end >= 0:
+            yield _bar(begin, end, kind, top, height)
+        begin, end = start, stop
+    if end >= 0:
+        yield _bar(begin, end, kind, top, height)
+
+
+def _bar(begin: int, end: int, kind: str, top: int, height: int) -> str:
+    return f'<rect class="{kind}" x="{begin}" y="{top}" width="{end - begin}" height="{height}"/>'
+
+
+def _calls_section(report: Report) -> Iterator[str]:
+    yield '<section id="calls"><h2>Call by call</h2>'
+    if not report.calls:
+        yield '<p class="empty">Nothing was asked.</p>'
+    many = len(report.sessions) > 1
+    for told in report.calls:
+        yield from _call(told, many)
+    yield "</section>"
+
+
+def _call(told: Told, many: bool) -> Iterator[str]:
+    call, view = told.call, told.call.view
+    marks = [_ending(True, f"exit {view.exit_code}" if view.exit_code else "failed")] if call.failed else []
+    marks += ['<span class="mark">cut</span>'] if view.truncated else []
+    who = f'<span class="by">{_text(view.session)}</span>' if many else ""
+    yield f'<details class="call"{" open" if call.failed or view.truncated else ""}><summary>'
+    yield f"<time>{_text(words.clock(view.time))}</time> <b>{_text(view.verb)}</b> {who}"
+    yield f"{_command(call.asked)} {' '.join(marks)}"
+    yield f'<span class="facts">{_text(" · ".join(words.facts_of(told)))}</span></summary>'
+    if told.text is None:
+        yield f'<p class="empty">{_text(told.why)}</p>'
+    elif told.text:
+        head, tail = halves(told)
+        yield _pre(head)
+        if told.cut_characters:
+            gap = f"{told.cut_characters:,} characters of this reply are not in this report"
+            yield f'<p class="gap">… {gap} …</p>{_pre(tail)}'
+    if told.unseen:
+        yield '<p class="not-shown"><b>Not shown</b> '
+        yield "; ".join(f"{_ref(ref)} {_text(words.ranges(spans))}" for ref, spans in told.unseen)
+        yield "</p>"
+    yield "</details>"
+
+
+def _pre(text: str) -> str:
+    """A text with its lines as they are; the first newline in it is the page's own."""
+    return f"<pre>\n{_text(text)}</pre>"
+
+
+def _ref(ref: str) -> str:
+    return f'<code class="ref">{_text(ref)}</code>'
+
+
+def _command(command: str) -> str:
+    line = " ".join(command.split())
+    return f'<code class="command">{_text(line[:300])}{"…" if len(line) > 300 else ""}</code>'
+
+
+def _ending(failed: bool, how: str) -> str:
+    return f'<span class="mark{" bad" if failed else ""}">{_text(how)}</span>'

@@ -1,0 +1,96 @@
+"""A report as Markdown: texts of outputs stand in fences that they cannot close, or in code spans."""
+
+import re
+from collections.abc import Iterator
+
+from sightline.store.audit.report import words
+from sightline.store.audit.report.gather import Output, Report, Told, halves
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
+
+
+def render_markdown(report: Report) -> str:
+    """The document."""
+    return "\n".join(_document(report)) + "\n"
+
+
+def _document(report: Report) -> Iterator[str]:
+    yield f"# {_plain(report.title)}\n"
+    yield from (f"{_plain(line)}  " for line in (*words.who(report), words.span_of_time(report)) if line)
+    yield "\n| | | |\n|---|---|---|"
+    yield from (f"| **{figure}** | {what} | {_plain(more)} |" for figure, what, more in words.figures(report))
+    yield from (f"\nNot in this report: {line}." for line in report.left_out)
+    yield "\n## Overlooked failures\n"
+    if not report.missed:
+        yield "None: something of every failure stood in a reply.\n"
+    for missed in report.missed:
+        name = missed.failure.name or missed.failure.text
+        yield f"### {_plain(name)}\n"
+        yield f"{_code(missed.ref)} of {_code(missed.buffer.command)}, {words.ending(missed.buffer)}\n"
+        yield _fenced("\n".join(f"{line.number:>6}  {line.text}" for line in missed.excerpt))
+    if report.findings:
+        yield "\n## Also unseen\n"
+    for finding in report.findings:
+        where = f" {_code(finding.ref)}" if finding.ref else ""
+        command = f" {_code(finding.command)}:" if finding.command else ""
+        yield f"- {words.HEADLINES[finding.kind]}:{where}{command} {_plain(finding.text)}"
+    if report.notes:
+        yield "\n## Notes\n"
+    for note in report.notes:
+        yield f"- {_code(note.ref)} {_plain(note.text or '(blanked)')} ({words.when(note.time)})"
+    yield "\n## Outputs\n"
+    yield from (_output(output) for output in report.outputs)
+    yield "\n## Call by call\n"
+    for told in report.calls:
+        yield from _call(told, len(report.sessions) > 1)
+    yield f"\n---\n{words.HOW} Made {words.when(report.made)}."
+
+
+def _output(output: Output) -> str:
+    buffer = output.buffer
+    missed = f"; {words.overlooked_of(output)}" if output.failures else ""
+    return f"- {_code(buffer.ref)} {_code(buffer.command)} {words.ending(buffer)}: {words.seen_of(output)}{missed}"
+
+
+def _call(told: Told, many: bool) -> Iterator[str]:
+    call, view = told.call, told.call.view
+    who = f" {_plain(view.session)}" if many else ""
+    marks = [f"exit {view.exit_code}" if view.exit_code else "failed"] if call.failed else []
+    marks += ["cut"] if view.truncated else []
+    told_marks = f" **{', '.join(marks)}**" if marks else ""
+    yield f"\n### {words.clock(view.time)}{who} {_plain(view.verb)} {_code(call.asked)}{told_marks}\n"
+    yield _plain(" · ".join(words.facts_of(told))) + "\n"
+    if told.text is None:
+        yield f"({_plain(told.why)})"
+    elif told.text:
+        head, tail = halves(told)
+        yield _fenced(head)
+        if told.cut_characters:
+            yield f"\n… {told.cut_characters:,} characters of this reply are not in this report …\n"
+            yield _fenced(tail)
+    for ref, spans in told.unseen:
+        yield f"\nNot shown: {_code(ref)} {words.ranges(spans)}"
+
+
+def _line(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
+
+
+def _plain(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", _line(text))
+
+
+def _code(text: str) -> str:
+    line = _line(text)[:300] or " "
+    ticks = "`" * (_longest_run(line) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def _fenced(text: str) -> str:
+    fence = "`" * max(_longest_run(text) + 1, 3)
+    return f"{fence}text\n{text.rstrip()}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)

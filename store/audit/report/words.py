@@ -1,0 +1,125 @@
+"""The words and figures of a report, the same in all its formats."""
+
+import time
+
+from sightline.store.audit.checking import BROKEN, CUT, UNTOLD
+from sightline.store.audit.report.gather import Output, Report, Told
+from sightline.store.audit.spans import Spans, size, written
+from sightline.store.records import Buffer
+from sightline.store.shape.summary import human_bytes
+
+HEADLINES = {
+    CUT: "Failed, cut, and never read again",
+    UNTOLD: "Failed after the last reply",
+    BROKEN: "The audit log",
+}
+HOW = (
+    "A line counts as seen where it stood in a reply: known exactly, or recognised in what a pipeline made of it. "
+    "Lines that only went into a count or a calculation are asked about, not seen. An overlooked failure is one of "
+    "whose telling lines none was seen. Tokens are estimated as a quarter of the bytes."
+)
+_LISTED = 6
+
+
+def when(seconds: float) -> str:
+    """A time, to the second."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def clock(seconds: float) -> str:
+    """A time of day."""
+    return time.strftime("%H:%M:%S", time.localtime(seconds))
+
+
+def percent(share: float) -> str:
+    """A share of 0 to 1; never 0 % or 100 % where it is only close to that."""
+    if 0 < share < 0.01:
+        return "< 1 %"
+    if 0.99 < share < 1:
+        return "> 99 %"
+    return f"{share * 100:.0f} %"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 line``, ``2,000 lines``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def figures(report: Report) -> list[tuple[str, str, str]]:
+    """(figure, what it is, more about it), the most important first."""
+    totals = report.totals
+    return [
+        (f"{report.overlooked:,}", "overlooked failures", "no line of them stood in any reply"),
+        (percent(totals.share), "of the lines seen", f"{totals.seen_lines:,} of {totals.captured_lines:,}"),
+        (human_bytes(totals.shown_bytes), "shown", f"~{totals.tokens:,} tokens, estimated"),
+        (human_bytes(totals.captured_bytes), "captured", counted(totals.captured, "output")),
+        (human_bytes(totals.saved_bytes), "saved", "captured, but not sent"),
+        (percent(totals.again_ratio), "shown again", f"{totals.again:,} of {totals.lines:,} lines"),
+        (f"{totals.cut:,}", "replies cut", f"of {totals.calls:,}"),
+    ]
+
+
+def span_of_time(report: Report) -> str:
+    """From the first call to the last; empty where there is none."""
+    if not report.calls:
+        return ""
+    first, last = report.calls[0].call.view.time, report.calls[-1].call.view.time
+    return f"{when(first)} – {when(last)}"
+
+
+def who(report: Report) -> list[str]:
+    """A line for each session: who it was, and where."""
+    lines = []
+    for facts in report.sessions:
+        session = facts.session
+        name = f"{session.title} ({session.name})" if session.title else session.name
+        parts = (name, session.harness, session.client, session.cwd, counted(facts.counts.calls, "call"))
+        lines.append(" · ".join(filter(None, parts)))
+    return lines
+
+
+def ending(buffer: Buffer) -> str:
+    """How a capture ended, in a word or two."""
+    if buffer.state != "sealed":
+        return buffer.state
+    if buffer.timed_out:
+        return "timed out"
+    if buffer.signal:
+        return f"signal {buffer.signal}"
+    if buffer.exit_code is None:
+        return "exit unknown" if buffer.kind == "cmd" else buffer.kind
+    return f"exit {buffer.exit_code}"
+
+
+def seen_of(output: Output) -> str:
+    """How much of an output was seen."""
+    coverage = output.coverage
+    return f"{percent(coverage.share)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}"
+
+
+def overlooked_of(output: Output) -> str:
+    """How many of an output's failures were overlooked."""
+    failures = counted(output.failures, "failure")
+    return f"{output.unseen:,} of {failures} overlooked" if output.unseen else f"{failures}, none overlooked"
+
+
+def facts_of(told: Told) -> list[str]:
+    """What is worth knowing of a call, beside its text."""
+    call, view = told.call, told.call.view
+    return [
+        fact
+        for fact in (
+            f"{call.lines:,} of {counted(view.lines_total, 'line')} shown" if view.lines_total else "",
+            f"{human_bytes(view.bytes_shown)}, ~{call.tokens:,} tokens",
+            f"{counted(call.again, 'line')} shown again" if call.again else "",
+            call.first_ref,
+        )
+        if fact
+    ]
+
+
+def ranges(spans: Spans) -> str:
+    """The first of some ranges, and how many lines they all are."""
+    shown = ", ".join(written(spans[:_LISTED]))
+    more = f" and {counted(len(spans) - _LISTED, 'more range')}" if len(spans) > _LISTED else ""
+    return f"{shown}{more} ({counted(size(spans), 'line')})"

@@ -1,0 +1,108 @@
+"""The sessions of a store: who asked, what each captured, and who read whose."""
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sightline.store.audit.entries import append_entry
+from sightline.store.audit.views import fill_index
+from sightline.store.disk.index import SessionCounts
+from sightline.store.errors import SightlineError, UsageError
+from sightline.store.records import Session
+from sightline.store.store import Store
+
+TITLE_CHARACTERS = 80
+
+
+class UnknownSession(SightlineError):
+    """No session has this name."""
+
+    exit_code = 2
+
+
+class SessionFacts(NamedTuple):
+    """A session and what it did.
+
+    Attributes:
+        session: its record.
+        counts: its calls and captures.
+        read: (captor, buffers): whose buffers it was shown, and how many of each.
+        read_by: (reader, buffers): who was shown its own.
+    """
+
+    session: Session
+    counts: SessionCounts
+    read: tuple[tuple[str, int], ...] = ()
+    read_by: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What a person calls it, or else its name."""
+        return self.session.title or self.session.name
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether a person removed it, and nothing was asked since."""
+        return bool(self.session.removed) and self.counts.last <= self.session.removed
+
+
+def list_sessions(store: Store) -> list[SessionFacts]:
+    """All sessions, the one that asked last first; the removed ones, too."""
+    fill_index(store)
+    counts, readings = store.index.session_counts(), store.index.readings()
+    known = {session.name: session for session in store.index.sessions()}
+    for name in counts.keys() - known.keys():  # it captured, and was never shown anything
+        known[name] = Session(name, "", "", "", "", counts[name].first)
+    facts = [
+        SessionFacts(
+            session,
+            counts.get(name, SessionCounts(0, session.started, session.started)),
+            tuple((captor, number) for reader, captor, number in readings if reader == name),
+            tuple((reader, number) for reader, captor, number in readings if captor == name),
+        )
+        for name, session in known.items()
+    ]
+    return sorted(facts, key=lambda one: one.counts.last, reverse=True)
+
+
+def find_session(store: Store, text: str) -> SessionFacts:
+    """The session that a name, a title, or the unique beginning of one of them means.
+
+    Raises:
+        UnknownSession: there is none, or several begin so.
+    """
+    sessions = list_sessions(store)
+    exact = [one for one in sessions if text in (one.session.name, one.session.title) and text]
+    if exact:
+        return exact[0]
+    close = [
+        one for one in sessions if text and (one.session.name.startswith(text) or one.session.title.startswith(text))
+    ]
+    if len(close) == 1:
+        return close[0]
+    if close:
+        raise UnknownSession(f"several sessions begin with {text!r}: {_names(close)}", "write more of the name")
+    raise UnknownSession(f"there is no session {text!r}", "`sightline sessions` lists them")
+
+
+def _names(sessions: Sequence[SessionFacts]) -> str:
+    return ", ".join(one.session.name for one in sessions[:5]) + (" …" if len(sessions) > 5 else "")
+
+
+def rename_session(store: Store, session: Session, title: str) -> Session:
+    """Give a session another name to be called by; the one in the log, and in views' ids, stays.
+
+    Raises:
+        UsageError: the name is empty or too long, or another session has it.
+        StoreFailed: it could not be logged.
+    """
+    title = " ".join(title.split())
+    if not title or len(title) > TITLE_CHARACTERS or not title.isprintable():
+        raise UsageError(
+            f"{title[:TITLE_CHARACTERS]!r} cannot be a name", f"it is a line of 1 to {TITLE_CHARACTERS} characters"
+        )
+    for other in list_sessions(store):
+        if other.session.name != session.name and title in (other.session.name, other.session.title):
+            raise UsageError(f"{title!r} is the name of another session", f"that is {other.session.name}")
+    append_entry(store, session, {"kind": "titled", "time": time.time(), "title": title})
+    return session._replace(title=title)

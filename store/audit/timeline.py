@@ -1,0 +1,257 @@
+"""Sessions call by call: what each was shown, how much of it for the first time, and what had been seen by then."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from sightline.store.audit.coverage import Contribution, Lines, contribution, graded
+from sightline.store.audit.covering import contribution_of
+from sightline.store.audit.spans import NONE, Spans, common, size, union
+from sightline.store.audit.views import TextGone, list_views, ref_of_shown, view_text
+from sightline.store.disk.index import IndexedView
+from sightline.store.errors import SightlineError
+from sightline.store.records import Buffer, Shown, View
+from sightline.store.store import Store
+
+BYTES_A_TOKEN = 4
+"""What tokens are estimated by: about what English and code take with the tokenizers of today's models."""
+
+_ASKED = ("command", "pipeline", "ref", "path", "argv", "match", "diff")
+
+
+class Call(NamedTuple):
+    """One call, and what came of it.
+
+    Attributes:
+        indexed: its view.
+        buffer: the first buffer that it concerns, as it is now; None where it concerns none, or that is gone.
+        parts: what it adds to the coverage of each of its buffers, by name.
+        new: lines that its session was shown for the first time.
+        again: lines that its session had been shown before.
+    """
+
+    indexed: IndexedView
+    buffer: Buffer | None
+    parts: Mapping[str, Contribution]
+    new: int
+    again: int
+
+    @property
+    def view(self) -> View:
+        """What the log has of it."""
+        return self.indexed.view
+
+    @property
+    def asked(self) -> str:
+        """The command, the query, or what else it was about, in one line."""
+        return asked_of(self.view)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ran something that did not end well; a search that finds nothing has not failed."""
+        if self.view.verb == "query":
+            return bool(self.view.exit_code and self.view.exit_code > 1)
+        runs = self.view.verb not in ("read_output", "read_file", "list_outputs")
+        return runs and (bool(self.view.exit_code) or bool(self.buffer and self.buffer.failed))
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens the reply was: its bytes by BYTES_A_TOKEN."""
+        return -(-self.view.bytes_shown // BYTES_A_TOKEN)
+
+    @property
+    def lines(self) -> int:
+        """Lines of buffers that stood in it, each once."""
+        return self.new + self.again
+
+    @property
+    def first_ref(self) -> str:
+        """Where one finds in full what it was shown: the first lines of it, or its buffer; empty for none."""
+        for name, part in self.parts.items():
+            for stream, lines in part.streams.items():
+                if lines.seen:
+                    return ref_of_shown(Shown(name, stream, *lines.seen[0]))
+        return "@" + self.view.refs[0] if self.view.refs else ""
+
+
+class Totals(NamedTuple):
+    """What some calls come to.
+
+    Attributes:
+        calls: how many they are.
+        captured: buffers that their sessions captured, those that are gone not counted.
+        captured_bytes: bytes of these.
+        captured_lines: lines of these.
+        seen_lines: how many of these lines stood in any of the calls.
+        shown_bytes: bytes of all replies.
+        saved_bytes: what of the captured bytes was not sent; less than nothing is none.
+        cut: replies from which something was left out.
+        lines: lines shown, those that were shown again as often as they were.
+        again: lines that had been shown before to the same session.
+    """
+
+    calls: int = 0
+    captured: int = 0
+    captured_bytes: int = 0
+    captured_lines: int = 0
+    seen_lines: int = 0
+    shown_bytes: int = 0
+    saved_bytes: int = 0
+    cut: int = 0
+    lines: int = 0
+    again: int = 0
+
+    @property
+    def share(self) -> float:
+        """Seen of the captured lines, 0 to 1."""
+        return self.seen_lines / self.captured_lines if self.captured_lines else 1.0
+
+    @property
+    def again_ratio(self) -> float:
+        """Re-read of all shown lines, 0 to 1."""
+        return self.again / self.lines if self.lines else 0.0
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens all replies were."""
+        return -(-self.shown_bytes // BYTES_A_TOKEN)
+
+
+def asked_of(view: View) -> str:
+    """What a view was about, in one line: its command, its query, or whatever else names it."""
+    request = json.loads(view.request)
+    for key in _ASKED:
+        if value := request.get(key):
+            return " ".join(str(value if isinstance(value, str) else " ".join(map(str, value))).split())
+    return ""
+
+
+def calls_of(store: Store, *, session: str | None = None, since: float = 0.0) -> list[Call]:
+    """The calls of a session, or of all, oldest first.
+
+    Args:
+        store: the store.
+        session: name of a session.
+        since: only those from a time on, seconds since the epoch.
+    """
+    views = list_views(store, session=session, since=since)
+    buffers: dict[str, Buffer | None] = {}
+    seen: dict[tuple[str, str, str], Spans] = {}
+    calls = []
+    for indexed in reversed(views):
+        for name in indexed.view.refs:
+            if name not in buffers:
+                buffers[name] = store.index.buffer(name)
+        parts = {name: _part(store, name, buffers[name], indexed) for name in indexed.view.refs}
+        new, again = _count(indexed.view.session, parts, seen)
+        first = indexed.view.refs[0] if indexed.view.refs else ""
+        calls.append(Call(indexed, buffers.get(first), parts, new, again))
+    return calls
+
+
+def _part(store: Store, name: str, buffer: Buffer | None, indexed: IndexedView) -> Contribution:
+    if buffer is None or buffer.state == "evicted":
+        return contribution(indexed.view, name)
+    return contribution_of(store, buffer, indexed)
+
+
+def _count(session: str, parts: Mapping[str, Contribution], seen: dict[tuple[str, str, str], Spans]) -> tuple[int, int]:
+    """(lines new to a session, lines shown again); what it has seen is brought up to date."""
+    new = again = 0
+    for name, part in parts.items():
+        for stream, lines in part.streams.items():
+            key = (session, name, stream)
+            before = seen.get(key, NONE)
+            known = size(common(before, lines.seen))
+            again += known
+            new += size(lines.seen) - known
+            seen[key] = union(before, lines.seen)
+    return new, again
+
+
+def seen_after(calls: Sequence[Call], step: int) -> dict[str, dict[str, Lines]]:
+    """What had been shown after so many calls: lines by grade, by buffer and stream. For replaying a session."""
+    found: dict[str, dict[str, list[Lines]]] = {}
+    for call in calls[:step]:
+        for name, part in call.parts.items():
+            for stream, lines in part.streams.items():
+                found.setdefault(name, {}).setdefault(stream, []).append(lines)
+    return {
+        name: {
+            stream: graded(*(union(*(getattr(one, grade) for one in parts)) for grade in Lines._fields))
+            for stream, parts in streams.items()
+        }
+        for name, streams in found.items()
+    }
+
+
+class Wanted(NamedTuple):
+    """Which calls are wanted; each empty field leaves out none.
+
+    Attributes:
+        verb: only calls of this verb.
+        buffer: only those that concern this buffer, by name.
+        failed: only those whose command failed.
+        text: only those that hold this text, in any case, in what was asked or shown.
+    """
+
+    verb: str = ""
+    buffer: str = ""
+    failed: bool = False
+    text: str = ""
+
+
+def filtered(store: Store, calls: Iterable[Call], wanted: Wanted) -> list[Call]:
+    """The calls that are wanted."""
+    return [call for call in calls if _is_wanted(store, call, wanted)]
+
+
+def _is_wanted(store: Store, call: Call, wanted: Wanted) -> bool:
+    view = call.view
+    if wanted.verb and view.verb != wanted.verb:
+        return False
+    if wanted.buffer and wanted.buffer not in view.refs:
+        return False
+    if wanted.failed and not call.failed:
+        return False
+    return not wanted.text or _has_text(store, call, wanted.text.lower())
+
+
+def _has_text(store: Store, call: Call, text: str) -> bool:
+    if text in call.view.request.lower():
+        return True
+    try:
+        return text in view_text(store, call.indexed).lower()
+    except (TextGone, SightlineError):
+        return False
+
+
+def captured_by(store: Store, sessions: Iterable[str], since: float = 0.0) -> list[Buffer]:
+    """The buffers that sessions captured and that are there, oldest first; only those made from a time on."""
+    found = [buffer for name in dict.fromkeys(sessions) for buffer in store.index.of_session(name)]
+    there = [store.with_progress(buffer) for buffer in found if buffer.state != "evicted" and buffer.created >= since]
+    return sorted(there, key=lambda buffer: buffer.created)
+
+
+def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
+    """What calls come to, beside what their sessions captured."""
+    seen = seen_after(calls, len(calls))
+    seen_lines = 0
+    for buffer in captured:
+        for stream, info in buffer.streams.items():
+            lines = seen.get(buffer.name, {}).get(stream)
+            seen_lines += size(common(lines.seen, ((1, info.lines),))) if lines and info.lines else 0
+    captured_bytes = sum(buffer.bytes for buffer in captured)
+    shown_bytes = sum(call.view.bytes_shown for call in calls)
+    return Totals(
+        calls=len(calls),
+        captured=len(captured),
+        captured_bytes=captured_bytes,
+        captured_lines=sum(buffer.lines for buffer in captured),
+        seen_lines=seen_lines,
+        shown_bytes=shown_bytes,
+        saved_bytes=max(captured_bytes - shown_bytes, 0),
+        cut=sum(call.view.truncated for call in calls),
+        lines=sum(call.lines for call in calls),
+        again=sum(call.again for call in calls),
+    )

@@ -1,0 +1,139 @@
+"""``sightline coverage``: which lines of a buffer stood in some view, by session and in all."""
+
+from typing import Any
+
+from sightline.store.audit.coverage import Coverage
+from sightline.store.audit.covering import coverage_of
+from sightline.store.audit.failures import Failure, failures_of
+from sightline.store.audit.roster import find_session
+from sightline.store.audit.spans import Spans, size, written
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, print_json, red, write_out
+from sightline.store.records import Buffer
+from sightline.store.refs import format_ref
+from sightline.store.store import Target
+from sightline.store.tools.printing import printable
+
+_LISTED = 8
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Tell which lines of a buffer stood in some view: exactly, where that is known; matched, where a query's "
+        "programs came between; asked about, where lines went into an answer that does not show them.",
+        example="sightline coverage @last --session claude-code-42",
+    )
+    made.add_argument("ref", metavar="REF")
+    made.add_argument("--session", default="", metavar="S", help="only what one session was shown")
+    given = made.parse_args(words)
+    door = Door()
+    try:
+        target = door.asking.resolve_whole(given.ref)
+        buffer = door.store.with_progress(target.buffer)
+        session = find_session(door.store, given.session).session.name if given.session else None
+        coverage = coverage_of(door.store, buffer, session=session)
+        failures = failures_of(door.store, buffer)
+        if given.json:
+            print_json(as_data(buffer, coverage, failures))
+        else:
+            _tell(target, coverage, failures)
+        return 0
+    finally:
+        door.close()
+
+
+def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...]) -> dict[str, Any]:
+    """Coverage as ``coverage --json`` gives it; ranges are text such as ``"3-9"``."""
+    return {
+        "ref": buffer.ref,
+        "state": buffer.state,
+        "lines": coverage.total,
+        "seen": coverage.seen_lines,
+        "share": round(coverage.share, 6),
+        "streams": _streams(coverage),
+        "sessions": {
+            name: {"seen": part.seen_lines, "share": round(part.share, 6), "streams": _streams(part)}
+            for name in coverage.sessions
+            for part in [coverage.of_session(name)]
+        },
+        "views": [
+            {
+                "id": one.view.id,
+                "verb": one.view.verb,
+                "truncated": one.view.truncated,
+                "streams": {name: _grades(lines) for name, lines in one.streams.items()},
+            }
+            for one in coverage.contributions
+        ],
+        "failures": [
+            {
+                "name": failure.name,
+                "at": failure.at,
+                "text": failure.text,
+                "ref": failure.ref(buffer.name),
+                "seen": failure.is_seen(coverage),
+            }
+            for failure in failures
+        ],
+    }
+
+
+def _streams(coverage: Coverage) -> dict[str, Any]:
+    return {
+        name: {
+            "lines": stream.total,
+            "seen": stream.seen_lines,
+            **_grades(stream.lines),
+            "unseen": written(stream.unseen),
+        }
+        for name, stream in coverage.streams.items()
+    }
+
+
+def _grades(lines: Any) -> dict[str, list[str]]:
+    return {grade: written(spans) for grade, spans in lines._asdict().items()}
+
+
+def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...]) -> None:
+    name = target.buffer.name
+    for stream, covered in coverage.streams.items():
+        share = covered.seen_lines / covered.total if covered.total else 1.0
+        ref = format_ref(name, stream)
+        write_out(f"{ref}  {covered.seen_lines:,} of {covered.total:,} lines seen ({percent(share)})\n")
+        for grade, spans in (*covered.lines._asdict().items(), ("unseen", covered.unseen)):
+            if spans:
+                write_out(f"  {grade.ljust(8)} {listed(spans)}\n")
+    if not coverage.streams:
+        write_out(f"@{name} is empty\n")
+    for session in coverage.sessions:
+        part = coverage.of_session(session)
+        views = sum(one.view.session == session for one in coverage.contributions)
+        plural = "" if views == 1 else "s"
+        write_out(f"{session}  {part.seen_lines:,} lines ({percent(part.share)}) in {views} view{plural}\n")
+    if not coverage.contributions:
+        write_out("shown to nobody\n")
+    unseen = [failure for failure in failures if not failure.is_seen(coverage)]
+    if unseen:
+        write_out(red(f"overlooked: {len(unseen)} of {len(failures)} failures\n"))
+        for failure in unseen[:_LISTED]:
+            write_out(f"  {failure.ref(name)}  {printable(failure.name or failure.text)[:100]}\n")
+        if len(unseen) > _LISTED:
+            write_out(f"  and {len(unseen) - _LISTED} more\n")
+
+
+def listed(spans: Spans) -> str:
+    """The first of some ranges, how many more there are, and how many lines they all are."""
+    shown = ", ".join(written(spans[:_LISTED]))
+    more = f" and {len(spans) - _LISTED:,} more ranges" if len(spans) > _LISTED else ""
+    return f"{shown}{more} ({size(spans):,})"
+
+
+def percent(share: float) -> str:
+    """A share of 0 to 1; never 0 % or 100 % where it is only close to that."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{share * 100:.1f} %".replace(".0 %", " %")

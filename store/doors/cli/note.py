@@ -1,0 +1,108 @@
+"""``sightline note`` and ``notes``: remarks on lines, which the next reply of a session can take along."""
+
+import time
+from typing import Any
+
+from sightline.store.audit.notes import ANYONE, list_notes, send_note, write_note
+from sightline.store.audit.roster import find_session
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, print_json, write_out
+from sightline.store.errors import ExpiredRef, UsageError
+from sightline.store.records import Note
+from sightline.store.store import Target
+from sightline.store.tools.lines import open_lines
+from sightline.store.tools.printing import printable
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    return _list(name, words) if name == "notes" else _write(name, words)
+
+
+def _write(name: str, words: list[str]) -> int:
+    made = parser(
+        name,
+        "Keep a remark on some lines. With --send the agent gets it: the next reply of the session that captured the "
+        "output carries it once; of another session with --session, of whichever asks next with --any.",
+        example="sightline note @cmd_a1b2c3:120-140 'this one matters: the fixture is stale' --send",
+    )
+    made.add_argument("ref", metavar="REF[:A-B]")
+    made.add_argument("text", metavar="TEXT")
+    made.add_argument("--send", action="store_true", help="hand it to the agent")
+    made.add_argument("--session", default="", metavar="S", help="to this session")
+    made.add_argument("--any", action="store_true", help="to whichever session asks next")
+    given = made.parse_args(words)
+    if given.session and given.any:
+        raise UsageError("--session and --any do not go together", "one of them says who gets it")
+    door = Door()
+    try:
+        target = _checked(door, door.asking.resolve(given.ref))
+        to = ANYONE if given.any else target.buffer.session
+        if given.session:
+            to = find_session(door.store, given.session).session.name
+        note = write_note(door.store, door.asking.session, target, given.text)
+        if given.send or given.session or given.any:
+            note = send_note(door.store, door.asking.session, note, to)
+        if given.json:
+            print_json(as_data(note))
+        else:
+            write_out(f"{note.id}  {note.ref}{_whereto(note)}\n")
+        return 0
+    finally:
+        door.close()
+
+
+def _checked(door: Door, target: Target) -> Target:
+    """The target, its range within the stream. Raises UsageError for lines that are not there."""
+    if not target.first:
+        return target
+    with open_lines(door.store, target) as lines:
+        total = lines.line_count
+    if target.first > total or target.last > total:
+        raise UsageError(f"{target.ref}: there are {total:,} lines", f"lines 1-{total} can be remarked on")
+    return target._replace(last=target.last or total)
+
+
+def _list(name: str, words: list[str]) -> int:
+    made = parser(name, "List remarks, oldest first.", example="sightline notes @last")
+    made.add_argument("ref", nargs="?", metavar="REF", help="only those on this buffer")
+    given = made.parse_args(words)
+    door = Door()
+    try:
+        found = list_notes(door.store, buffer=_buffer_name(door, given.ref) if given.ref else None)
+        if given.json:
+            print_json([as_data(note) for note in found])
+            return 0
+        write_out("".join(f"{row(note)}\n" for note in found) or "no notes\n")
+        return 0
+    finally:
+        door.close()
+
+
+def _buffer_name(door: Door, ref: str) -> str:
+    try:
+        return door.asking.resolve(ref).buffer.name
+    except ExpiredRef as expired:
+        return expired.name
+
+
+def row(note: Note) -> str:
+    """A note as one line."""
+    when = time.strftime("%m-%d %H:%M:%S", time.localtime(note.time))
+    text = printable(note.text) if note.text is not None else "(blanked)"
+    return f"{note.id}  {when}  {note.ref}  {text}{_whereto(note)}"
+
+
+def _whereto(note: Note) -> str:
+    if note.sent:
+        return f"  [sent to {note.sent_to}]"
+    if note.to:
+        return f"  [waits for {'whoever asks next' if note.to == ANYONE else note.to}]"
+    return ""
+
+
+def as_data(note: Note) -> dict[str, Any]:
+    """A note as ``notes --json`` gives it; times are seconds since the epoch."""
+    data = note._asdict()
+    state = "sent" if note.sent else "waiting" if note.to else "kept"
+    return {**data, "to": note.to or None, "sent": note.sent or None, "sent_to": note.sent_to or None, "state": state}

@@ -1,0 +1,66 @@
+"""``sightline report``: a session, or a stretch of time, written up as one page that needs nothing else."""
+
+import json
+import os
+
+from sightline.store.audit.report.gather import gather
+from sightline.store.disk.layout import write_atomically
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, write_err, write_out
+from sightline.store.doors.cli.scope import add_scope, scope_of
+from sightline.store.errors import SightlineError, UsageError
+
+_FORMATS = {"html": ".html", "md": ".md", "json": ".json"}
+
+
+class NotWritten(SightlineError):
+    """The file could not be written."""
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Write up a session, or all of them: what was overlooked first, then what was captured and how much of it was "
+        "seen, then call by call what was shown and what was not. One HTML page that needs no network and no script, "
+        "or Markdown, or JSON. It holds what outputs hold: mind who gets it.",
+        example="sightline report --session claude-code-42 -o report.html",
+        json=False,
+    )
+    add_scope(made)
+    made.add_argument("-o", dest="output", default="", metavar="FILE", help="where to; standard output by default")
+    made.add_argument("--format", default="", metavar="F", help="html, md or json; by default as FILE ends, else html")
+    given = made.parse_args(words)
+    form = given.format or next((form for form, end in _FORMATS.items() if given.output.endswith(end)), "html")
+    if form not in _FORMATS:
+        raise UsageError(f"--format does not know {form!r}", f"it is one of {', '.join(_FORMATS)}")
+    door = Door()
+    try:
+        scope = scope_of(door.store, given)
+        text = _rendered(door, scope.session, scope.since, form)
+    finally:
+        door.close()
+    if not given.output or given.output == "-":
+        write_out(text)
+        return 0
+    try:
+        write_atomically(os.path.abspath(given.output), text.encode(errors="backslashreplace"))
+    except OSError as error:
+        raise NotWritten(f"{given.output} cannot be written: {error.strerror}") from error
+    write_err(f"{given.output} written\n")
+    return 0
+
+
+def _rendered(door: Door, session: str | None, since: float, form: str) -> str:
+    report = gather(door.store, session=session, since=since)
+    if form == "json":
+        from sightline.store.audit.report.data import as_data
+
+        return json.dumps(as_data(report), ensure_ascii=False, indent=1) + "\n"
+    if form == "md":
+        from sightline.store.audit.report.markdown import render_markdown
+
+        return render_markdown(report)
+    from sightline.store.audit.report.html import render_html
+
+    return render_html(report)

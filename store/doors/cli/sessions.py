@@ -1,0 +1,122 @@
+"""``sightline sessions``: who asked, what each captured, and who read whose; names and ends of them."""
+
+import time
+from typing import Any
+
+from sightline.store.audit.retention import remove_session
+from sightline.store.audit.roster import SessionFacts, find_session, list_sessions, rename_session
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import Door, print_json, write_out
+from sightline.store.shape.summary import human_bytes
+from sightline.store.tools.printing import printable
+
+_MANY = 50
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    if words[:1] == ["rm"]:
+        return _rm(words[1:])
+    if words[:1] == ["rename"]:
+        return _rename(words[1:])
+    made = parser(
+        name,
+        "List sessions, the one that asked last first: harness, client, calls, what it captured, who read whose. "
+        "`sightline sessions rename S NAME` names one; `sightline sessions rm S` removes what it captured and blanks "
+        "what it was shown.",
+        example="sightline sessions --json",
+    )
+    made.add_argument("--all", action="store_true", help="the removed ones, too")
+    made.add_argument("--limit", type=int, default=_MANY, metavar="N", help=f"how many (default {_MANY})")
+    given = made.parse_args(words)
+    door = Door()
+    try:
+        found = [one for one in list_sessions(door.store) if given.all or not one.is_removed][: max(given.limit, 0)]
+        if given.json:
+            print_json([as_data(one) for one in found])
+            return 0
+        write_out("".join(_rows(one) for one in found) or "nobody has asked anything yet\n")
+        return 0
+    finally:
+        door.close()
+
+
+def as_data(facts: SessionFacts) -> dict[str, Any]:
+    """A session as ``sessions --json`` gives it; times are seconds since the epoch."""
+    session, counts = facts.session, facts.counts
+    return {
+        "name": session.name,
+        "title": session.title or None,
+        "harness": session.harness,
+        "harness_id": session.harness_id,
+        "client": session.client,
+        "cwd": session.cwd,
+        "started": session.started,
+        "last_call": counts.last,
+        "calls": counts.calls,
+        "buffers": counts.buffers,
+        "bytes": counts.bytes,
+        "read": dict(facts.read),
+        "read_by": dict(facts.read_by),
+        "removed": session.removed or None,
+    }
+
+
+def _rows(facts: SessionFacts) -> str:
+    session, counts = facts.session, facts.counts
+    name = f"{session.title} ({session.name})" if session.title else session.name
+    who = " ".join(filter(None, (session.harness or "unknown", session.client)))
+    first = f"{name}  {who}{'  removed' if facts.is_removed else ''}"
+    begun, last = (time.strftime("%m-%d %H:%M", time.localtime(when)) for when in (session.started, counts.last))
+    captured = f"{counts.buffers:,} buffer{'' if counts.buffers == 1 else 's'}, {human_bytes(counts.bytes)}"
+    calls = f"{counts.calls:,} call{'' if counts.calls == 1 else 's'}"
+    rows = [first, f"  {begun} – {last}  {calls}  captured {captured}  {session.cwd}"]
+    rows += [f"  read {number:,} of {captor}" for captor, number in facts.read]
+    rows += [f"  read by {reader}: {number:,}" for reader, number in facts.read_by]
+    return "".join(f"{printable(row)}\n" for row in rows)
+
+
+def _rm(words: list[str]) -> int:
+    made = parser(
+        "sessions rm",
+        "Remove the buffers that a session captured, and blank the texts that it was shown. The log keeps their "
+        "hashes, so that it still verifies.",
+        example="sightline sessions rm shell-4711-a1b2c3",
+    )
+    made.add_argument("session", metavar="S")
+    given = made.parse_args(words)
+    door = Door()
+    try:
+        session = find_session(door.store, given.session).session
+        removed = remove_session(door.store, session)
+        if given.json:
+            print_json({"removed": session.name, **removed._asdict()})
+        else:
+            write_out(
+                f"{session.name}: {removed.buffers:,} buffers removed ({human_bytes(removed.bytes)}), "
+                f"the texts of {removed.views_blanked:,} views blanked\n"
+            )
+        return 0
+    finally:
+        door.close()
+
+
+def _rename(words: list[str]) -> int:
+    made = parser(
+        "sessions rename",
+        "Call a session by another name. The ids of its views keep the old one, and both mean it from now on.",
+        example="sightline sessions rename shell-4711-a1b2c3 'release 2.1'",
+    )
+    made.add_argument("session", metavar="S")
+    made.add_argument("title", metavar="NAME")
+    given = made.parse_args(words)
+    door = Door()
+    try:
+        session = rename_session(door.store, find_session(door.store, given.session).session, given.title)
+        if given.json:
+            print_json({"name": session.name, "title": session.title})
+        else:
+            write_out(f"{session.name} is called {session.title}\n")
+        return 0
+    finally:
+        door.close()

@@ -1,0 +1,125 @@
+"""``sightline timeline``: what was asked, call by call, what it was shown, and what it all comes to."""
+
+import time
+from typing import Any
+
+from sightline.store.audit.failures import overlooked
+from sightline.store.audit.notes import list_notes
+from sightline.store.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.coverage import percent
+from sightline.store.doors.cli.note import as_data as note_data
+from sightline.store.doors.cli.note import row as note_row
+from sightline.store.doors.cli.output import Door, print_json, red, write_out
+from sightline.store.doors.cli.scope import add_scope, scope_of
+from sightline.store.doors.cli.views import as_data as view_data
+from sightline.store.errors import ExpiredRef
+from sightline.store.shape.summary import human_bytes
+from sightline.store.tools.printing import printable
+
+_ASKED_CHARACTERS = 90
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Tell what was asked, call by call, oldest first: when, what, how much of it was shown, what was cut, what had "
+        "been shown before; and what it all comes to. Tokens are estimated, as a quarter of the bytes.",
+        example="sightline timeline --session claude-code-42 --failed",
+    )
+    add_scope(made)
+    made.add_argument("--verb", default="", metavar="V", help="only calls of one verb, such as query")
+    made.add_argument("--ref", default="", metavar="REF", help="only those that concern one buffer")
+    made.add_argument("--failed", action="store_true", help="only those whose command failed")
+    made.add_argument("--text", default="", metavar="T", help="only those that hold a text, asked or shown")
+    given = made.parse_args(words)
+    door = Door()
+    try:
+        scope = scope_of(door.store, given)
+        calls = calls_of(door.store, session=scope.session, since=scope.since)
+        captured = captured_by(door.store, scope.sessions(door.store, calls), scope.since)
+        totals = totals_of(calls, captured)
+        unseen = len(overlooked(door.store, captured, session=scope.session))
+        wanted = Wanted(given.verb, _name(door, given.ref), given.failed, given.text)
+        shown = filtered(door.store, calls, wanted)
+        notes = [note for note in list_notes(door.store) if note.time >= scope.since]
+        if given.json:
+            rows = [as_data(call) for call in shown]
+            print_json(
+                {"calls": rows, "notes": [note_data(one) for one in notes], "totals": totals_data(totals, unseen)}
+            )
+            return 0
+        plain = wanted == Wanted()
+        rows_at = [(call.view.time, _row(call, everyone=scope.session is None)) for call in shown]
+        rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
+        write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
+        write_out(_totals(totals, unseen))
+        return 0
+    finally:
+        door.close()
+
+
+def _name(door: Door, ref: str) -> str:
+    if not ref:
+        return ""
+    try:
+        return door.asking.resolve(ref).buffer.name
+    except ExpiredRef as expired:
+        return expired.name
+
+
+def as_data(call: Call) -> dict[str, Any]:
+    """A call as ``timeline --json`` gives it: its view, and what it was to its session."""
+    return {
+        **view_data(call.view),
+        "asked": call.asked,
+        "ref": call.first_ref or None,
+        "failed": call.failed,
+        "new_lines": call.new,
+        "again_lines": call.again,
+        "tokens_estimated": call.tokens,
+    }
+
+
+def totals_data(totals: Totals, unseen: int) -> dict[str, Any]:
+    """Totals as ``timeline --json`` gives them."""
+    return {
+        **totals._asdict(),
+        "tokens_estimated": totals.tokens,
+        "share_seen": round(totals.share, 6),
+        "again_ratio": round(totals.again_ratio, 6),
+        "overlooked_failures": unseen,
+    }
+
+
+def _row(call: Call, *, everyone: bool) -> str:
+    view = call.view
+    when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
+    who = f"  {view.session}" if everyone else ""
+    marks = [
+        red(f"exit {view.exit_code}" if view.exit_code else "failed") if call.failed else "",
+        "cut" if view.truncated else "",
+        f"{call.again:,} again" if call.again else "",
+    ]
+    parts = [
+        f"{view.number:>4}  {when}{who}  {view.verb}",
+        f"{call.lines:,} of {view.lines_total:,} lines" if view.lines_total else "",
+        f"{human_bytes(view.bytes_shown)} (~{call.tokens:,} tokens)",
+        *marks,
+        call.first_ref,
+        printable(call.asked)[:_ASKED_CHARACTERS],
+    ]
+    return "  ".join(filter(None, parts)) + "\n"
+
+
+def _totals(totals: Totals, unseen: int) -> str:
+    plural = "" if totals.calls == 1 else "s"
+    told = (
+        f"\n{totals.calls:,} call{plural}, {totals.cut:,} cut; shown {human_bytes(totals.shown_bytes)} "
+        f"(~{totals.tokens:,} tokens, estimated) of {human_bytes(totals.captured_bytes)} captured, "
+        f"saved {human_bytes(totals.saved_bytes)}\n"
+        f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({percent(totals.share)}); "
+        f"shown again {totals.again:,} of {totals.lines:,} ({percent(totals.again_ratio)})\n"
+    )
+    return told + (red(f"overlooked failures: {unseen}") if unseen else "overlooked failures: none") + "\n"
