@@ -161,6 +161,8 @@ def _longest_in_order(found: Iterable[tuple[int, list[int]]]) -> list[tuple[int,
     for line, places in found:
         for place in sorted(places, reverse=True):
             at = bisect_left(ends, place)
+            if at < len(ends) and ends[at] == place:
+                continue  # the earlier line that reads so will do
             link = (line, place, chains[at - 1] if at else None)
             if at == len(ends):
                 ends.append(place)

@@ -42,8 +42,9 @@ def tracer(
         searches = pipeline.stages[0].program in ("grep", "egrep", "fgrep", "rg")
         exact = exact_ranges(pipeline, shown, lines_of=total) if again or not searches else None
         if exact is not None:
-            return Traced(shown=tuple(_of_streams(store, targets, exact)))
-        return Traced(asked=tuple(_of_streams(store, targets, input_ranges(pipeline, lines_of=total, numbered=again))))
+            return Traced(shown=tuple(_of_streams(store, targets, exact, whole=True)))
+        made_of = input_ranges(pipeline, lines_of=total, numbered=again)
+        return Traced(asked=tuple(_of_streams(store, targets, made_of, whole=False)))
 
     return find
 
@@ -52,11 +53,13 @@ def _may_grow(target: Target) -> bool:
     return target.buffer.state == "running"
 
 
-def _of_streams(store: Store, targets: Mapping[str, Target], ranges: Mapping[str, Iterable[Range]]) -> Iterable[Shown]:
-    """Ranges by ref as ranges of streams; of a buffer that may grow only lines that were whole already."""
+def _of_streams(
+    store: Store, targets: Mapping[str, Target], ranges: Mapping[str, Iterable[Range]], *, whole: bool
+) -> Iterable[Shown]:
+    """Ranges by ref as ranges of streams; of one that may grow, where ``whole``, without a last line that may go on."""
     for ref, found in ranges.items():
         target = targets[ref]
-        end = lines_of(target) - _may_grow(target)
+        end = lines_of(target) - (whole and _may_grow(target))
         there = [(first, min(last, end)) for first, last in found if first <= end]
         if target.stream != "all":
             yield from (Shown(target.buffer.name, target.stream, first, last) for first, last in there)

@@ -1,0 +1,96 @@
+"""Lines are recognised in what a pipeline made of them: by what they read, in order, each of them once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sightline.store.audit.matching import How, how_made, match_lines
+from sightline.store.audit.spans import Spans, size
+from sightline.store.shape.memory import BytesSource
+
+ROWS = ["alpha one", "beta two", "", "gamma three", "beta two", "delta four"]
+SOURCE = BytesSource("".join(f"{row}\n" for row in ROWS).encode(), "@cmd_a1b2c3")
+ALL: Spans = ((1, len(ROWS)),)
+
+
+def _match(text: str, how: How | None = None, among: Spans = ALL) -> Spans:
+    return match_lines(text.split("\n"), SOURCE, among, how or How())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("beta two\ngamma three", ((2, 2), (4, 4))),
+        ("beta two\n\ngamma three", ((2, 4),)),
+        ("2:beta two\n4-gamma three", ((2, 2), (4, 4))),
+        ("     1\talpha one", ((1, 1),)),
+        ("      2 beta two", ((2, 2),)),
+        ("@cmd_a1b2c3:alpha one\n@cmd_ffffff:beta two", ((1, 1),)),
+        ("@cmd_a1b2c3:4:gamma three", ((4, 4),)),
+        ("[output_id=@cmd_a1b2c3]\nalpha one", ((1, 1),)),
+        ("gamma three\nalpha one\nbeta two", ((1, 2),)),
+        ("alpha\nbeta", ()),
+        ("", ()),
+    ],
+)
+def test_lines_are_found_by_what_they_read(text: str, found: Spans) -> None:
+    assert _match(text) == found
+
+
+def test_of_two_that_read_the_same_the_order_tells_which() -> None:
+    assert _match("gamma three\nbeta two") == ((4, 5),)
+    assert _match("beta two\ndelta four", How(from_end=True)) == ((5, 6),)
+
+
+def test_a_sorted_text_is_matched_line_by_line() -> None:
+    assert _match("alpha one\nbeta two\nbeta two\ndelta four", How(ordered=False)) == ((1, 2), (5, 6))
+
+
+def test_a_diff_has_a_mark_before_each_line() -> None:
+    assert _match("--- a\n alpha one\n-beta two\n+new", How(marked=True)) == ((1, 2),)
+
+
+def test_only_lines_that_went_in_are_looked_at() -> None:
+    assert _match("alpha one\nbeta two", among=((2, 4),)) == ((2, 2),)
+
+
+def test_a_count_holds_no_line() -> None:
+    assert match_lines(["6 @cmd_a1b2c3"], BytesSource(b"6 @cmd_a1b2c3\n"), ((1, 1),), how_made("wc -l @x")) == ()
+
+
+def test_coloured_and_rewritten_lines_are_matched_by_what_is_shown_of_them() -> None:
+    source = BytesSource(b"\x1b[31mred\x1b[0m\n10 %\r100 %\nplain\r\n")
+    assert match_lines(["red", "100 %", "plain"], source, ((1, 3),), How()) == ((1, 3),)
+
+
+@pytest.mark.parametrize(
+    ("command", "how"),
+    [
+        ("grep x @last", How()),
+        ("wc -l @last", How(lines=False)),
+        ("grep -c x @last", How(lines=False)),
+        ("grep -nic x @last", How(lines=False)),
+        ("grep 'wc | sort' @last", How()),
+        ("grep x @last | sort | uniq -c", How(ordered=False)),
+        ("cat @last | tail -5", How(from_end=True)),
+        ("diff -u @a @b", How(marked=True)),
+        ("an 'unended quote", How()),
+        ("", How()),
+    ],
+)
+def test_what_programs_do_to_lines_is_known(command: str, how: How) -> None:
+    assert how_made(command) == how
+
+
+WORDS = st.lists(st.sampled_from(["a", "bb", "ccc", "", "dd d"]), max_size=30)
+
+
+@given(WORDS, st.lists(st.booleans(), max_size=30))
+def test_lines_that_a_filter_let_through_are_found_again(rows: list[str], kept: list[bool]) -> None:
+    """As many as came through, and each where its text stands."""
+    source = BytesSource("".join(f"{row}\n" for row in rows).encode())
+    text = [row for row, keep in zip(rows, kept, strict=False) if keep]
+    found = match_lines(text, source, ((1, len(rows)),) if rows else (), How())
+    words = [row for row in text if row]
+    lines = [rows[line - 1] for first, last in found for line in range(first, last + 1)]
+    assert [line for line in lines if line] == words
+    assert size(found) <= len(text)
