@@ -57,10 +57,15 @@ def contribution_of(store: Store, buffer: Buffer, indexed: IndexedView) -> Contr
     """What one view adds to a buffer's coverage."""
     view = indexed.view
     own = buffer.name in view.refs
-    if own and (view.verb not in _TRANSFORMING or recorded(view.shown, buffer.name)):
+    if own and (not is_transformed(view) or recorded(view.shown, buffer.name)):
         return contribution(view, buffer.name)
     matched = _matched(store, buffer, indexed)
     return contribution(view, buffer.name, matched)
+
+
+def is_transformed(view: View) -> bool:
+    """Whether programs made a view's text of lines, so that these must be recognised in it if nothing is recorded."""
+    return view.verb in _TRANSFORMING
 
 
 def _matched(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:

@@ -135,7 +135,7 @@ def _examine(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
     found: list[tuple[str, Region, str]] = []
     for pair in names:
         found += _regions(store, buffer, *pair)
-    return tuple(_grouped(_counting(found)))
+    return tuple(_grouped(found))
 
 
 def _regions(store: Store, buffer: Buffer, first: str, second: str) -> list[tuple[str, Region, str]]:

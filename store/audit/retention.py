@@ -139,9 +139,10 @@ def _quotes_left(store: Store, name: str, *, purge: bool) -> Callable[[], dict[s
 
 def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
     blanked = 0
-    for note in (note for name in names for note in list_notes(store, buffer=name)):
+    notes = [note for name in names for note in list_notes(store, buffer=name)]
+    for note in notes:
         take_back(store, note)
-    for session in sessions:
+    for session in sessions | {note.session for note in notes}:
         path = store.layout.audit_file(session)
         blanked += log.blank(
             path, lambda entry: bool(names & set(entry.get("refs", ()))), durable=store.settings.durable

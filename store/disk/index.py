@@ -312,6 +312,12 @@ class Index:
         rows = self._db.rows(f"{_VIEW} WHERE {' AND '.join(where)} ORDER BY number DESC LIMIT ?", (*parameters, limit))
         return [_view(row) for row in rows]
 
+    def views_after(self, number: int, limit: int) -> list[tuple[int, IndexedView]]:
+        """(number, view) of those that were indexed after one, in the order in which they were."""
+        statement = f"SELECT number, {_VIEW_COLUMNS} FROM views WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608
+        rows = self._db.rows(statement, (number, limit))
+        return [(row[0], _view(row[1:])) for row in rows]
+
     def forget_views(self, session: str) -> None:
         """Remove a session's views, to index them anew."""
         with self._db.writing():
@@ -372,7 +378,8 @@ class Index:
 
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
-_VIEW = "SELECT session, entry, record, offset, length FROM views "
+_VIEW_COLUMNS = "session, entry, record, offset, length"
+_VIEW = f"SELECT {_VIEW_COLUMNS} FROM views "  # noqa: S608
 
 
 def _buffer(row: Iterable[Any]) -> Buffer:

@@ -1,0 +1,134 @@
+"""How much was seen of every buffer, for lists: read once from the index, and kept up to date by what came since."""
+
+from typing import NamedTuple
+
+from sightline.store.audit.coverage import recorded
+from sightline.store.audit.covering import contribution_of, is_transformed
+from sightline.store.audit.spans import NONE, Spans, common, size, union
+from sightline.store.audit.views import fill_index
+from sightline.store.disk.index import IndexedView
+from sightline.store.errors import SightlineError
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+
+_BATCH = 5000
+_TRACED_WITHIN = 256  # the newest views are read again: which lines they showed may have been found since
+
+
+class Share(NamedTuple):
+    """How much was seen of a buffer.
+
+    Attributes:
+        seen: lines that stood in some view.
+        total: lines that it has.
+        views: views that concern it.
+        cut: whether the newest of these left something out.
+    """
+
+    seen: int
+    total: int
+    views: int
+    cut: bool
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1; 1 for a buffer without lines."""
+        return self.seen / self.total if self.total else 1.0
+
+
+class _Known:
+    """What is known of one buffer."""
+
+    __slots__ = ("cut", "seen", "unmatched", "views")
+
+    def __init__(self) -> None:
+        self.seen: dict[str, Spans] = {}
+        self.unmatched: dict[str, IndexedView] = {}
+        self.views: dict[str, None] = {}
+        self.cut = False
+
+    def add(self, stream: str, spans: Spans) -> None:
+        self.seen[stream] = union(self.seen.get(stream, NONE), spans)
+
+
+class Overview:
+    """Shares of all buffers. One thread at a time may use it."""
+
+    def __init__(self, store: Store, session: str | None = None) -> None:
+        """Prepare; nothing is read before `refresh`.
+
+        Args:
+            store: the store.
+            session: only what one session was shown; None for everyone.
+        """
+        self._store = store
+        self._session = session
+        self._known: dict[str, _Known] = {}
+        self._numbers: list[int] = []
+
+    def refresh(self) -> set[str]:
+        """Take in the views that came since; names of the buffers that they concern."""
+        fill_index(self._store)
+        changed: set[str] = set()
+        after = self._numbers[0] - 1 if self._numbers else 0
+        while rows := self._store.index.views_after(after, _BATCH):
+            for _, indexed in rows:
+                changed.update(self._take(indexed))
+            after = rows[-1][0]
+            self._numbers = [*self._numbers, *(number for number, _ in rows if number not in self._numbers)]
+            self._numbers = self._numbers[-_TRACED_WITHIN:]
+            if len(rows) < _BATCH:
+                break
+        return changed
+
+    def _take(self, indexed: IndexedView) -> list[str]:
+        view = indexed.view
+        if self._session is not None and view.session != self._session:
+            return []
+        changed = []
+        for name in dict.fromkeys(view.refs):
+            known = self._known.setdefault(name, _Known())
+            ranges = recorded(view.shown, name)
+            is_new = view.id not in known.views
+            was_traced = bool(ranges) and view.id in known.unmatched
+            if was_traced:
+                del known.unmatched[view.id]
+            if is_new or was_traced:
+                changed.append(name)
+                known.views[view.id] = None
+                known.cut = view.truncated
+                for stream, spans in ranges.items():
+                    known.add(stream, spans)
+            if is_new and not ranges and is_transformed(view):
+                known.unmatched[view.id] = indexed
+        return changed
+
+    def of(self, buffer: Buffer, *, matched: bool = True) -> Share:
+        """How much was seen of a buffer.
+
+        Args:
+            buffer: its record, with its progress where it is running.
+            matched: whether texts that pipelines made are searched for its lines, where they have not been yet; this
+                may take a moment each time there are new ones.
+        """
+        known = self._known.get(buffer.name)
+        if known is None:
+            return Share(0, buffer.lines, 0, False)
+        if matched and known.unmatched and buffer.state != "evicted":
+            for indexed in list(known.unmatched.values()):
+                self._match(buffer, known, indexed)
+        seen = sum(
+            size(common(known.seen.get(name, NONE), ((1, info.lines),)))
+            for name, info in buffer.streams.items()
+            if info.lines
+        )
+        return Share(seen, buffer.lines, len(known.views), known.cut)
+
+    def _match(self, buffer: Buffer, known: _Known, indexed: IndexedView) -> None:
+        try:
+            part = contribution_of(self._store, buffer, indexed)
+        except SightlineError:
+            return
+        del known.unmatched[indexed.view.id]
+        for stream, lines in part.streams.items():
+            known.add(stream, lines.seen)

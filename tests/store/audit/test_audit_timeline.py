@@ -1,0 +1,253 @@
+"""Sessions call by call: what was new, what came again, what it all comes to, and how it was at any step."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sightline.store.audit import log, retention
+from sightline.store.audit.notes import send_note, write_note
+from sightline.store.audit.overview import Overview
+from sightline.store.audit.retention import StillRunning, remove_session
+from sightline.store.audit.roster import UnknownSession, find_session, list_sessions, rename_session
+from sightline.store.audit.timeline import (
+    Call,
+    Totals,
+    Wanted,
+    calls_of,
+    captured_by,
+    filtered,
+    seen_after,
+    totals_of,
+)
+from sightline.store.audit.views import (
+    Shows,
+    TextGone,
+    Traced,
+    find_view,
+    rebuild_views,
+    record_shown,
+    record_view,
+    view_text,
+)
+from sightline.store.errors import ExpiredRef, UsageError
+from sightline.store.records import Buffer, Session, Shown, View
+from sightline.store.shape.segments import Segment
+from sightline.store.store import Store, Target
+
+Keep = Callable[..., Buffer]
+Ask = Callable[..., View]
+TEN = b"".join(b"%d\n" % number for number in range(1, 11))
+
+
+def _session(name: str) -> Session:
+    return Session(name, "claude-code", name, "cli 1.0", "/work", 5.0)
+
+
+@pytest.fixture
+def ask(store: Store) -> Ask:
+    """Logs a view by a session of some lines of a buffer."""
+
+    def asked(buffer: Buffer, *ranges: tuple[int, int], by: str = "s", text: str = "text\n", **more: Any) -> View:
+        shown = tuple(Shown(buffer.name, "out", first, last) for first, last in ranges)
+        fields = {"verb": "read_output", "request": {"ref": buffer.ref}, "refs": (buffer.name,), "shown": shown}
+        return record_view(store, _session(by), Shows(**{**fields, "lines_total": 10, **more}), [Segment(text)])
+
+    return asked
+
+
+def _counts(calls: list[Call]) -> list[tuple[int, int]]:
+    return [(call.new, call.again) for call in calls]
+
+
+def test_lines_are_new_once_to_each_session(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer = keep(TEN)
+    ask(buffer, (1, 4))
+    ask(buffer, (3, 6), (9, 9))
+    ask(buffer, (1, 9), by="other")
+    assert _counts(calls_of(store)) == [(4, 0), (3, 2), (9, 0)]
+    assert _counts(calls_of(store, session="other")) == [(9, 0)]
+
+
+def test_any_step_of_a_session_can_be_replayed(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer = keep(TEN)
+    ask(buffer, (1, 2))
+    ask(buffer, (5, 6))
+    calls = calls_of(store)
+    assert seen_after(calls, 0) == {}
+    assert seen_after(calls, 1)[buffer.name]["out"].exact == ((1, 2),)
+    assert seen_after(calls, 2)[buffer.name]["out"].exact == ((1, 2), (5, 6))
+
+
+def test_totals_add_up(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer, unseen = keep(TEN), keep(TEN)
+    ask(buffer, (1, 5), text="x" * 8)
+    ask(buffer, (1, 5), text="x" * 5, truncated=True)
+    totals = totals_of(calls_of(store), captured_by(store, ["s"]))
+    assert totals == Totals(
+        calls=2, captured=2, captured_bytes=buffer.bytes + unseen.bytes, captured_lines=20, seen_lines=5,
+        shown_bytes=13, saved_bytes=buffer.bytes + unseen.bytes - 13, cut=1, lines=10, again=5,
+    )  # fmt: skip
+    assert (totals.share, totals.again_ratio, totals.tokens) == (0.25, 0.5, 4)
+
+
+def test_totals_of_nothing_are_nothing() -> None:
+    assert totals_of([], []) == Totals()
+    assert Totals().again_ratio == 0.0
+
+
+def test_calls_are_filtered_by_verb_buffer_failure_and_text(store: Store, keep: Keep, ask: Ask) -> None:
+    one, two = keep(TEN), keep(TEN)
+    ran = ask(one, (1, 1), verb="run_command", request={"command": "make all"}, exit_code=2)
+    asked = ask(two, (1, 1), verb="query", request={"pipeline": f"grep x {two.ref}"}, exit_code=1, text="Needle\n")
+    calls = calls_of(store)
+
+    def found(**wanted: Any) -> list[str]:
+        return [call.view.id for call in filtered(store, calls, Wanted(**wanted))]
+
+    assert found() == [ran.id, asked.id]
+    assert found(verb="query") == [asked.id]
+    assert found(buffer=one.name) == [ran.id]
+    assert found(failed=True) == [ran.id], "a search that finds nothing has not failed"
+    assert found(text="MAKE") == [ran.id]
+    assert found(text="needle") == [asked.id]
+    assert found(text="neither") == []
+    assert [call.asked for call in calls] == ["make all", f"grep x {two.ref}"]
+    assert calls[0].first_ref == f"{one.ref}:1-1"
+
+
+def test_since_leaves_out_what_is_older(store: Store, keep: Keep, ask: Ask) -> None:
+    first, second = ask(keep(TEN), (1, 1)), ask(keep(TEN), (1, 1))
+    assert [call.view.id for call in calls_of(store, since=second.time)] == [second.id]
+    assert [call.view.id for call in calls_of(store, since=first.time)] == [first.id, second.id]
+
+
+def test_calls_about_what_has_gone_are_still_told(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer = keep(TEN)
+    ask(buffer, (1, 4))
+    store.remove(buffer, "removed")
+    (call,) = calls_of(store)
+    assert (call.buffer, call.new) == (None, 4)
+
+
+def test_sessions_tell_what_they_did_and_who_read_whose(store: Store, keep: Keep, ask: Ask) -> None:
+    mine, other = keep(TEN, session="s"), keep(TEN, session="other")
+    ask(mine, (1, 1))
+    ask(other, (1, 1))
+    ask(mine, (1, 1), by="other")
+    ask(mine, (2, 2), by="other")
+    facts = {one.session.name: one for one in list_sessions(store)}
+    assert (facts["s"].counts.calls, facts["s"].counts.buffers, facts["s"].counts.bytes) == (2, 1, mine.bytes)
+    assert facts["s"].read == facts["s"].read_by == (("other", 1),)
+    assert facts["s"].session.client == "cli 1.0"
+    assert [one.session.name for one in list_sessions(store)] == ["other", "s"], "who asked last comes first"
+
+
+def test_a_session_that_only_captured_is_known(store: Store, keep: Keep) -> None:
+    keep(TEN, session="silent")
+    (facts,) = list_sessions(store)
+    assert (facts.session.name, facts.counts.calls, facts.counts.buffers) == ("silent", 0, 1)
+
+
+def test_a_session_is_found_by_name_title_or_beginning(store: Store, keep: Keep, ask: Ask) -> None:
+    ask(keep(TEN), by="agent-1")
+    ask(keep(TEN), by="agent-2")
+    rename_session(store, find_session(store, "agent-1").session, "release 2.1")
+    for text in ("agent-1", "release 2.1", "rel"):
+        assert find_session(store, text).session.name == "agent-1"
+    for text in ("agent", "nobody", ""):
+        with pytest.raises(UnknownSession):
+            find_session(store, text)
+
+
+def test_a_new_name_is_in_the_log_and_no_one_else_s(store: Store, keep: Keep, ask: Ask) -> None:
+    ask(keep(TEN), by="a")
+    ask(keep(TEN), by="b")
+    rename_session(store, find_session(store, "a").session, "mine")
+    for title in ("mine", "a", "", "x" * 81):
+        with pytest.raises(UsageError):
+            rename_session(store, find_session(store, "b").session, title)
+    log.verify(store.layout.audit_file("a"))
+    store.start_index_anew()
+    rebuild_views(store)
+    assert find_session(store, "mine").session.name == "a"
+
+
+def test_a_removed_session_takes_its_buffers_and_texts_and_leaves_a_chain_that_holds(
+    store: Store, keep: Keep, ask: Ask
+) -> None:
+    mine, other = keep(TEN, session="s"), keep(TEN, session="other")
+    views = [ask(mine, (1, 1)), ask(other, (1, 1)), ask(mine, (1, 1), by="other")]
+    stays = ask(other, (1, 1), by="other")
+    send_note(store, _session("s"), write_note(store, _session("other"), Target(mine, "out"), "see"), "s")
+    removed = remove_session(store, find_session(store, "s").session)
+    assert (removed.buffers, removed.bytes) == (1, mine.bytes)
+    with pytest.raises(ExpiredRef):
+        store.resolve(mine.ref)
+    assert store.resolve(other.ref).buffer.name == other.name
+    for view in views:
+        with pytest.raises(TextGone):
+            view_text(store, find_view(store, view.id))
+    assert view_text(store, find_view(store, stays.id)) == "text\n"
+    for name in ("s", "other"):
+        log.verify(store.layout.audit_file(name))
+    assert find_session(store, "s").is_removed
+    assert not os.path.exists(store.layout.outbox), "nor does a note on it go out"
+
+
+def test_a_session_that_asks_again_is_no_longer_removed(store: Store, keep: Keep, ask: Ask) -> None:
+    ask(keep(TEN, session="s"), (1, 1))
+    remove_session(store, find_session(store, "s").session)
+    ask(keep(TEN, session="s"), (1, 1))
+    assert not find_session(store, "s").is_removed
+
+
+def test_nothing_is_removed_of_a_session_that_still_captures(store: Store, keep: Keep) -> None:
+    kept = keep(TEN, session="s")
+    recording = store.begin("cmd", "sleep", "/", "s")
+    recording.register()
+    with pytest.raises(StillRunning):
+        remove_session(store, find_session(store, "s").session)
+    assert store.resolve(kept.ref).buffer.name == kept.name
+    recording.seal(exit_code=0)
+
+
+def test_the_overview_keeps_up_with_what_is_shown(store: Store, keep: Keep, ask: Ask) -> None:
+    one, two = keep(TEN), keep(b"a\nb\nc\nd\n")
+    overview = Overview(store)
+    assert overview.refresh() == set()
+    assert overview.of(one).share == 0.0
+    ask(one, (1, 4), truncated=True)
+    assert overview.refresh() == {one.name}
+    assert overview.of(one) == (4, 10, 1, True)
+    ask(one, (3, 5), by="other")
+    view = ask(two, verb="query", request={"pipeline": f"cat {two.ref}"}, text="b\nc\n")
+    assert overview.refresh() == {one.name, two.name}
+    assert overview.of(one) == (5, 10, 2, False)
+    assert overview.of(two, matched=False).seen == 0
+    assert overview.of(two).seen == 2
+    record_shown(store, view, Traced((Shown(two.name, "out", 2, 3),)))
+    overview.refresh()
+    assert overview.of(two).seen == 2
+    alone = Overview(store, "other")
+    alone.refresh()
+    assert alone.of(one).seen == 3
+
+
+def test_the_overview_takes_what_was_traced_after_it_had_looked(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer = keep(TEN)
+    view = ask(buffer, verb="query", request={"pipeline": f"grep x {buffer.ref}"})
+    overview = Overview(store)
+    overview.refresh()
+    record_shown(store, view, Traced((Shown(buffer.name, "out", 2, 3),)))
+    assert overview.refresh() == {buffer.name}
+    assert overview.of(buffer, matched=False).seen == 2
+
+
+def test_limits_take_a_removed_session_s_records_like_any(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer = keep(TEN)
+    ask(buffer, (1, 4))
+    retention.evict(store, buffer)
+    (call,) = calls_of(store)
+    assert (call.new, call.buffer is not None and call.buffer.state) == (4, "evicted")
+    assert captured_by(store, ["s"]) == []
