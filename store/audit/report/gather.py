@@ -161,12 +161,12 @@ def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> R
 
 def _left_out(calls: int, outputs: int, unseen: int) -> Iterable[str]:
     for count, most, what in (
-        (unseen, MOST_OVERLOOKED, "overlooked failures"),
-        (outputs, MOST_OUTPUTS, "outputs"),
-        (calls, MOST_CALLS, "calls, the oldest"),
+        (unseen, MOST_OVERLOOKED, "overlooked failure"),
+        (outputs, MOST_OUTPUTS, "output"),
+        (calls, MOST_CALLS, "earlier call"),
     ):
         if count > most:
-            yield f"{count - most:,} more {what}"
+            yield f"{count - most:,} more {what}{'' if count - most == 1 else 's'}"
 
 
 def _outputs(store: Store, captured: Sequence[Buffer], session: str | None) -> list[Output]:

@@ -1,0 +1,209 @@
+"""The audit at the command line: coverage, timeline, sessions, notes, audit and report."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HIDDEN = "seq 1 3000; echo 'ValueError: boom'; seq 1 3000"
+
+
+@pytest.fixture
+def hidden(cli: Any) -> str:
+    """A command that went well by its exit code, with a failure in the middle that its view does not hold."""
+    cli("run", "-c", HIDDEN)
+    return str(cli.last())
+
+
+def test_coverage_tells_lines_by_grade_and_session(cli: Any, numbers: str) -> None:
+    cli("show", numbers, "--lines", "1000-1009", SIGHTLINE_SESSION="other")
+    cli("query", f"wc -l {numbers}")
+    data = cli("coverage", numbers, "--json").data
+    out = data["streams"]["out"]
+    assert "1000-1009" in out["exact"]
+    assert data["seen"] == sum(stream["seen"] for stream in data["streams"].values())
+    assert data["share"] == pytest.approx(data["seen"] / 3001, abs=1e-6)
+    assert set(data["sessions"]) == {"a-test", "other"}
+    assert data["sessions"]["other"]["streams"]["out"]["exact"] == ["1000-1009"]
+    assert out["asked"] == out["unseen"]
+    assert cli("coverage", numbers, "--session", "other", "--json").data["seen"] == 10
+    assert "unseen" in cli("coverage", numbers).out
+
+
+def test_coverage_tells_what_was_overlooked(cli: Any, hidden: str) -> None:
+    assert f"{hidden}:3001-3001  ValueError: boom" in cli("coverage", hidden).out
+    (failure,) = cli("coverage", hidden, "--json").data["failures"]
+    assert (failure["ref"], failure["seen"]) == (f"{hidden}:3001-3001", False)
+    cli("show", hidden, "--search", "boom")
+    assert cli("coverage", hidden, "--json").data["failures"][0]["seen"] is True
+
+
+def test_coverage_of_what_is_not_there_says_so(cli: Any, numbers: str) -> None:
+    assert cli("coverage", "@cmd_ffffff").code == 1
+    assert cli("coverage", f"{numbers}:1-2").code == 2
+    assert cli("coverage", numbers, "--session", "nobody").code == 2
+
+
+def test_timeline_tells_call_by_call_and_in_all(cli: Any, numbers: str) -> None:
+    cli("query", f"head -5 {numbers}")
+    cli("query", f"grep -c 7 {numbers}")
+    data = cli("timeline", "--json").data
+    assert [call["verb"] for call in data["calls"]] == ["run_command", "query", "query"]
+    run, head, count = data["calls"]
+    assert (head["new_lines"], head["again_lines"], count["new_lines"]) == (0, 5, 0)
+    assert run["truncated"] is True
+    assert head["tokens_estimated"] == -(-head["bytes_shown"] // 4)
+    totals = data["totals"]
+    assert totals["calls"] == 3
+    assert totals["captured_lines"] == 3001
+    assert totals["seen_lines"] == run["new_lines"]
+    assert totals["saved_bytes"] == totals["captured_bytes"] - totals["shown_bytes"]
+    assert "estimated" in cli("timeline").out
+
+
+def test_timeline_is_filtered(cli: Any, hidden: str) -> None:
+    cli("run", "-c", "echo other; exit 3")
+    cli("query", f"head -1 {hidden}", SIGHTLINE_SESSION="b")
+
+    def asked(*words: str) -> list[str]:
+        return [call["asked"] for call in cli("timeline", "--json", *words).data["calls"]]
+
+    assert asked("--failed") == ["echo other; exit 3"]
+    assert asked("--verb", "query") == [f"head -1 {hidden}"]
+    assert asked("--ref", hidden) == [HIDDEN, f"head -1 {hidden}"]
+    assert asked("--text", "other") == ["echo other; exit 3"]
+    assert asked("--session", "b") == [f"head -1 {hidden}"]
+    assert len(asked("--since", "1h")) == 3
+    assert "nothing matches" in cli("timeline", "--verb", "no").out
+
+
+@pytest.mark.parametrize("age", ["2", "h", "-1h", "two hours"])
+def test_a_wrong_age_is_refused(cli: Any, age: str) -> None:
+    assert cli("timeline", f"--since={age}").code == 2
+
+
+def test_audit_exits_as_it_says(cli: Any, hidden: str) -> None:
+    assert cli("audit").code == 0, "it fails only on what it is told to"
+    failed = cli("audit", "--session", "a-test", "--fail-on", "overlooked-failure")
+    assert failed.code == 1
+    assert "ValueError: boom" in failed.out
+    assert cli("audit", "--fail-on", "cut-failure,untold-failure,broken-log").code == 0
+    assert cli("audit", "--fail-on", "anything").code == 2
+    assert cli("audit", "--session", "nobody").code == 2
+    cli("show", hidden, "--search", "boom")
+    seen = cli("audit", "--session", "a-test", "--fail-on", "overlooked-failure")
+    assert (seen.code, seen.out) == (0, "nothing went wrong unseen\n")
+
+
+def test_audit_as_data_has_findings_and_counts(cli: Any, hidden: str) -> None:
+    ran = cli("audit", "--json", "--fail-on", "overlooked-failure")
+    assert ran.code == 1
+    assert ran.data["counts"]["overlooked-failure"] == 1
+    assert ran.data["findings"][0]["ref"] == f"{hidden}:3001-3001"
+    assert ran.data["failed"] is True
+
+
+def test_audit_finds_a_log_that_was_changed(cli: Any, hidden: str) -> None:
+    path = Path(cli.home) / "audit" / "a-test.jsonl"
+    path.write_text(path.read_text().replace('"truncated":true', '"truncated":false'))
+    assert cli("audit", "--fail-on", "broken-log").code == 1
+
+
+def test_sessions_are_listed_renamed_and_removed(cli: Any, hidden: str) -> None:
+    cli("show", hidden, "--lines", "1-3", SIGHTLINE_SESSION="reader")
+    rows = {row["name"]: row for row in cli("sessions", "--json").data}
+    assert rows["a-test"]["buffers"] == 1
+    assert rows["a-test"]["read_by"] == {"reader": 1}
+    assert rows["reader"]["read"] == {"a-test": 1}
+    assert cli("sessions", "rename", "a-test", "release").code == 0
+    assert "release (a-test)" in cli("sessions").out
+    removed = cli("sessions", "rm", "release", "--json").data
+    assert (removed["removed"], removed["buffers"]) == ("a-test", 1)
+    assert [row["name"] for row in cli("sessions", "--json").data] == ["reader"]
+    assert {row["name"] for row in cli("sessions", "--all", "--json").data} == {"a-test", "reader"}
+    assert cli("show", hidden).code == 1
+    assert cli("doctor").code == 0
+
+
+def test_a_note_goes_with_the_next_reply_once(cli: Any, hidden: str) -> None:
+    note = cli("note", f"{hidden}:2-3", "look\nhere", "--send", "--json", SIGHTLINE_SESSION="person").data
+    assert (note["ref"], note["to"], note["state"]) == (f"{hidden}:2-3", "a-test", "waiting")
+    assert "notes" not in cli("run", "--json", "--", "true", SIGHTLINE_SESSION="other").data
+    first, second = (cli("run", "--json", "--", "echo", "hi").data for _ in range(2))
+    assert first["notes"] == [{"ref": f"{hidden}:2-3", "text": "look\nhere"}]
+    assert first["stdout"] == "hi\n"
+    assert "notes" not in second
+    (kept,) = cli("notes", "--json").data
+    assert (kept["state"], kept["sent_to"]) == ("sent", "a-test")
+    assert "look" in cli("views", "show", cli("views", "--json").data[-2]["id"]).out, "the log has it"
+
+
+def test_a_note_for_any_goes_to_whoever_asks_next(cli: Any, hidden: str) -> None:
+    cli("note", hidden, "look", "--any", SIGHTLINE_SESSION="person")
+    assert '"text":"look"' in cli("query", f"head -1 {hidden}", SIGHTLINE_SESSION="else").out
+
+
+def test_a_note_waits_for_a_reply_that_is_no_error(cli: Any, hidden: str) -> None:
+    cli("note", hidden, "look", "--send", "--session", "a-test")
+    assert "look" not in cli("show", "@cmd_ffffff").err
+    assert "look" in cli("list").out
+
+
+def test_a_note_that_is_not_sent_stays_with_the_person(cli: Any, hidden: str) -> None:
+    cli("note", f"{hidden}:1-2", "mine")
+    assert "notes" not in cli("run", "--", "true").out
+    assert "mine" in cli("notes", hidden).out
+    assert "mine" in cli("timeline").out
+
+
+def test_wrong_notes_are_refused(cli: Any, hidden: str) -> None:
+    assert cli("note", f"{hidden}:1-99999", "x").code == 2
+    assert cli("note", hidden, " ").code == 2
+    assert cli("note", hidden, "x", "--any", "--session", "a-test").code == 2
+    assert cli("note", "@cmd_ffffff", "x").code == 1
+    assert cli("notes").out == "no notes\n"
+
+
+def test_report_is_written_in_each_format(cli: Any, hidden: str) -> None:
+    for name, begins in (("r.html", "<!doctype html>"), ("r.md", "# All sessions"), ("r.json", "{")):
+        assert cli("report", "-o", name).code == 0
+        path = cli.folder / name
+        assert path.read_text().startswith(begins)
+        assert "ValueError: boom" in path.read_text()
+        assert path.stat().st_mode & 0o077 == 0
+    assert json.loads((cli.folder / "r.json").read_text())["totals"]["overlooked_failures"] == 1
+    assert cli("report", "--format", "md", "--session", "a-test").out.startswith("# a-test")
+    assert cli("report", "--since", "2h").out.startswith("<!doctype html>")
+
+
+def test_report_that_cannot_be_written_says_so(cli: Any, hidden: str) -> None:
+    assert "cannot be written" in cli("report", "-o", "no/such/folder/r.html").err
+    assert cli("report", "--format", "pdf").code == 2
+
+
+def test_a_background_command_that_fails_after_the_last_reply_is_told_by_audit(cli: Any, until: Any) -> None:
+    cli("run", "--background", "-c", "sleep 0.2; echo bad; exit 4")
+    until(lambda: cli("list", "--json").data[0]["state"] == "sealed")
+    ran = cli("audit", "--json", "--fail-on", "untold-failure", SIGHTLINE_SESSION="looker")
+    assert (ran.code, ran.data["counts"]["untold-failure"]) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["coverage", "timeline", "sessions", "note", "notes", "audit", "report"])
+def test_help_has_an_example(cli: Any, name: str) -> None:
+    assert "example:\n  sightline " in cli(name, "--help").out
+
+
+def test_output_in_lists_can_do_nothing_to_a_terminal(cli: Any) -> None:
+    cli("run", "-c", "printf 'x\\n%.0s' $(seq 9000); printf 'ValueError: \\033]0;x\\007\\033[2J\\n'; seq 1 9000")
+    cli("note", "@last", "a\x1b[2Jb")
+    for words in (("coverage", "@last"), ("timeline",), ("audit",), ("notes",), ("sessions",)):
+        assert "\x1b" not in cli(*words).out
+
+
+def test_nothing_of_a_note_waits_after_it_went(cli: Any, hidden: str) -> None:
+    cli("note", hidden, "look", "--send")
+    assert os.listdir(cli.home / "outbox")
+    cli("list")
+    assert not (cli.home / "outbox").exists()
