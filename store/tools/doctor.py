@@ -24,6 +24,8 @@ from sightline.store.tools.printing import printable
 
 _YOUNG_SECONDS = 60.0  # a folder younger than this may be a capture that is just being made
 _PROGRAMS = ("rg", "jq", "gawk", "diff")
+_TOLD_VIEWS = 10
+_GONE = ("expired", "removed", "lost")
 
 
 class Finding(NamedTuple):
@@ -45,7 +47,18 @@ def examine(store: Store, *, rebuild: bool = False) -> Iterator[Finding]:
         store: the store.
         rebuild: whether the index is made anew even where nothing is wrong with it.
     """
-    for check in (_root, lambda s: _index(s, rebuild), _dead, _folders, _rows, _streams, _logs, _limits, _queries):
+    for check in (
+        _root,
+        lambda s: _index(s, rebuild),
+        _dead,
+        _folders,
+        _rows,
+        _streams,
+        _logs,
+        _views,
+        _limits,
+        _queries,
+    ):
         yield from check(store)
 
 
@@ -190,6 +203,50 @@ def _logs(store: Store) -> Iterator[Finding]:
     if len(list_views(store)) < views:
         rebuild_views(store)
         yield Finding("mended", f"the index did not know all views: {views:,} indexed anew")
+
+
+def _views(store: Store) -> Iterator[Finding]:
+    """The buffers of every view are what they were when it was made, or are known to have gone."""
+    sound = 0
+    counted = dict.fromkeys((*_GONE, "blanked"), 0)
+    wrong: list[str] = []
+    for file in sorted(os.listdir(store.layout.audit)):
+        if not file.endswith(".jsonl"):
+            continue
+        with contextlib.suppress(SightlineError):  # a log that cannot be read has been told of
+            for place, entry in log.read_all(os.path.join(store.layout.audit, file)):
+                if entry.get("kind") != "view":
+                    continue
+                counted["blanked"] += entry.get("text") is None
+                states = [_state_of(store, name, entry.get("sealed", {}).get(name)) for name in entry.get("refs", ())]
+                for name, state in zip(entry.get("refs", ()), states, strict=True):
+                    if state in counted:
+                        counted[state] += 1
+                    elif state:
+                        wrong.append(f"view {file.removesuffix('.jsonl')}:{place.number} showed @{name}, which {state}")
+                sound += not any(states)
+    yield from (Finding("problem", text) for text in wrong[:_TOLD_VIEWS])
+    if len(wrong) > _TOLD_VIEWS:
+        yield Finding("problem", f"and {len(wrong) - _TOLD_VIEWS:,} more views of such buffers")
+    yield Finding("ok", f"views whose buffers are as they were: {sound:,}")
+    if any(counted.values()):
+        told = ", ".join(f"{count:,} {what}" for what, count in counted.items() if count)
+        yield Finding("note", f"views of buffers that are gone, or without their text: {told}")
+
+
+def _state_of(store: Store, name: str, sealed: dict[str, str] | None) -> str:
+    """What has become of a view's buffer: nothing, one of _GONE, or what is wrong with it."""
+    buffer = store.index.buffer(name)
+    if buffer is None or buffer.state == "evicted":
+        tombstone = store.tombstone(name)
+        if tombstone is None:
+            return "lost"  # which was told when it was found to be
+        return "removed" if tombstone.get("reason") == "removed" else "expired"
+    if sealed is None:
+        return ""
+    if {stream: info.sha256 for stream, info in buffer.streams.items()} != sealed:
+        return "no longer hashes as it did then: its record was changed from outside"
+    return ""
 
 
 def _views_in(path: str) -> int:

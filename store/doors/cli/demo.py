@@ -1,11 +1,12 @@
 """``sightline demo``: real commands, captured and asked about as an agent would, in a store of their own.
 
-Then it opens the inspector on them.
+The agent overlooks something, and a person points it out. Then it opens the inspector on all that.
 
 Everything goes through the command line itself: what the demo shows is what anyone gets.
 """
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import dim, write_out
 
-_SESSION = "demo-agent"
+_AGENT, _PERSON = "demo-agent", "demo-person"
 _LOG_SECONDS = 60
 
 _PRICES = '''\
@@ -70,6 +71,18 @@ if __name__ == "__main__":
     unittest.main()
 """
 
+_LOST = 217
+_RELEASE = f"""\
+import sys
+
+for item in range(1, 401):
+    if item == {_LOST}:
+        print(f"ERROR: item {{item}} has no price in EUR; left out", file=sys.stdout)
+    else:
+        print(f"packed item {{item:03d}} into shelf {{item % 9}}")
+print("catalogue written")
+"""
+
 _CATALOGUE = (
     "import json; print(json.dumps([{'id': n, 'name': f'item {n}', 'cents': 100 + 7 * n, 'tags': ['new', 'eu']} "
     "for n in range(400)], indent=1))"
@@ -83,8 +96,11 @@ _LOG = (
 
 
 class _Step(NamedTuple):
+    """What is done, why, and by whom; ``REF`` in it is the output that was told of last."""
+
     why: str
     words: tuple[str, ...]
+    by: str = _AGENT
 
 
 def _steps() -> list[_Step]:
@@ -99,12 +115,21 @@ def _steps() -> list[_Step]:
         _Step("it reads the code", ("read", "prices.py")),
         _Step("it lists far too much", ("run", "--", "find", os.path.dirname(os.__file__), "-name", "*.py")),
         _Step("it counts instead of reading all that", ("query", "grep -c test @last")),
+        _Step("it packs a release, which ends well", ("run", "--", python, "release.py")),
+        _Step("a person asks what it overlooked", ("audit", "--session", _AGENT), _PERSON),
+        _Step(
+            "and sends the agent a remark on that line",
+            ("note", f"REF:{_LOST}", f"item {_LOST} never made it into the catalogue", "--send"),
+            _PERSON,
+        ),
+        _Step("which counts the lines, and gets the remark along", ("query", "wc -l REF")),
         _Step("a tool answers with JSON", ("run", "--label", "catalogue", "--", python, "-c", _CATALOGUE)),
         _Step("it picks one entry from it", ("query", "grep -A 2 '\"id\": 3,' @last")),
         _Step(
             "a server starts in the background, and goes on",
             ("run", "--background", "--label", "server log", "--", python, "-c", log),
         ),
+        _Step("what it all came to", ("timeline", "--session", _AGENT, "--failed"), _PERSON),
     ]
 
 
@@ -122,10 +147,12 @@ def main(name: str, words: list[str]) -> int:
     folder = tempfile.mkdtemp(prefix="sightline-demo-")
     root, project = os.path.join(folder, "store"), os.path.join(folder, "project")
     _make_project(project)
-    environment = {**os.environ, "SIGHTLINE_HOME": root, "SIGHTLINE_SESSION": _SESSION, "COLUMNS": "100"}
+    environment = {**os.environ, "SIGHTLINE_HOME": root, "COLUMNS": "100"}
+    ref = ""
     for step in _steps():
-        _do(step, project, environment)
+        ref = _do(step, project, environment, ref)
     write_out(f"\nThe demo store lies in {root}\n  SIGHTLINE_HOME={root} sightline\n")
+    write_out(f"  SIGHTLINE_HOME={root} sightline report --session {_AGENT} -o report.html\n")
     if given.headless or not (os.isatty(0) and os.isatty(1)):
         return 0
     from sightline.tui.app import run
@@ -135,24 +162,32 @@ def main(name: str, words: list[str]) -> int:
 
 def _make_project(project: str) -> None:
     os.makedirs(project)
-    for name, text in (("prices.py", _PRICES), ("test_prices.py", _TESTS)):
+    for name, text in (("prices.py", _PRICES), ("test_prices.py", _TESTS), ("release.py", _RELEASE)):
         with open(os.path.join(project, name), "w", encoding="utf-8") as file:
             file.write(text)
 
 
-def _do(step: _Step, project: str, environment: dict[str, str]) -> None:
-    """Run one step as an agent's shell would, and show the first lines of what it got."""
-    command = [sys.executable, "-P", "-m", "sightline.store.doors.cli.main", *step.words]
+def _do(step: _Step, project: str, environment: dict[str, str], ref: str) -> str:
+    """Run one step as its doer's shell would, and show the first lines of what came; the output it told of, or REF."""
+    words = [word.replace("REF", ref) for word in step.words]
+    command = [sys.executable, "-P", "-m", "sightline.store.doors.cli.main", *words]
     done = subprocess.run(
-        command, cwd=project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        command,
+        cwd=project,
+        env={**environment, "SIGHTLINE_SESSION": step.by},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
     )
-    shown = " ".join(shlex.join(step.words).split())
+    shown = " ".join(shlex.join(words).split())
     write_out(f"\n# {step.why}\n$ sightline {shown[:110]}{'…' if len(shown) > 110 else ''}\n")
     lines = (done.stdout + done.stderr).decode(errors="replace").splitlines()
     for line in lines[:_SHOWN_LINES]:
         write_out(dim(line[:160], fd=1) + "\n")
     if len(lines) > _SHOWN_LINES:
         write_out(dim(f"(and {len(lines) - _SHOWN_LINES} more lines, {len(done.stdout):,} bytes in all)", fd=1) + "\n")
+    told = re.match(rb"\[output_id=(@\w+)", done.stdout)
+    return told[1].decode() if told else ref
 
 
 _SHOWN_LINES = 8

@@ -13,6 +13,7 @@ from sightline.store.doors.cli.note import row as note_row
 from sightline.store.doors.cli.output import Door, print_json, red, write_out
 from sightline.store.doors.cli.scope import add_scope, scope_of
 from sightline.store.doors.cli.views import as_data as view_data
+from sightline.store.doors.cli.views import gone_of
 from sightline.store.errors import ExpiredRef
 from sightline.store.shape.summary import human_bytes
 from sightline.store.tools.printing import printable
@@ -45,13 +46,14 @@ def main(name: str, words: list[str]) -> int:
         shown = filtered(door.store, calls, wanted)
         notes = [note for note in list_notes(door.store) if note.time >= scope.since]
         if given.json:
-            rows = [as_data(call) for call in shown]
+            rows = [{**as_data(call), "gone": gone_of(door.store, call.view)} for call in shown]
             print_json(
                 {"calls": rows, "notes": [note_data(one) for one in notes], "totals": totals_data(totals, unseen)}
             )
             return 0
         plain = wanted == Wanted()
-        rows_at = [(call.view.time, _row(call, everyone=scope.session is None)) for call in shown]
+        everyone = scope.session is None
+        rows_at = [(one.view.time, _row(one, gone_of(door.store, one.view), everyone=everyone)) for one in shown]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
         write_out(_totals(totals, unseen))
@@ -93,7 +95,7 @@ def totals_data(totals: Totals, unseen: int) -> dict[str, Any]:
     }
 
 
-def _row(call: Call, *, everyone: bool) -> str:
+def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
     view = call.view
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
     who = f"  {view.session}" if everyone else ""
@@ -101,6 +103,7 @@ def _row(call: Call, *, everyone: bool) -> str:
         red(f"exit {view.exit_code}" if view.exit_code else "failed") if call.failed else "",
         "cut" if view.truncated else "",
         f"{call.again:,} again" if call.again else "",
+        "gone" if gone else "",
     ]
     parts = [
         f"{view.number:>4}  {when}{who}  {view.verb}",

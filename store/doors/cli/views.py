@@ -6,6 +6,7 @@ import sys
 import time
 from typing import Any
 
+from sightline.store.audit.timeline import asked_of
 from sightline.store.audit.views import find_view, list_views, ref_of_shown, view_text
 from sightline.store.disk.index import IndexedView
 from sightline.store.doors.cli.arguments import parser
@@ -13,6 +14,7 @@ from sightline.store.doors.cli.output import Door, print_json, write_out
 from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.records import View
 from sightline.store.shape.clean import clean_text
+from sightline.store.store import Store
 from sightline.store.tools.printing import printable
 
 _LIMIT = 50
@@ -38,7 +40,7 @@ def main(name: str, words: list[str]) -> int:
     try:
         buffer = _buffer_name(door, given.ref) if given.ref else None
         found = list_views(door.store, buffer=buffer, session=given.session, limit=min(given.limit, sys.maxsize))
-        return _list(found[::-1], given)
+        return _list(door, found[::-1], given)
     finally:
         door.close()
 
@@ -51,31 +53,28 @@ def _buffer_name(door: Door, ref: str) -> str:
         return expired.name
 
 
-def _list(found: list[IndexedView], given: Any) -> int:
+def _list(door: Door, found: list[IndexedView], given: Any) -> int:
     if given.json:
-        print_json([as_data(indexed.view) for indexed in found])
+        print_json([{**as_data(one.view), "gone": gone_of(door.store, one.view)} for one in found])
         return 0
     for indexed in found:
-        write_out(_row(indexed.view) + "\n")
+        write_out(_row(indexed.view, gone_of(door.store, indexed.view)) + "\n")
     if not found:
         write_out("nothing matches\n" if given.ref or given.session else "nothing has been shown yet\n")
     return 0
 
 
-def _row(view: View) -> str:
+def gone_of(store: Store, view: View) -> list[str]:
+    """The buffers of a view that have expired or were removed since."""
+    found = ((name, store.index.buffer(name)) for name in view.refs)
+    return ["@" + name for name, buffer in found if buffer is None or buffer.state == "evicted"]
+
+
+def _row(view: View, gone: list[str]) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
     share = f"{view.lines_shown:,} of {view.lines_total:,} lines" if view.lines_total else "no lines"
-    cut = "  cut" if view.truncated else ""
-    return f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{cut}  {printable(_asked(view))}"
-
-
-def _asked(view: View) -> str:
-    """What the request was about, in a few words."""
-    request = json.loads(view.request)
-    for key in ("command", "pipeline", "ref", "path", "argv", "match"):
-        if value := request.get(key):
-            return " ".join(str(value if isinstance(value, str) else " ".join(value)).split())[:100]
-    return ""
+    marks = ("  cut" if view.truncated else "") + (f"  gone: {' '.join(gone)}" if gone else "")
+    return f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{marks}  {printable(asked_of(view)[:100])}"
 
 
 def as_data(view: View) -> dict[str, object]:
@@ -84,6 +83,7 @@ def as_data(view: View) -> dict[str, object]:
     data["request"] = json.loads(view.request)
     data["refs"] = ["@" + name for name in view.refs]
     data["shown"] = [ref_of_shown(shown) for shown in view.shown]
+    data["asked_about"] = [ref_of_shown(asked) for asked in data.pop("asked")]
     return data
 
 

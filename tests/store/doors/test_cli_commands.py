@@ -4,11 +4,13 @@ import hashlib
 import json
 import re
 import shlex
+import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sightline.store.doors.cli import demo
 from sightline.store.doors.cli.main import COMMANDS
 
 HELPED = sorted(name for name in COMMANDS if name != "demo")
@@ -437,3 +439,18 @@ def test_beginning_of_a_name_is_told_from_an_unknown_one_to_an_agent(cli: Any) -
     told = cli("show", cli.last()[:9], CLAUDE_CODE_SESSION_ID="x")
     assert told.code == 1
     assert "only the beginning of a name" in told.err
+
+
+def test_the_demo_is_of_an_agent_that_overlooks_a_failure(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "_LOG_SECONDS", 0)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert demo.main("demo", ["--headless"]) == 0
+    told = capfd.readouterr().out
+    assert "overlooked-failure" in told
+    assert "never made it" in told.partition("gets the remark along")[2], "the reply carries the note"
+    (root,) = tmp_path.glob("sightline-demo-*/store")
+    audit = cli("audit", "--session", "demo-agent", "--fail-on", "overlooked-failure", SIGHTLINE_HOME=str(root))
+    assert audit.code == 1
+    assert "no price in EUR" in audit.out

@@ -1,5 +1,6 @@
 """``sightline doctor`` finds what is wrong, mends what can be mended, and says which."""
 
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -177,3 +178,34 @@ def test_leftovers_of_dead_writers_go(cli: Any, folder: Path) -> None:
     assert cli("doctor").code == 0
     assert not (folder / "meta.json.1.tmp").exists()
     assert not (Path(cli.home) / "buffers" / "cmd_0dd000").exists()
+
+
+def test_buffer_that_is_not_what_a_view_showed_is_found_even_where_its_record_was_changed_along(
+    cli: Any, folder: Path
+) -> None:
+    stream, meta = folder / "out", folder / "meta.json"
+    sha256 = hashlib.sha256(stream.read_bytes()).hexdigest()
+    stream.chmod(0o600)
+    stream.write_bytes(stream.read_bytes().replace(b"17", b"71"))
+    meta.write_text(meta.read_text().replace(sha256, hashlib.sha256(stream.read_bytes()).hexdigest()))
+    cli("doctor", "--rebuild")
+    assert any("a-test:1 showed" in text for text in _levels(cli, "problem"))
+
+
+def test_views_of_what_has_gone_are_told_as_such(cli: Any, numbers: str) -> None:
+    cli("run", "-c", "seq 1 9")
+    cli("rm", numbers)
+    cli("rm", "--purge", "@last")
+    ran = cli("doctor")
+    assert ran.code == 0
+    assert "2 removed, 1 blanked" in ran.out
+    assert f"gone: {numbers}" in cli("views").out
+    assert cli("views", "--json").data[0]["gone"] == [numbers]
+
+
+def test_a_lost_folder_is_a_problem_once_and_noted_from_then_on(cli: Any, folder: Path) -> None:
+    shutil.rmtree(folder)
+    assert cli("doctor").code == 1
+    again = cli("doctor")
+    assert again.code == 0
+    assert "1 lost" in again.out
