@@ -3,12 +3,13 @@
 import argparse
 import tempfile
 
-from benchmarks import capture, failure_recall, lines, mcp, processes, proxy, screen, shaping, startup
+from benchmarks import capture, coverage, failure_recall, lines, mcp, processes, proxy, screen, shaping, startup
 from benchmarks.measure import machine, print_rows
 
 ALL = {
     "startup": startup,
     "capture": capture,
+    "coverage": coverage,
     "lines": lines,
     "processes": processes,
     "mcp": mcp,

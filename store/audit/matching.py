@@ -3,10 +3,10 @@
 import re
 import shlex
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.spans import Spans, spans_of
+from sightline.store.audit.spans import Spans, holds, spans_of
 from sightline.store.shape.clean import clean_line, without_colour
 from sightline.store.shape.source import Source
 
@@ -14,6 +14,7 @@ MOST_LINES = 20_000
 """Lines of a text that are looked for; no reply has more."""
 
 _KEPT_OCCURRENCES = 32  # of a line that occurs often, from either end: which of them it was, nobody can tell
+_SCANNED_BYTES = 64 << 20  # of a larger stream only the lines are read that went in, where these are scattered
 _COUNTERS = frozenset(("wc", "od", "xxd"))
 _COUNTING = re.compile(r"-[a-zA-Z]*[clLq]|--(?:count|quiet|silent|files-with(?:out)?-match(?:es)?)")
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg"))
@@ -60,7 +61,11 @@ def how_made(command: str) -> How:
     return How(not counts, not programs & _SHUFFLERS, "tail" in programs, "diff" in programs)
 
 
-def match_lines(text: Sequence[str], source: Source, among: Spans, how: How) -> Spans:
+Find = Callable[[frozenset[bytes]], Iterable[tuple[int, bytes]]]
+"""Finds whole lines in a stream, however: (number, line) of those that read as one of some texts, ascending."""
+
+
+def match_lines(text: Sequence[str], source: Source, among: Spans, how: How, find: Find | None = None) -> Spans:
     """The lines of a stream that a text holds, whole, perhaps with a number or a name before them.
 
     Each line of the text stands for one of the stream at most; empty ones only between two that are found.
@@ -70,11 +75,13 @@ def match_lines(text: Sequence[str], source: Source, among: Spans, how: How) -> 
         source: the stream.
         among: the stream's lines that went into it.
         how: what was done to them.
+        find: instead of reading the stream here; it need not know escape sequences.
     """
-    if not how.lines:
+    wanted = _wanted(text[:MOST_LINES], source.ref, how) if how.lines else {}
+    if not wanted:
         return ()
-    wanted = _wanted(text[:MOST_LINES], source.ref, how)
-    found = list(_occurrences(source, among, wanted))
+    rows = find(frozenset(wanted)) if find else _lines_of(source, among, frozenset(wanted))
+    found = _occurrences(rows, among, wanted)
     if not how.ordered:
         return spans_of(_first_come(found))
     if how.from_end:
@@ -108,32 +115,36 @@ def _variants(line: str, ref: str, how: How) -> Iterator[str]:
         yield line[1:]
 
 
-def _occurrences(source: Source, among: Spans, wanted: dict[bytes, list[int]]) -> Iterator[tuple[int, list[int]]]:
-    """(line, places in the text) of the stream's lines that are wanted, ascending; of frequent ones the outer."""
+def _occurrences(
+    rows: Iterable[tuple[int, bytes]], among: Spans, wanted: dict[bytes, list[int]]
+) -> list[tuple[int, list[int]]]:
+    """(line, places in the text) of lines that are wanted, ascending; of frequent ones the outer."""
     found: dict[bytes, list[int]] = {}
-    if wanted:
-        sought = frozenset(wanted)
-        for first, lines in _cleaned_blocks(source, among):
-            for same in sought.intersection(lines):
-                numbers = [first + at for at, line in enumerate(lines) if line == same]
-                kept = found.setdefault(same, [])
-                kept += numbers
-                if len(kept) > 2 * _KEPT_OCCURRENCES:
-                    del kept[_KEPT_OCCURRENCES:-_KEPT_OCCURRENCES]
-    rows = [(number, wanted[line]) for line, numbers in found.items() for number in numbers]
-    yield from sorted(rows)
+    for number, line in rows:
+        if line in wanted and holds(among, number):
+            kept = found.setdefault(line, [])
+            kept.append(number)
+            if len(kept) > 4 * _KEPT_OCCURRENCES:
+                del kept[_KEPT_OCCURRENCES:-_KEPT_OCCURRENCES]
+    return sorted((number, wanted[line]) for line, numbers in found.items() for number in numbers)
 
 
-def _cleaned_blocks(source: Source, among: Spans) -> Iterator[tuple[int, list[bytes]]]:
-    """(number of the first, cleaned lines) of the lines of some spans, in blocks; a longest line is cut."""
-    for first, last in among:
-        for number, block in source.blocks(first):
-            if number > last:
-                break
-            lines = _cleaned_lines(block)
-            yield number, lines[: last - number + 1]
-            if number + len(lines) > last:
-                break
+def _lines_of(source: Source, among: Spans, sought: frozenset[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a stream that are sought, from the first that went in to the last."""
+    if not among:
+        return
+    if len(among) > 1 and source.byte_count > _SCANNED_BYTES:
+        for first, last in among:
+            for line in source.lines(first, last):
+                yield line.number, clean_line(line.data).encode()
+        return
+    end = among[-1][1]
+    for first, block in source.blocks(among[0][0]):
+        lines = _cleaned_lines(block)
+        for same in sought.intersection(lines):
+            yield from ((first + at, same) for at, line in enumerate(lines) if line == same)
+        if first + len(lines) > end:
+            return
 
 
 def _cleaned_lines(block: bytes) -> list[bytes]:

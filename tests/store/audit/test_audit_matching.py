@@ -1,8 +1,13 @@
 """Lines are recognised in what a pipeline made of them: by what they read, in order, each of them once."""
 
+from functools import partial
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sightline.store.audit import matching
+from sightline.store.audit.finding import find_lines
 from sightline.store.audit.matching import How, how_made, match_lines
 from sightline.store.audit.spans import Spans, size
 from sightline.store.shape.memory import BytesSource
@@ -94,3 +99,20 @@ def test_lines_that_a_filter_let_through_are_found_again(rows: list[str], kept: 
     lines = [rows[line - 1] for first, last in found for line in range(first, last + 1)]
     assert [line for line in lines if line] == words
     assert size(found) <= len(text)
+
+
+@pytest.mark.parametrize("how", [How(), How(ordered=False), How(from_end=True)])
+def test_grep_finds_what_reading_does(tmp_path: Path, how: How) -> None:
+    path = tmp_path / "out"
+    path.write_bytes("".join(f"{row}\n" for row in ROWS).encode())
+    text = ["4:gamma three", "beta two", "", "alpha one", "nothing such"]
+    assert match_lines(text, SOURCE, ALL, how, partial(find_lines, str(path))) == match_lines(text, SOURCE, ALL, how)
+
+
+def test_grep_that_cannot_read_finds_nothing(tmp_path: Path) -> None:
+    assert list(find_lines(str(tmp_path / "none"), frozenset([b"x"]))) == []
+
+
+def test_scattered_lines_of_a_large_stream_are_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "_SCANNED_BYTES", 0)
+    assert _match("alpha one\nbeta two\ndelta four", among=((1, 1), (5, 6))) == ((1, 1), (5, 6))
