@@ -16,7 +16,7 @@ from sightline.store.disk import schema
 from sightline.store.disk.database import Database
 from sightline.store.disk.index import Index, Totals
 from sightline.store.disk.recording import new_buffer
-from sightline.store.records import Buffer, StreamInfo
+from sightline.store.records import Buffer, Note, Session, StreamInfo
 from sightline.store.store import Store
 
 Keep = Callable[..., Buffer]
@@ -248,3 +248,26 @@ def test_a_request_is_confirmed_once_and_in_time(index: Index) -> None:
     index.put_ack("@ack_2", "rm", "s", created=20.0, keep_after=15.0)
     assert index.take_ack("@ack_2", keep_after=15.0) == "rm"
     assert index.take_ack("@ack_2", keep_after=15.0) is None
+
+
+def test_an_index_of_before_there_were_notes_takes_them(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.sqlite")
+    database = Database(path)
+    database.execute("INSERT INTO sessions VALUES ('old', 'shell', '', '', '/', 1.0, '', 0)")
+    for statement in (
+        "DROP TABLE notes",
+        "DROP TABLE derived",
+        "ALTER TABLE sessions DROP COLUMN title",
+        "ALTER TABLE sessions DROP COLUMN removed",
+        "PRAGMA user_version = 1",
+    ):
+        database.execute(statement)
+    database.close()
+    index = Index(Database(path))
+    assert index.sessions() == [Session("old", "shell", "", "", "/", 1.0)]
+    note = Note("old:3", "old", 2.0, "@cmd_a1b2c3:1-2", "look")
+    index.put_note(note, "cmd_a1b2c3")
+    index.put_derived("cmd_a1b2c3", "key", "value")
+    assert (index.note("old:3"), index.notes(buffer="cmd_a1b2c3")) == (note, [note])
+    assert index.derived("cmd_a1b2c3", "key") == "value"
+    index.close()
