@@ -22,7 +22,7 @@ LARGE_BYTES = 64 << 20
 
 _MATCHED = "matched"
 _TRANSFORMING = ("query",)
-"""Verbs whose answers are made of lines by programs. All others record what they show when they show it."""
+"""Verbs whose answers are made of lines by programs. All others record what they show of their first buffer."""
 
 
 def coverage_of(store: Store, buffer: Buffer, *, session: str | None = None, until: float | None = None) -> Coverage:
@@ -62,15 +62,18 @@ def contribution_of(store: Store, buffer: Buffer, indexed: IndexedView) -> Contr
     """What one view adds to a buffer's coverage."""
     view = indexed.view
     own = buffer.name in view.refs
-    if own and (not is_transformed(view) or recorded(view.shown, buffer.name)):
+    if own and (not is_transformed(view, buffer.name) or recorded(view.shown, buffer.name)):
         return contribution(view, buffer.name)
     matched = _matched(store, buffer, indexed)
     return contribution(view, buffer.name, matched)
 
 
-def is_transformed(view: View) -> bool:
-    """Whether programs made a view's text of lines, so that these must be recognised in it if nothing is recorded."""
-    return view.verb in _TRANSFORMING
+def is_transformed(view: View, name: str) -> bool:
+    """Whether programs came between a buffer and a view of it, so that its lines must be recognised in the text.
+
+    A query's always did; and the buffers that a command line names were read by its programs.
+    """
+    return view.verb in _TRANSFORMING or name != view.refs[0]
 
 
 def _matched(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:

@@ -21,6 +21,9 @@ from sightline.store.shape.failure.regions import Region, regions_of
 from sightline.store.shape.memory import BytesSource
 from sightline.store.store import Store, Target
 
+QUICK_BYTES = 16 << 20
+"""Up to here a buffer is examined in about a second or less, in the worst case."""
+
 _KEY = "failures/1"  # another number whenever the same bytes would be judged in another way
 _READERS = frozenset(
     ("cat", "head", "tail", "sed", "awk", "less", "more", "bat", "find", "fd", "ls", "tree", "git", "jq", "wc", "sort")
@@ -99,6 +102,16 @@ def failures_of(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
     if buffer.state == "sealed":
         store.index.put_derived(buffer.name, _KEY, json.dumps(found, ensure_ascii=False))
     return found
+
+
+def failures_if_quick(store: Store, buffer: Buffer) -> tuple[Failure, ...] | None:
+    """What failed in a buffer, where that is known or found in a moment; None for a large one not examined yet.
+
+    Raises as `failures_of`.
+    """
+    if buffer.bytes > QUICK_BYTES and buffer.kind != "file" and store.index.derived(buffer.name, _KEY) is None:
+        return None
+    return failures_of(store, buffer)
 
 
 def overlooked_in(store: Store, buffer: Buffer, coverage: Coverage) -> list[Failure]:

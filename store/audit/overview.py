@@ -99,7 +99,7 @@ class Overview:
                 known.cut = view.truncated
                 for stream, spans in ranges.items():
                     known.add(stream, spans)
-            if is_new and not ranges and is_transformed(view):
+            if is_new and not ranges and is_transformed(view, name):
                 known.unmatched[view.id] = indexed
         return changed
 

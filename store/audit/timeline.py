@@ -143,7 +143,7 @@ def calls_of(store: Store, *, session: str | None = None, since: float = 0.0) ->
             if name not in buffers:
                 buffers[name] = store.index.buffer(name)
         parts = {name: _part(store, name, buffers[name], indexed) for name in indexed.view.refs}
-        new, again = _count(indexed.view.session, parts, seen)
+        new, again = _count(indexed.view, parts, seen)
         first = indexed.view.refs[0] if indexed.view.refs else ""
         calls.append(Call(indexed, buffers.get(first), parts, new, again))
     return calls
@@ -155,16 +155,20 @@ def _part(store: Store, name: str, buffer: Buffer | None, indexed: IndexedView) 
     return contribution_of(store, buffer, indexed)
 
 
-def _count(session: str, parts: Mapping[str, Contribution], seen: dict[tuple[str, str, str], Spans]) -> tuple[int, int]:
-    """(lines new to a session, lines shown again); what it has seen is brought up to date."""
+def _count(view: View, parts: Mapping[str, Contribution], seen: dict[tuple[str, str, str], Spans]) -> tuple[int, int]:
+    """(lines new to a session, lines shown again); what it has seen is brought up to date.
+
+    Lines of a buffer that a command line names stand in the command's own output, and count there.
+    """
     new = again = 0
     for name, part in parts.items():
+        counts = view.verb == "query" or name == view.refs[0]
         for stream, lines in part.streams.items():
-            key = (session, name, stream)
+            key = (view.session, name, stream)
             before = seen.get(key, NONE)
             known = size(common(before, lines.seen))
-            again += known
-            new += size(lines.seen) - known
+            again += known if counts else 0
+            new += size(lines.seen) - known if counts else 0
             seen[key] = union(before, lines.seen)
     return new, again
 

@@ -76,6 +76,11 @@ class Reply(NamedTuple):
             return self
         return self._replace(shows=self.shows._replace(**self.find_shown()._asdict()), find_shown=None)
 
+    def about(self, names: Sequence[str]) -> "Reply":
+        """The reply, concerning further buffers; one that concerns none of its own stays as it is."""
+        refs = tuple(dict.fromkeys((*self.shows.refs, *names))) if self.shows.refs else ()
+        return self._replace(shows=self.shows._replace(refs=refs))
+
     @property
     def text(self) -> str:
         """The body."""

@@ -108,8 +108,11 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
     for target in targets:
         asking.store.touch(target.buffer.name)
     if request.background:
-        return _background(asking, request, argv, cwd)
-    return _foreground(asking, request, argv, cwd, doorway or Doorway())
+        reply = _background(asking, request, argv, cwd)
+    else:
+        reply = _foreground(asking, request, argv, cwd, doorway or Doorway())
+    # The buffers that it reads: their lines may stand in what it wrote.
+    return reply.about([target.buffer.name for target in targets]) if targets else reply
 
 
 def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ...]]:

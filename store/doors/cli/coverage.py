@@ -4,7 +4,7 @@ from typing import Any
 
 from sightline.store.audit.coverage import Coverage
 from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.failures import Failure, failures_of
+from sightline.store.audit.failures import Failure, failures_if_quick
 from sightline.store.audit.roster import find_session
 from sightline.store.audit.spans import Spans, size, written
 from sightline.store.doors.cli.arguments import parser
@@ -34,7 +34,7 @@ def main(name: str, words: list[str]) -> int:
         buffer = door.store.with_progress(target.buffer)
         session = find_session(door.store, given.session).session.name if given.session else None
         coverage = coverage_of(door.store, buffer, session=session)
-        failures = failures_of(door.store, buffer)
+        failures = failures_if_quick(door.store, buffer)
         if given.json:
             print_json(as_data(buffer, coverage, failures))
         else:
@@ -44,7 +44,7 @@ def main(name: str, words: list[str]) -> int:
         door.close()
 
 
-def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...]) -> dict[str, Any]:
+def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...] | None) -> dict[str, Any]:
     """Coverage as ``coverage --json`` gives it; ranges are text such as ``"3-9"``."""
     return {
         "ref": buffer.ref,
@@ -67,7 +67,9 @@ def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...]) -
             }
             for one in coverage.contributions
         ],
-        "failures": [
+        "failures": None
+        if failures is None
+        else [
             {
                 "name": failure.name,
                 "at": failure.at,
@@ -96,7 +98,7 @@ def _grades(lines: Any) -> dict[str, list[str]]:
     return {grade: written(spans) for grade, spans in lines._asdict().items()}
 
 
-def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...]) -> None:
+def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | None) -> None:
     name = target.buffer.name
     for stream, covered in coverage.streams.items():
         share = covered.seen_lines / covered.total if covered.total else 1.0
@@ -114,6 +116,9 @@ def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...]) -> 
         write_out(f"{session}  {part.seen_lines:,} lines ({percent(part.share)}) in {views} view{plural}\n")
     if not coverage.contributions:
         write_out("shown to nobody\n")
+    if failures is None:
+        write_out("failures were not looked for in so large an output: `sightline audit` does\n")
+        return
     unseen = [failure for failure in failures if not failure.is_seen(coverage)]
     if unseen:
         write_out(red(f"overlooked: {len(unseen)} of {len(failures)} failures\n"))

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sightline.store.audit import failures
+from sightline.store.doors.cli import coverage
 
 HIDDEN = "seq 1 3000; echo 'ValueError: boom'; seq 1 3000"
 
@@ -38,6 +40,20 @@ def test_coverage_tells_what_was_overlooked(cli: Any, hidden: str) -> None:
     assert (failure["ref"], failure["seen"]) == (f"{hidden}:3001-3001", False)
     cli("show", hidden, "--search", "boom")
     assert cli("coverage", hidden, "--json").data["failures"][0]["seen"] is True
+
+
+def test_coverage_of_a_large_buffer_does_not_wait_for_its_failures(
+    cli: Any, hidden: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(failures, "QUICK_BYTES", 100)
+    monkeypatch.setenv("SIGHTLINE_HOME", str(cli.home))
+    assert coverage.main("coverage", [hidden]) == 0
+    assert "not looked for" in capfd.readouterr().out
+    coverage.main("coverage", [hidden, "--json"])
+    assert json.loads(capfd.readouterr().out)["failures"] is None
+    cli("audit")
+    coverage.main("coverage", [hidden])
+    assert "overlooked: 1 of 1" in capfd.readouterr().out
 
 
 def test_coverage_of_what_is_not_there_says_so(cli: Any, numbers: str) -> None:

@@ -195,3 +195,17 @@ def test_coverage_is_right_again_when_a_buffer_has_grown(agent: Any) -> None:
     sealed = recording.seal(exit_code=0)
     assert coverage_of(agent.store, sealed).streams["out"].unseen == ((3, 4),)
     assert coverage_of(agent.store, sealed).share == 0.5
+
+
+def test_lines_that_a_command_line_reads_from_a_buffer_are_matched_in_it(agent: Any, buffer: Buffer) -> None:
+    agent.run(f"grep 'kind 3' {buffer.ref} | sort -r | head -n 2")
+    own = agent.newest()
+    assert agent.views()[-1].refs == (own.name, buffer.name)
+    assert _rows(_last(agent, buffer).streams["out"].lines.matched) == _rows_in(agent.told) != set()
+    assert _last(agent, own).streams["out"].lines.exact == ((1, 2),)
+
+
+def test_a_command_that_was_not_kept_concerns_no_buffer(agent: Any, buffer: Buffer) -> None:
+    agent.store.settings = agent.store.settings._replace(capture_off=("/",))
+    agent.run(f"head -n 2 {buffer.ref}")
+    assert agent.views()[-1].refs == ()
