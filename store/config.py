@@ -24,6 +24,7 @@ _UNITS = {
     "t": GIB << 10,
     "tib": GIB << 10,
 }
+_TABLES = ("safety", "directories", "keys")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 _OTHER_VARIABLES = {"HOME", "SESSION"}
 """Variables of ours that are no settings."""
@@ -43,6 +44,7 @@ class Settings(NamedTuple):
         confirm: names of the kinds of command, and regular expressions, that wait for a confirmation; None means all
             known kinds.
         capture_off: folders below which nothing is captured or kept.
+        keys: keys of the inspector, as (``PANE.action``, keys with commas); the inspector knows which there are.
     """
 
     max_buffers: int = 1_000
@@ -54,6 +56,7 @@ class Settings(NamedTuple):
     durable: bool = False
     confirm: tuple[str, ...] | None = None
     capture_off: tuple[str, ...] = ()
+    keys: tuple[tuple[str, str], ...] = ()
 
     def captures(self, cwd: str) -> bool:
         """Whether what runs in a folder is captured."""
@@ -104,12 +107,12 @@ def _from_file(path: str) -> dict[str, Any]:
             values["confirm"] = _safety(value, path)
         elif key == "directories":
             values["capture_off"] = _directories(value, path)
+        elif key == "keys":
+            values["keys"] = _keys(value, path)
         elif key in _READERS:
             values[key] = _READERS[key](value, f"{path}: {key}")
         else:
-            raise SettingError(
-                f"{path}: unknown setting {key!r}", f"known are: {', '.join([*_READERS, 'safety', 'directories'])}"
-            )
+            raise SettingError(f"{path}: unknown setting {key!r}", f"known are: {', '.join([*_READERS, *_TABLES])}")
     return values
 
 
@@ -141,6 +144,22 @@ def _directories(value: Any, path: str) -> tuple[str, ...]:
         if settings["capture"] == "off":
             off.append(os.path.realpath(os.path.expanduser(folder)))
     return tuple(off)
+
+
+def _keys(value: Any, path: str) -> tuple[tuple[str, str], ...]:
+    allowed = (
+        '[keys.list] sort = "s" (a table for each pane, in it a text for each action; `?` in the inspector lists them)'
+    )
+    panes = value if isinstance(value, dict) else {"": None}
+    keys = []
+    for pane, actions in panes.items():
+        if not isinstance(actions, dict):
+            raise SettingError(f"{path}: keys{pane and '.' + pane} is not a table", allowed)
+        for action, text in actions.items():
+            if not isinstance(text, str) or not text.strip():
+                raise SettingError(f"{path}: keys.{pane}.{action}: {text!r} is not the name of a key", allowed)
+            keys.append((f"{pane}.{action}", text))
+    return tuple(keys)
 
 
 def _count(value: Any, place: str) -> int:

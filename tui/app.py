@@ -9,9 +9,13 @@ from typing import ClassVar
 from sightline.store.store import Store, Target
 from sightline.tui import messages
 from sightline.tui.feed import Feed
+from sightline.tui.key_order import KeyOrder
+from sightline.tui.keys import keymap_of, named
+from sightline.tui.remembered import Remembered
 from sightline.tui.safe import visible
 from sightline.tui.screens.inspector import Inspector
 from sightline.tui.theme import DARK, LIGHT
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
@@ -26,12 +30,17 @@ class InspectorApp(App[None]):
     CSS_PATH = "screens/inspector.tcss"  # a default screen's own is not loaded
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority, so that they act before the next key is looked at: keys typed ahead reach the prompt.
-        Binding("slash", "filter", "Filter", key_display="/", priority=True),
-        Binding("colon", "goto", "Go to", key_display=":", priority=True),
-        Binding("question_mark", "help", "Keys", key_display="?"),
-        Binding("q", "quit", "Quit"),
-        Binding("t", "switch_theme", "Light or dark", show=False),
+        *named(
+            "app",
+            [
+                # With priority: they act before the key is sent on, and no widget can take them.
+                Binding("slash", "filter", "Filter", key_display="/", priority=True),
+                Binding("colon", "goto", "Go to", key_display=":", priority=True),
+                Binding("question_mark", "help", "Keys", key_display="?"),
+                Binding("q", "quit", "Quit"),
+                Binding("t", "switch_theme", "Light or dark", show=False),
+            ],
+        ),
         Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
     ]
 
@@ -47,15 +56,31 @@ class InspectorApp(App[None]):
             live: whether it listens for changes.
         """
         super().__init__()
+        self.remembered = Remembered(store.root)
+        self._key_order = KeyOrder(self, super().on_event)
+        if store.settings.keys:
+            self.set_keymap(self._keymap_of(store))
         self.animation_level = "none"  # a page key is on the screen in 8 ms, with smooth scrolling in 40
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
         if "TEXTUAL_THEME" not in os.environ:
             # Assigned, it would have every style sheet parsed once more before the first screen.
-            self.set_reactive(InspectorApp.theme, DARK.name)
+            self.set_reactive(InspectorApp.theme, self._remembered_theme())
             self.stylesheet.set_variables(self.get_css_variables())
         self._inspector = Inspector(store, target=target, clock=clock)
         self._feed = Feed(store, self) if live else None
+
+    @staticmethod
+    def _keymap_of(store: Store) -> dict[str, str]:
+        from sightline.tui.widgets.buffer_list import BufferList
+        from sightline.tui.widgets.viewer import Viewer
+
+        panes = (InspectorApp.BINDINGS, Inspector.BINDINGS, BufferList.BINDINGS, Viewer.BINDINGS)
+        return keymap_of(store.settings.keys, panes, store.layout.config)
+
+    def _remembered_theme(self) -> str:
+        theme = self.remembered.get("theme", DARK.name)
+        return theme if theme in self.available_themes else DARK.name
 
     def get_default_screen(self) -> Inspector:
         """The only screen that is always there."""
@@ -73,6 +98,7 @@ class InspectorApp(App[None]):
         """Stop listening."""
         if self._feed is not None:
             self._feed.close()
+        self.remembered.save()
 
     # what happens
 
@@ -93,6 +119,13 @@ class InspectorApp(App[None]):
 
     # keys
 
+    async def on_event(self, event: events.Event) -> None:
+        """Keys one after another; everything else as it comes."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self._key_order.take(event)
+        else:
+            await super().on_event(event)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that opens a prompt is a letter like any other while one is open."""
         if action in ("filter", "goto"):
@@ -101,15 +134,16 @@ class InspectorApp(App[None]):
 
     def action_filter(self) -> None:
         """Filter the list."""
-        self._inspector.open_filter()
+        self._inspector.open_prompt("filter")
 
     def action_goto(self) -> None:
         """Go to a line."""
-        self._inspector.open_goto()
+        self._inspector.open_prompt("goto")
 
     def action_switch_theme(self) -> None:
         """Light instead of dark, or the other way round."""
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+        self.remembered.put("theme", self.theme)
 
     def action_help(self) -> None:
         """Show the keys."""

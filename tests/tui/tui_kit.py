@@ -83,7 +83,7 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 async def burst(pilot: Pilot[None], typed: str) -> None:
     """Keys that all arrive before the first of them is looked at."""
     for char in typed:
-        key = "enter" if char == "\r" else _character_to_key(char)
+        key = {"\r": "enter", "\x1b": "escape", "\t": "tab"}.get(char) or _character_to_key(char)
         pilot.app.post_message(events.Key(key, char))
     await rest(pilot)
 

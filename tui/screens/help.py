@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
+from sightline.tui.keys import written
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -12,36 +13,11 @@ from textual.widgets import Static
 
 Section = tuple[str, list[tuple[str, str]]]
 
-_KEY_NAMES = {
-    "down": "↓",
-    "up": "↑",
-    "left": "←",
-    "right": "→",
-    "pagedown": "PgDn",
-    "pageup": "PgUp",
-    "question_mark": "?",
-    "slash": "/",
-    "colon": ":",
-    "circumflex_accent": "^",
-    "dollar_sign": "$",
-    "home": "Home",
-    "end": "End",
-    "enter": "Enter",
-    "escape": "Esc",
-    "tab": "Tab",
-    "space": "Space",
-}
-
-
-def key_names(binding: Binding) -> list[str]:
-    """How the keys of a binding are written."""
-    return [_KEY_NAMES.get(key, key.replace("ctrl+", "^").replace("shift+", "⇧")) for key in binding.key.split(",")]
-
 
 def section(name: str, bindings: Iterable[BindingType]) -> Section:
     """A section of the help from a class' own bindings."""
     described = [binding for binding in bindings if isinstance(binding, Binding) and binding.description]
-    return name, [(" ".join(key_names(binding)), binding.description) for binding in described]
+    return name, [(" ".join(map(written, binding.key.split(","))), binding.description) for binding in described]
 
 
 class Help(ModalScreen[None]):

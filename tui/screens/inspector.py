@@ -8,6 +8,8 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui import messages
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.keys import named
+from sightline.tui.prompts import PROMPTS
 from sightline.tui.strips import Part
 from sightline.tui.widgets.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.widgets.header import Header
@@ -29,11 +31,14 @@ class Inspector(Screen[None]):
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 (typed so in Screen)
     AUTO_FOCUS = "#buffers"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="tab"),
-        Binding("y", "copy_ref", "Copy ref"),
-        Binding("escape", "clear_filter", "Clear the filter", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "anywhere",
+        [
+            Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="Tab"),
+            Binding("y", "copy_ref", "Copy ref"),
+            Binding("escape", "clear_filter", "Clear the filter", show=False),
+        ],
+    )
 
     def __init__(self, store: Store, *, target: Target | None = None, clock: Callable[[], float] = time.time) -> None:
         """Make the screen.
@@ -165,32 +170,27 @@ class Inspector(Screen[None]):
 
     # prompts, made when they are first opened: the first screen is there the sooner
 
-    def open_filter(self) -> None:
-        """Take the text of a filter."""
-        prompt = self.query_one_optional("#filter", Prompt)
+    def open_prompt(self, name: str) -> None:
+        """Ask for one of `PROMPTS`; at once, so that the next key reaches it."""
+        prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
-            prompt = Prompt("filter: command, ref, label, session", id="filter", back="#buffers", keeps=True)
-            self.query_one("#left").mount(prompt, before="#buffers")
-        prompt.open()
-
-    def open_goto(self) -> None:
-        """Take the number of a line."""
-        prompt = self.query_one_optional("#goto", Prompt)
-        if prompt is None:
-            prompt = Prompt("go to: 42, 50%, $", id="goto", back="#viewer")
-            self.query_one("#right").mount(prompt)
+            prompt = Prompt(asks, id=name)
+            self.query_one(asks.pane).mount(prompt, before=asks.above or None)
         prompt.open()
 
     def on_prompt_typed(self, message: messages.PromptTyped) -> None:
-        """Narrow the list as one types."""
+        """What is done as one types."""
         if message.prompt == "filter":
             self._query = message.text
             self.query_one(BufferList).filter(message.text)
 
     def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
-        """A filter stays; a line is gone to."""
-        meant = message.prompt == "goto" and message.text.strip()
-        if meant and not self.query_one(Viewer).go_to(message.text):
+        """What an answer leads to. A filter stays as it is."""
+        if message.prompt == "goto":
+            self._go_to(message.text)
+
+    def _go_to(self, text: str) -> None:
+        if text.strip() and not self.query_one(Viewer).go_to(text):
             self.notify("That is no line: type 42, 50% or $", severity="warning", markup=False)
 
     # keys

@@ -7,6 +7,7 @@ from typing import ClassVar
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
+from sightline.tui.keys import named
 from sightline.tui.loading import Answer, load
 from sightline.tui.messages import BufferSelected, ListFiltered, StoreCounted
 from sightline.tui.ranking import rank, terms_of
@@ -34,17 +35,20 @@ class BufferList(Styled, ScrollView, can_focus=True):
     PREFIX = "buffer-list"
     PARTS = ("dim", "ref", "label", "accent", "running", "ok", "failed", "interrupted", "evicted")
     COMPONENT_CLASSES: ClassVar = {f"buffer-list--{part}" for part in (*PARTS, "cursor")}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-        Binding("home,g", "top", "Most recently used", show=False),
-        Binding("end,G", "bottom", "Least recently used", show=False),
-        Binding("enter", "screen.read", "Read"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "list",
+        [
+            Binding("down,j", "move(1)", "Down", show=False),
+            Binding("up,k", "move(-1)", "Up", show=False),
+            Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+            Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+            Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+            Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+            Binding("home,g", "top", "Most recently used", show=False),
+            Binding("end,G", "bottom", "Least recently used", show=False),
+            Binding("enter", "screen.read", "Read"),
+        ],
+    )
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time, selected: str = "") -> None:
         """Make the list.

@@ -1,5 +1,6 @@
 """The bottom row: the keys that matter where one is."""
 
+from sightline.tui.keys import written
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar
 from textual.binding import Binding
@@ -29,5 +30,5 @@ def shown_keys(bindings: list[Binding]) -> list[tuple[str, str]]:
     shown = dict[str, str]()
     for binding in bindings:
         if binding.show:
-            shown.setdefault(binding.description, binding.key_display or binding.key)
+            shown.setdefault(binding.description, binding.key_display or written(binding.key))
     return [(key, what) for what, key in shown.items()]

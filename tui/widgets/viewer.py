@@ -10,6 +10,7 @@ from sightline.store.store import Store
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.goto import line_meant
+from sightline.tui.keys import named
 from sightline.tui.messages import PlaceChanged
 from sightline.tui.reading import Reading, open_reading
 from sightline.tui.widgets.line_strips import STREAM_MARKS, LineStrips
@@ -34,24 +35,27 @@ class Viewer(Styled, ScrollView, can_focus=True):
     PREFIX = "viewer"
     PARTS = ("gutter", "stderr", "control", "dim", "target")
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in PARTS}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "scroll_by(1)", "Line down", show=False),
-        Binding("up,k", "scroll_by(-1)", "Line up", show=False),
-        Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-        Binding("home,g", "top", "First line, or line N after typing N", show=False),
-        Binding("end,G", "bottom", "Last line, or line N after typing N", key_display="G", show=False),
-        Binding("right,l", "sideways(1)", "Scroll right", show=False),
-        Binding("left,h", "sideways(-1)", "Scroll left", show=False),
-        Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
-        Binding("dollar_sign", "line_end", "End of the longest line shown", key_display="$", show=False),
-        Binding("F", "follow", "Follow"),
-        Binding("escape", "forget_count", "Forget the number typed", show=False),
-        # Bindings and not a key handler: so they keep their place among the keys typed with them.
-        *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "viewer",
+        [
+            Binding("down,j", "scroll_by(1)", "Line down", show=False),
+            Binding("up,k", "scroll_by(-1)", "Line up", show=False),
+            Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
+            Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
+            Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+            Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+            Binding("home,g", "top", "First line, or line N after typing N", show=False),
+            Binding("end,G", "bottom", "Last line, or line N after typing N", key_display="G", show=False),
+            Binding("right,l", "sideways(1)", "Scroll right", show=False),
+            Binding("left,h", "sideways(-1)", "Scroll left", show=False),
+            Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
+            Binding("dollar_sign", "line_end", "End of the longest line shown", key_display="$", show=False),
+            Binding("F", "follow", "Follow"),
+            Binding("escape", "forget_count", "Forget the number typed", show=False),
+            # Bindings and not a key handler: so they keep their place among the keys typed with them.
+            *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
+        ],
+    )
 
     def __init__(self, store: Store, *, line: int = 0) -> None:
         """Make the viewer.

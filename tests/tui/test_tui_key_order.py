@@ -1,0 +1,102 @@
+"""Keys that all arrive before the first is looked at have the effect that they have one by one."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sightline.store.store import Store
+from sightline.tui.app import InspectorApp
+from sightline.tui.screens.help import Help
+from sightline.tui.widgets.prompt import Prompt
+from textual import events
+from textual.pilot import Pilot
+from tui_kit import NOW, add, buffers, burst, numbered, open_store, opened, press, rest, run, viewer
+
+KEYS = {"\r": "enter", "\x1b": "escape", "\t": "tab", "/": "slash", ":": "colon", "?": "question_mark"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(str(tmp_path)) as store:
+        fill(store)
+        yield store
+
+
+def fill(store: Store) -> None:
+    add(store, "cmd_00000a", "git status", numbered(900), ago=90.0)
+    add(store, "cmd_00000b", "cargo test", numbered(900), ago=60.0)
+
+
+def where(pilot: Pilot[None]) -> tuple[object, ...]:
+    focused = pilot.app.focused
+    prompts = {prompt.id: prompt.value for prompt in pilot.app.screen.query(Prompt) if prompt.value}
+    return (
+        type(pilot.app.screen),
+        focused.id if focused else None,
+        prompts,
+        buffers(pilot).rows.selected,
+        viewer(pilot).scroll_offset.y,
+        viewer(pilot)._target,
+    )
+
+
+def test_a_go_to_behind_a_filter_and_two_enters_arrives(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await burst(pilot, "/test\r\r:500\r")
+            assert buffers(pilot).rows.selected == "cmd_00000b"
+            assert viewer(pilot).has_focus
+            assert viewer(pilot)._target == 500
+
+    run(body)
+
+
+@settings(max_examples=25, deadline=None)
+@given(typed=st.text("/gj\r\x1b\t:5G?", max_size=9))
+def test_a_burst_has_the_effect_of_its_keys(typed: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    reached = []
+
+    async def body() -> None:
+        with open_store(tmp_path_factory.mktemp("root")) as store:
+            fill(store)
+            for at_once in (True, False):
+                app = InspectorApp(store, clock=lambda: NOW, live=False)
+                async with app.run_test(size=(80, 24)) as pilot:
+                    await rest(pilot)
+                    for char in typed:
+                        key = KEYS.get(char, char)
+                        app.post_message(events.Key(key, char))
+                        if not at_once:
+                            await rest(pilot)
+                    await rest(pilot)
+                    reached.append(where(pilot))
+
+    asyncio.run(body())
+    assert reached[0] == reached[1]
+
+
+def test_what_is_pasted_keeps_its_place_among_the_keys(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            pilot.app.post_message(events.Key("slash", "/"))
+            pilot.app.post_message(events.Paste("status"))
+            pilot.app.post_message(events.Key("enter", "\r"))
+            await rest(pilot)
+            assert pilot.app.query_one("#filter", Prompt).value == "status"
+            assert buffers(pilot).has_focus
+
+    run(body)
+
+
+def test_a_key_whose_widget_goes_away_holds_nothing_up(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await burst(pilot, "?\x1bj?")
+            assert isinstance(pilot.app.screen, Help)
+            await press(pilot, "escape")
+            assert buffers(pilot).rows.selected == "cmd_00000a"
+
+    run(body)
