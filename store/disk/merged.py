@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from sightline.store.disk.layout import open_private, remove_file, write_all
 from sightline.store.disk.lines import Checkpoint, Checkpoints
-from sightline.store.disk.order import last_stream, read_arrivals
+from sightline.store.disk.order import last_arrival, read_arrivals
 from sightline.store.disk.streams import StreamReader
 from sightline.store.shape.source import LINE_LIMIT, Line
 
 _WINDOW_BYTES = 1 << 16
 _COPY_BYTES = 1 << 20
+_NEWLINES = {"out": 2, "err": 4}  # places in a checkpoint
 
 
 class Run(NamedTuple):
@@ -26,12 +27,14 @@ class Run(NamedTuple):
         stream: ``out`` or ``err``.
         first: number of the first one in its stream.
         length: how many.
+        time: when the last of them was whole, in nanoseconds since the capture began; 0 where that is unknown.
     """
 
     number: int
     stream: str
     first: int
     length: int
+    time: int = 0
 
 
 class MergedReader:
@@ -89,14 +92,58 @@ class MergedReader:
             if count > 0:
                 yield Run(first, self.single, first, count)
             return
-        start = self._checkpoints.last_before(lambda point: point.out_newlines + point.err_newlines, first)
-        number = start.out_newlines + start.err_newlines + 1
-        for run in joined(self._runs_from(start, number)):
+        for run in joined(self._runs_from(self._checkpoints.last_before(_newlines, first))):
             skip = max(first - run.number, 0)
             count = min(run.length - skip, last - run.number - skip + 1)
             if count > 0:
                 yield Run(run.number + skip, run.stream, run.first + skip, count)
             if run.number + run.length > last:
+                return
+
+    def before(self, number: int) -> dict[str, int]:
+        """How many lines of each stream stand before a line of both."""
+        if self.single:
+            return {stream: number - 1 if stream == self.single else 0 for stream in self._readers}
+        start = self._checkpoints.last_before(_newlines, number)
+        standing = {"out": start.out_newlines, "err": start.err_newlines}
+        for run in self._runs_from(start):
+            if run.number >= number:
+                break
+            standing[run.stream] += min(run.length, number - run.number)
+        return standing
+
+    def number_of(self, stream: str, line: int) -> int:
+        """The number among the lines of both that a line of one stream has; the last one's for any line past the end."""
+        if self.single:
+            return min(line, self.line_count)
+        at = _NEWLINES[stream]
+        for run in self._runs_from(self._checkpoints.last_before(lambda point: point[at], line)):
+            if run.stream == stream and run.first + run.length > line:
+                return run.number + max(line - run.first, 0)
+        return self.line_count
+
+    def times(self, first: int, last: int, stream: str = "") -> Iterator[int]:
+        """When lines first to last arrived whole, in nanoseconds since the capture began, as exactly as was recorded.
+
+        Args:
+            first: counted through both streams, or in one where that is given.
+            last: inclusive.
+            stream: ``out`` or ``err``; both by default.
+
+        Returns:
+            A time for each line that exists; nothing at all where no times were recorded.
+        """
+        if self._order_fd < 0:
+            return
+        at = _NEWLINES.get(stream)
+        start = self._checkpoints.last_before(_newlines if at is None else lambda point: point[at], first)
+        for run in self._runs_from(start):
+            if stream and run.stream != stream:
+                continue
+            number = run.first if stream else run.number
+            for _ in range(max(number, first), min(number + run.length - 1, last) + 1):
+                yield run.time
+            if number + run.length > last:
                 return
 
     def copy_to(self, path: str) -> None:
@@ -143,25 +190,30 @@ class MergedReader:
             yield reader.read(offset, min(_COPY_BYTES, start + line.length - offset))
         yield ending
 
-    def _runs_from(self, start: Checkpoint, number: int) -> Iterator[Run]:
+    def _runs_from(self, start: Checkpoint) -> Iterator[Run]:
+        number = start.out_newlines + start.err_newlines + 1
         windows = {
             "out": _Window(self._readers["out"], start.out_bytes),
             "err": _Window(self._readers["err"], start.err_bytes),
         }
         following = {"out": start.out_newlines + 1, "err": start.err_newlines + 1}
-        latest = last_stream(self._order_fd) if self._order_fd >= 0 else "out"
+        latest = last_arrival(self._order_fd)
         for arrival in read_arrivals(self._order_fd, start.records) if self._order_fd >= 0 else ():
-            latest = arrival.stream
-            newlines = windows[latest].count(arrival.length)
+            latest, stream = arrival, arrival.stream
+            newlines = windows[stream].count(arrival.length)
             if newlines:
-                yield Run(number, latest, following[latest], newlines)
+                yield Run(number, stream, following[stream], newlines, arrival.time)
                 number += newlines
-                following[latest] += newlines
-        for stream in ("err", "out") if latest == "out" else ("out", "err"):
+                following[stream] += newlines
+        for stream in ("err", "out") if latest.stream == "out" else ("out", "err"):
             rest = self._readers[stream].line_count - following[stream] + 1
             if rest > 0:
-                yield Run(number, stream, following[stream], rest)
+                yield Run(number, stream, following[stream], rest, latest.time)
                 number += rest
+
+
+def _newlines(point: Checkpoint) -> int:
+    return point.out_newlines + point.err_newlines
 
 
 class _Window:
@@ -194,7 +246,7 @@ def joined(runs: Iterator[Run]) -> Iterator[Run]:
     held: Run | None = None
     for run in runs:
         if held and held.stream == run.stream:
-            held = held._replace(length=held.length + run.length)
+            held = held._replace(length=held.length + run.length, time=run.time)
             continue
         if held:
             yield held

@@ -43,7 +43,8 @@ def read_arrivals(fd: int, start: int = 0) -> Iterator[Arrival]:
         start += whole
 
 
-def last_stream(fd: int) -> str:
-    """The stream of the last arrival; ``out`` where nothing has arrived."""
-    records = os.fstat(fd).st_size // RECORD_BYTES
-    return next((arrival.stream for arrival in read_arrivals(fd, records - 1)), "out") if records else "out"
+def last_arrival(fd: int) -> Arrival:
+    """The last arrival; of nothing, in ``out``, where nothing has arrived."""
+    records = os.fstat(fd).st_size // RECORD_BYTES if fd >= 0 else 0
+    nothing = Arrival(0, 0, "out")
+    return next(read_arrivals(fd, records - 1), nothing) if records else nothing

@@ -1,5 +1,6 @@
 """Streams read by lines and bytes, alone and in order of arrival, against the plain bytes."""
 
+import itertools
 import os
 import time
 import tracemalloc
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -129,6 +131,38 @@ def test_both_streams_read_in_order_of_arrival(store: Store, appends: list[Any],
         first = 1 + int(place * len(wanted))
         part = [(stream, line.data) for stream, line in merged.lines(first, first + 2, 1 << 30)]
         assert part == wanted[first - 1 : first + 2]
+
+
+@unhurried
+@given(appends=APPENDS, place=st.floats(0, 1))
+def test_a_line_of_both_streams_and_of_its_own_find_each_other(store: Store, appends: list[Any], place: float) -> None:
+    appends = grown(appends)
+    streams = [stream for stream, _ in in_order_of_arrival(appends)]
+    with written_buffer(store, appends, seal=True) as buffer, closing(store.open_merged(buffer)) as merged:
+        number = 1 + int(place * len(streams))
+        before = merged.before(number)
+        assert before == {stream: streams[: number - 1].count(stream) for stream in ("out", "err")}
+        for stream in streams[number - 1 : number]:
+            assert merged.number_of(stream, before[stream] + 1) == number
+
+
+@unhurried
+@given(appends=APPENDS, place=st.floats(0, 1))
+def test_each_line_knows_when_it_came(store: Store, appends: list[Any], place: float) -> None:
+    appends = grown(appends)
+    ticks = itertools.count()
+    with patch("time.monotonic_ns", lambda: next(ticks)), written_buffer(store, appends, seal=True) as buffer:
+        wanted = in_order_of_arrival(appends)
+        with closing(store.open_merged(buffer)) as merged:
+            times = list(merged.times(1, len(wanted)))
+            assert len(times) == len(wanted)
+            assert times == sorted(times)
+            assert all(0 < time <= len(appends) for time in times)
+            first = 1 + int(place * len(wanted))
+            assert list(merged.times(first, first + 2)) == times[first - 1 : first + 2]
+            for only in ("out", "err"):
+                own = [time for time, (stream, _) in zip(times, wanted, strict=True) if stream == only]
+                assert list(merged.times(1, len(wanted), only)) == own
 
 
 @unhurried
