@@ -35,7 +35,7 @@ class InspectorApp(App[None]):
             [
                 # With priority: they act before the key is sent on, and no widget can take them.
                 Binding("slash", "filter", "Filter", key_display="/", priority=True),
-                Binding("colon", "goto", "Go to", key_display=":", priority=True),
+                Binding("colon", "query", "Query", key_display=":", priority=True),
                 Binding("question_mark", "help", "Keys", key_display="?"),
                 Binding("q", "quit", "Quit"),
                 Binding("t", "switch_theme", "Light or dark", show=False),
@@ -128,7 +128,7 @@ class InspectorApp(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that opens a prompt is a letter like any other while one is open."""
-        if action in ("filter", "goto"):
+        if action in ("filter", "query"):
             return self.screen is self._inspector and not isinstance(self.focused, Input)
         return super().check_action(action, parameters)
 
@@ -136,9 +136,9 @@ class InspectorApp(App[None]):
         """Filter the list."""
         self._inspector.open_prompt("filter")
 
-    def action_goto(self) -> None:
-        """Go to a line."""
-        self._inspector.open_prompt("goto")
+    def action_query(self) -> None:
+        """Ask, or go to a line."""
+        self._inspector.open_query()
 
     def action_switch_theme(self) -> None:
         """Light instead of dark, or the other way round."""

@@ -154,20 +154,27 @@ def _loggable(value: Any) -> Any:
     return storable(value) if isinstance(value, str) else value
 
 
-def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None]) -> None:
+def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
     """Log a reply, send it, and count it as a use of what it showed. Notes that wait for who asks go with it.
 
     A reply that cannot be logged is sent all the same, with a warning that says so.
+
+    Args:
+        asking: who asked.
+        reply: what is answered.
+        render: how it is written.
+        send: takes the text that was logged.
+        is_use: False for a look, after which the store is as it was: nothing moves in the order of use, nothing goes.
     """
-    if os.path.exists(asking.store.layout.outbox) and "error" not in reply.fields:
+    if is_use and os.path.exists(asking.store.layout.outbox) and "error" not in reply.fields:
         from sightline.store.tools.enclosing import deliver_with_notes  # few replies have any
 
-        deliver_with_notes(asking, reply, lambda enclosed: _deliver(asking, enclosed, render, send))
+        deliver_with_notes(asking, reply, lambda enclosed: _deliver(asking, enclosed, render, send, is_use=True))
     else:
-        _deliver(asking, reply, render, send)
+        _deliver(asking, reply, render, send, is_use=is_use)
 
 
-def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None]) -> None:
+def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
     text = render(reply)
     view = None
     try:
@@ -178,11 +185,12 @@ def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str],
         text = render(reply._replace(missing=True))
     send(join_segments(text))
     try:
-        for name in reply.shows.refs:
-            asking.store.touch(name)
+        if is_use:
+            for name in reply.shows.refs:
+                asking.store.touch(name)
         if reply.find_shown and view:
             record_shown(asking.store, view, reply.find_shown())
-        if asking.store.over_limits():
+        if is_use and asking.store.over_limits():
             from sightline.store.audit.retention import enforce_limits
 
             enforce_limits(asking.store)

@@ -57,7 +57,7 @@ def test_help_lists_every_key_that_is_bound(store: Store) -> None:
             shown = "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
             for what in (
                 "Filter",
-                "Go to",
+                "Query",
                 "Quit",
                 "Switch pane",
                 "Copy ref",

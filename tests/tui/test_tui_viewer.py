@@ -55,17 +55,6 @@ def test_keys_typed_ahead_reach_go_to_line(store: Store) -> None:
     run(body)
 
 
-def test_what_is_no_line_is_said(store: Store) -> None:
-    add(store, "cmd_00000a", "seq", numbered(10))
-
-    async def body() -> None:
-        async with opened(store) as pilot:
-            await press(pilot, *":x[/b", "enter")
-            assert [notice.message for notice in pilot.app._notifications] == ["That is no line: type 42, 50% or $"]
-
-    run(body)
-
-
 def test_a_huge_line_is_read_at_its_ends_only(store: Store) -> None:
     add(store, "cmd_00000a", "cat huge", b"START" + b"x" * 5_000_000 + b"END\nnext\n")
 

@@ -184,15 +184,6 @@ class Inspector(Screen[None]):
             self._query = message.text
             self.query_one(BufferList).filter(message.text)
 
-    def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
-        """What an answer leads to. A filter stays as it is."""
-        if message.prompt == "goto":
-            self._go_to(message.text)
-
-    def _go_to(self, text: str) -> None:
-        if text.strip() and not self.query_one(Viewer).go_to(text):
-            self.notify("That is no line: type 42, 50% or $", severity="warning", markup=False)
-
     # keys
 
     def action_clear_filter(self) -> None:
@@ -205,12 +196,41 @@ class Inspector(Screen[None]):
         self.set_focus(self.query_one(Viewer))
 
     def action_switch_pane(self) -> None:
-        """Go to the other pane."""
-        buffers = self.query_one(BufferList)
-        self.set_focus(self.query_one(Viewer) if buffers.has_focus else buffers)
+        """Go to the next pane."""
+        panes = [pane for pane in self.query("#buffers, #viewer, #result-lines") if pane.focusable]
+        at = next((at for at, pane in enumerate(panes) if pane.has_focus), -1)
+        self.set_focus(panes[(at + 1) % len(panes)])
 
     def action_copy_ref(self) -> None:
         """Put the selected buffer's ref on the clipboard."""
         if self._buffer is not None:
             self.app.copy_to_clipboard(self._buffer.ref)
             self.notify(f"Copied {self._buffer.ref}", markup=False)
+
+    # asking: see `tui.querying`, loaded when it is first wanted
+
+    def open_query(self) -> None:
+        """Take a place or a question."""
+        from sightline.tui.querying import open_bar
+
+        open_bar(self, self._store, self._buffer)
+
+    def on_query_asked(self, message: messages.QueryAsked) -> None:
+        """Go to a place; put a question to the pane of results."""
+        from sightline.tui.querying import carry_out
+
+        carry_out(self, self._store, message.asked)
+
+    def on_result_closed(self) -> None:
+        """The viewer has the room, and the keys."""
+        self.query_one("#result").display = False
+        self.set_focus(self.query_one(Viewer))
+
+    def on_line_meant(self, message: messages.LineMeant) -> None:
+        """Show a line, of another buffer too."""
+        if self._buffer is not None and self._buffer.name == message.buffer.name:
+            self.query_one(Viewer).go_to_line(message.line)
+            return
+        self.query_one(BufferList).select(message.buffer.name)
+        self._show(message.buffer)
+        self.query_one(Viewer).show(message.buffer, line=message.line)

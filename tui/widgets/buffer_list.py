@@ -237,6 +237,11 @@ class BufferList(Styled, ScrollView, can_focus=True):
         self._announce()
         self._reads.ask()
 
+    def select(self, name: str) -> None:
+        """Put the cursor on a buffer, where it stands in the list."""
+        self.rows.select(name)
+        self._move_to(self.rows.cursor)
+
     def action_move(self, rows: int) -> None:
         """Move the cursor by rows."""
         self._move_to(self.rows.cursor + rows)

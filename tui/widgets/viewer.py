@@ -81,9 +81,10 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     # opening
 
-    def show(self, buffer: Buffer | None) -> None:
-        """Show a buffer, or what has become of the one that is shown."""
+    def show(self, buffer: Buffer | None, *, line: int = 0) -> None:
+        """Show a buffer, or what has become of the one that is shown; another from a line on, if given."""
         self._wanted = buffer
+        self._first_line = line or self._first_line
         first = self._shown is None and buffer is not None and buffer.state == "sealed"
         if first and (read := self._plan_open()):  # its index is whole, so that this is quick
             self._opens.carry_out_now(read)

@@ -1,0 +1,247 @@
+"""Answers to what was asked in the query bar: by the very verbs that agents call, logged as a person's.
+
+A look from here is no use of an output: the order of the list stays as it is.
+"""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from sightline.store.audit.sessions import current_session
+from sightline.store.audit.views import record_view
+from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.profile import load_profile
+from sightline.store.query.parse import Pipeline as Parsed
+from sightline.store.query.parse import parse
+from sightline.store.query.processes import Cancel
+from sightline.store.query.programs import Argument, check
+from sightline.store.query.ranges import exact_ranges
+from sightline.store.query.run import Limits
+from sightline.store.refs import parse_ref
+from sightline.store.shape.segments import Segment
+from sightline.store.store import Store, Target
+from sightline.store.tools import query as query_verb
+from sightline.store.tools import read_output as read_verb
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.reply import Reply, deliver, error_reply
+from sightline.tui.asked import SHOW, Part, Pipeline
+from sightline.tui.places import Hit
+from sightline.tui.texts import Lines, Spool, Text
+
+CLIENT = "inspector"
+"""What the log calls a person's session here."""
+
+_NUMBERED = re.compile(r"(?:(@[^\s:]+):)?([0-9]{1,15})[:-]")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_SEARCHERS = ("grep", "egrep", "fgrep", "rg")
+_KEEP_LINES = ("head", "tail", "sort", "uniq", "tac", *_SEARCHERS)  # these pass lines on as they are
+
+FindHit = Callable[[int, str], Hit | None]
+"""Gives the line behind a line of an answer, by its number and its text; reads the store and raises as that does."""
+
+
+class Answer(NamedTuple):
+    """What was answered.
+
+    Attributes:
+        asked: the question, with every ref that it reads.
+        fields: name to value, as an agent would get them.
+        text: the body.
+        find_hit: the line behind one of the body's.
+        is_whole: whether the body is all of a query's answer, rather than what a reply has room for.
+    """
+
+    asked: Part | Pipeline
+    fields: dict[str, Any]
+    text: Lines
+    find_hit: FindHit
+    is_whole: bool = False
+
+    @property
+    def is_error(self) -> bool:
+        """Whether nothing was answered, and the fields say why."""
+        return "error" in self.fields
+
+
+def person(store: Store) -> Asking:
+    """Who asks in the inspector: a session of its own, a person's whatever the inspector was started from."""
+    name = f"{CLIENT}-{os.getpid()}-{os.urandom(3).hex()}"
+    return Asking(store, current_session({}, name=name, client=CLIENT), bar_call, load_profile(store.settings.profile))
+
+
+def bar_call(verb: str, **arguments: Any) -> str:
+    """A call of a verb as the query bar takes it."""
+    if verb == query_verb.VERB:
+        return str(arguments["pipeline"])
+    if verb == read_verb.VERB:
+        options = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in arguments.items() if name != "ref")
+        return f"{SHOW} {arguments['ref']} {options}".rstrip()
+    return " ".join([verb, *map(str, arguments.values())])
+
+
+def text_of(asked: Part | Pipeline) -> str:
+    """The question as it can be typed again."""
+    if isinstance(asked, Pipeline):
+        return asked.text
+    flags = {"schema": " --schema"}
+    given = {name: value for name, value in asked.request.logged().items() if name not in ("ignore_case", *flags)}
+    told = bar_call(read_verb.VERB, **given) + (flags["schema"] if asked.request.schema else "")
+    case = asked.request.ignore_case
+    return told + ("" if case is None else " --ignore-case" if case else " --case")
+
+
+def fields_text(fields: dict[str, Any]) -> str:
+    """The fields on one line: ``[exit_code=0 next="…"]``."""
+    return "[" + " ".join(f"{name}={value_text(value)}" for name, value in fields.items()) + "]\n" if fields else ""
+
+
+def value_text(value: Any) -> str:
+    """The value of a field as JSON, a plain word without its quotes."""
+    written = json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) and re.fullmatch(r"[\w@.:~+/,-]+", value) else written
+
+
+def whole_of(asked: Part | Pipeline) -> Pipeline | None:
+    """The query whose whole answer a key gives; None for a page, whose whole is the output itself."""
+    if isinstance(asked, Pipeline):
+        return asked
+    request = asked.request
+    if not request.search:
+        return None
+    flags = "" if request.ignore_case is False else "i"
+    stream = f"{request.ref.partition('.')[0]}.{request.stream}" if request.stream else request.ref
+    return Pipeline(f"rg -n{flags} -e {shlex.quote(request.search)} {stream}")
+
+
+def answer(asking: Asking, asked: Part | Pipeline, cancel: Cancel, show: Callable[[Answer], None]) -> None:
+    """Answer a question, log the reply and then show it. A refusal is a reply like any other."""
+    verb, logged = _call(asked)
+    asking = asking._replace(cancel=cancel)
+    try:
+        reply = (
+            query_verb.query(asking, query_verb.Request(asked.text))
+            if isinstance(asked, Pipeline)
+            else read_verb.read_output(asking, asked.request)
+        )
+    except SightlineError as error:
+        reply = error_reply(error, verb, logged)
+    if cancel.cancelled:  # nobody waits for it, so nobody will have seen it
+        return
+
+    def send(_: str) -> None:
+        show(Answer(asked, reply.fields, Text(reply.text), _finder(asking, asked, reply)))
+
+    deliver(asking, reply, _render, send, is_use=False)
+
+
+def whole_answer(asking: Asking, asked: Pipeline, cancel: Cancel) -> Answer:
+    """All of a query's answer, spooled to a file; logged with its size and hash.
+
+    Raises:
+        SightlineError: as the query; OSError: the disk takes no more.
+    """
+    store, asking = asking.store, asking._replace(cancel=cancel)
+    names = {path.encode(): ref.encode() for ref, path in _paths(asking, asked.text).items()}
+    spool = Spool(store.root, names, cancel)
+    try:
+        reply = query_verb.query(asking, query_verb.Request(asked.text, sink=spool.feed))
+        if spool.full:
+            reply.fields["note"] = f"the answer is larger than {spool.bytes:,} bytes: this is its beginning"
+        reading = spool.ended(reply.text.encode(errors="surrogateescape"))
+    except BaseException:
+        spool.close()
+        raise
+    shows = reply.with_shown().shows
+    streamed = {"streamed": True, "answer_bytes": spool.bytes, "answer_sha256": spool.sha256}
+    fields = {**reply.fields, "stdout_total": reading.line_count, "total_bytes": spool.bytes}
+    try:
+        request = {**shows.request, **streamed}
+        record_view(store, asking.session, shows._replace(request=request), _render(reply._replace(fields=fields)))
+    except StoreFailed as error:
+        fields["warning"] = error.message
+    return Answer(asked, fields, reading, _finder(asking, asked, reply), is_whole=True)
+
+
+def _render(reply: Reply) -> tuple[Segment, ...]:
+    return (Segment(fields_text(reply.fields)), *reply.body)
+
+
+def _call(asked: Part | Pipeline) -> tuple[str, dict[str, Any]]:
+    if isinstance(asked, Pipeline):
+        return query_verb.VERB, query_verb.Request(asked.text).logged()
+    return read_verb.VERB, asked.request.logged()
+
+
+def _finder(asking: Asking, asked: Part | Pipeline, reply: Reply) -> FindHit:
+    if isinstance(asked, Pipeline):
+        return lambda number, text: _hit_of_query(asking, asked.text, number, text)
+    places = list(_places(reply.body))
+    return lambda number, _: places[number - 1] if number <= len(places) else None
+
+
+def _places(body: tuple[Segment, ...]) -> Iterator[Hit | None]:
+    """The line behind each line of a body whose segments name their lines."""
+    line_is_open = False
+    for segment in body:
+        ref = parse_ref(segment.ref) if segment.ref else None
+        for place, line in enumerate(_LINE.findall(segment.text)):
+            if not line_is_open:
+                number = min(segment.first + place, segment.last)
+                yield Hit(ref.name, ref.stream or "out", number) if ref else None
+            line_is_open = not line.endswith("\n")
+
+
+def _hit_of_query(asking: Asking, text: str, number: int, line: str) -> Hit | None:
+    parsed = parse(text, lambda ref: _resolved(asking, ref)[1])
+    targets = {ref: _resolved(asking, ref)[0] for ref in parsed.refs}
+    if _numbers_lines(parsed) and (match := _NUMBERED.match(line)):
+        refs = [match[1]] if match[1] else parsed.refs
+        target = next((one for ref, one in targets.items() if ref in refs or one.ref in refs), None)
+        if target is not None and (match[1] or len(targets) == 1):
+            return Hit(target.buffer.name, target.stream, int(match[2]))
+    limits = Limits(**asking.profile.query._asdict())
+    ranges = exact_ranges(parsed, number, lines_of=lambda ref: _lines_of(targets[ref]), limits=limits)
+    for ref, found in (ranges or {}).items():
+        if found:  # they ascend, so that the last of so many is behind the line that was asked for
+            return Hit(targets[ref].buffer.name, targets[ref].stream, found[-1][1])
+    return None
+
+
+def _numbers_lines(parsed: Parsed) -> bool:
+    """Whether the answer's lines begin with the numbers of those that they are."""
+    first, *rest = parsed.stages
+    if first.program not in _SEARCHERS or any(stage.program not in _KEEP_LINES for stage in rest):
+        return False
+    options = [_options(stage.words, stage.argv, first=stage is first) for stage in parsed.stages]
+    counted = ({"-c", "--count", "-n", "--line-number", "-o", "--only-matching"} & names for names in options[1:])
+    return bool({"-n", "--line-number"} & options[0]) and not any(counted)
+
+
+def _options(words: tuple[str, ...], argv: tuple[str, ...], *, first: bool) -> set[str]:
+    arguments = [Argument(word, word != given) for word, given in zip(words[1:], argv[1:], strict=False)]
+    return {option.name for option in check(words[0], arguments, first=first).options}
+
+
+def _paths(asking: Asking, text: str) -> dict[str, str]:
+    """By ref, as the answer names it, the path that stands for it while the query runs."""
+    found: dict[str, str] = {}
+
+    def resolve(ref: str) -> str:
+        target, path = _resolved(asking, ref)
+        found[target.ref] = path
+        return path
+
+    parse(text, resolve)
+    return found
+
+
+def _resolved(asking: Asking, ref: str) -> tuple[Target, str]:
+    target = asking.resolve(ref)
+    return target, asking.store.text_path(target)
+
+
+def _lines_of(target: Target) -> int:
+    return target.buffer.lines if target.stream == "all" else target.buffer.stream(target.stream).lines

@@ -1,0 +1,166 @@
+"""What a person means by what is typed in the query bar: a place, a part of an output, or a query over refs.
+
+42   42,80   50%   $              go there in the output that is shown
+/panic|fatal                      its lines that match, with their numbers
+$.items[0].name                   the JSON value at a path
+show @cmd_a1b2c3 42-80            any part, with the options of `sightline show`
+grep FAILED | sort | uniq -c      a query; where no ref is named, over the output that is shown
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sightline.store.errors import SightlineError, UsageError
+from sightline.store.query.options import GRAMMARS
+from sightline.store.query.words import Word, split
+from sightline.store.records import Buffer
+from sightline.store.refs import looks_like_a_ref
+from sightline.store.tools.read_output import Request
+
+SHOW = "show"
+"""The word that begins a call of read_output."""
+
+_PLACE = re.compile(r"\$|[0-9]{1,15}(?:\s*[,-]\s*[0-9]{0,15})?|[0-9]{1,3}(?:\.[0-9]{1,6})?\s*%")
+_LINES = re.compile(r"([0-9]{1,15})(?:([,-])([0-9]{1,15})?)?")
+_TEXTS = ("lines", "search", "path", "stream")
+_NUMBERS = ("offset", "limit", "context")
+_FLAGS = {"case": {"ignore_case": False}, "ignore-case": {"ignore_case": True}, "schema": {"schema": True}}
+_FORMS = "show [REF] [LINES] [/PATTERN] [$.PATH] [--context N] [--stream err] [--schema] …"
+
+
+class Place(NamedTuple):
+    """A place in the output that is shown: ``42``, ``42,80``, ``50%``, ``$``."""
+
+    text: str
+
+
+class Part(NamedTuple):
+    """A call of read_output."""
+
+    request: Request
+
+
+class Pipeline(NamedTuple):
+    """A call of query; its text names every ref that it reads."""
+
+    text: str
+
+
+Asked = Place | Part | Pipeline
+
+
+def asked(text: str, ref: str) -> Asked | None:
+    """What a text means, None for an empty one.
+
+    Args:
+        text: as it was typed.
+        ref: of the output that is shown, which is meant where none is named; empty where there is none.
+
+    Raises:
+        UsageError: a call of ``show`` that cannot be read, or no ref is named and nothing is shown.
+        QueryRefused: a pipeline that cannot be read.
+    """
+    text = text.strip()
+    if not text:
+        return None
+    if _PLACE.fullmatch(text):
+        return Place(text)
+    if text.startswith(("/", "$.", "$[")):
+        text = f"{SHOW} {text}" if text.startswith("$") else f"{SHOW} {shlex.quote(text)}"
+    if text == SHOW or text.startswith(SHOW + " "):
+        return Part(_request(text, ref))
+    return Pipeline(over(text, ref))
+
+
+def meant_ref(buffer: Buffer | None) -> str:
+    """The ref of all that the viewer shows of a buffer, with the viewer's line numbers; empty for none."""
+    if buffer is None or buffer.state == "evicted":
+        return ""
+    if buffer.kind == "tool" or not buffer.stream("err").bytes:
+        return buffer.ref
+    return f"{buffer.ref}.{'all' if buffer.stream('out').bytes else 'err'}"
+
+
+def over(pipeline: str, ref: str) -> str:
+    """The pipeline, reading a ref where it names none.
+
+    Raises:
+        QueryRefused: it is no pipeline of plain words; UsageError: there is no ref to read.
+    """
+    stages = split(pipeline)
+    if any(_is_ref(word) for words in stages for word in words):
+        return pipeline
+    if not ref:
+        raise UsageError("no output is shown that this could read", "name a ref: grep FAILED @last")
+    grammar = GRAMMARS.get(stages[0][0].text)
+    if grammar is not None and grammar.files == 0:
+        return f"cat {ref} | {pipeline.strip()}"
+    first, rest = _first_stage(pipeline, stages[0])
+    return f"{first.strip()} {ref}" + (f" {rest}" if rest else "")
+
+
+def _is_ref(word: Word) -> bool:
+    return not word.literal and looks_like_a_ref(word.text)
+
+
+def _first_stage(pipeline: str, words: list[Word]) -> tuple[str, str]:
+    """The text of the first program, and the rest from its ``|`` on."""
+    for bar in re.finditer(r"\|", pipeline):
+        try:
+            before = split(pipeline[: bar.start()])
+        except SightlineError:
+            continue  # within quotes
+        if before == [words]:
+            return pipeline[: bar.start()], pipeline[bar.start() :]
+    return pipeline, ""
+
+
+def _request(text: str, ref: str) -> Request:
+    given: dict[str, Any] = {}
+    words = iter(_words(text)[1:])
+    for word in words:
+        given.update(_option(word, words) if word.startswith("--") else _operand(word))
+    leads_into = "path" in given or "schema" in given  # which both streams together are no whole for
+    given.setdefault("ref", ref.removesuffix(".all") if leads_into else ref)
+    if not given["ref"]:
+        raise UsageError("no output is shown that this could read", f"name a ref: {SHOW} @last 1-40")
+    return Request(**given)
+
+
+def _words(text: str) -> list[str]:
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""  # a backslash belongs to a pattern
+    try:
+        return list(lexer)
+    except ValueError:
+        raise UsageError("a quote is not closed", _FORMS) from None
+
+
+def _operand(word: str) -> dict[str, Any]:
+    if looks_like_a_ref(word):
+        return {"ref": word}
+    if word.startswith("/") and len(word) > 1:
+        return {"search": word[1:]}
+    if word.startswith("$"):
+        return {"path": word}
+    if match := _LINES.fullmatch(word):
+        return {"lines": f"{match[1]}-{match[3] or ''}" if match[2] else match[1]}
+    raise UsageError(f"{SHOW} does not know what {word!r} is", _FORMS)
+
+
+def _option(word: str, words: Iterator[str]) -> dict[str, Any]:
+    name, equals, value = word[2:].partition("=")
+    if name in _FLAGS and not equals:
+        return _FLAGS[name]
+    if name not in _TEXTS and name not in _NUMBERS:
+        raise UsageError(f"{SHOW} has no option --{name}", _FORMS)
+    value = value if equals else next(words, "")
+    if not value:
+        raise UsageError(f"--{name} needs a value", _FORMS)
+    if name in _TEXTS:
+        return {name: value}
+    if not value.isascii() or not value.isdigit():
+        raise UsageError(f"--{name} is a number, not {value!r}", _FORMS)
+    return {name: int(value)}

@@ -1,0 +1,106 @@
+"""The lines of a text with a cursor, of which only what is on the screen is read: an answer, or the text of a view."""
+
+from typing import ClassVar
+
+from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.texts import Lines
+from sightline.tui.widgets.line_strips import LINE_BYTES, draw
+from sightline.tui.widgets.row_view import RowView
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.message import Message
+from textual.strip import Strip
+
+_COLUMN_STEP = 8
+_KEPT_STRIPS = 500
+_READ_AHEAD = 40  # lines that are read with one that has to be
+
+
+class TextRows(RowView):
+    """Lines, each on a row; long ones are scrolled sideways."""
+
+    PARTS = (*RowView.PARTS, "control")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "Go to the line"),
+        Binding("right,l", "sideways(1)", "Scroll right", show=False),
+        Binding("left,h", "sideways(-1)", "Scroll left", show=False),
+        Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
+    ]
+
+    class Chosen(Message):
+        """A line is meant: its number, from 1, and its text."""
+
+        def __init__(self, number: int, text: str) -> None:
+            super().__init__()
+            self.number = number
+            self.text = text
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._text: Lines | None = None
+        self._column = 0
+        self._strips: LRUCache[int, Strip] = LRUCache(_KEPT_STRIPS)
+
+    def show(self, text: Lines | None) -> None:
+        """Show a text from its beginning; the one before it is closed."""
+        if self._text is not None:
+            self._text.close()
+        self._text, self._column = text, 0
+        self._strips.clear()
+        self.set_rows(text.line_count if text else 0, cursor=0)
+
+    def on_unmount(self) -> None:
+        """Close the text."""
+        if self._text is not None:
+            self._text.close()
+            self._text = None
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A line, made safe."""
+        if at not in self._strips:
+            self._read(at)
+        strip = self._strips.get(at) or Strip([], 0)
+        return strip.crop_extend(self._column, self._column + width, self.own_style)
+
+    def _read(self, at: int) -> None:
+        if self._text is None:
+            return
+        try:
+            for place, (_, line) in enumerate(self._text.lines(at + 1, at + _READ_AHEAD, LINE_BYTES), at):
+                self._strips[place] = draw(line, self.own_style, self.part_styles)
+        except STORE_ERRORS as error:
+            self._strips[at] = Strip([], 0)
+            tell(self.app, error)
+
+    def notify_style_update(self) -> None:
+        """Colours have changed: what was drawn in the old ones goes."""
+        super().notify_style_update()
+        self._strips.clear()
+
+    def choose(self) -> None:
+        """Tell which line is meant."""
+        if self._text is None or not self.row_count:
+            return
+        try:
+            lines = list(self._text.lines(self.cursor + 1, self.cursor + 1, LINE_BYTES))
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        if lines:
+            text = lines[0][1].data.decode(errors="surrogateescape")
+            self.post_message(self.Chosen(self.cursor + 1, text))
+
+    def action_choose(self) -> None:
+        """Enter: the line is meant."""
+        self.choose()
+
+    def action_sideways(self, steps: int) -> None:
+        """Scroll sideways."""
+        self._column = max(0, self._column + steps * _COLUMN_STEP)
+        self.refresh()
+
+    def action_line_start(self) -> None:
+        """Back to the first column."""
+        self._column = 0
+        self.refresh()
