@@ -1,12 +1,7 @@
 """What the inspector's parts tell each other. Where a newer message says it all, it takes the older one's place."""
 
-from typing import TYPE_CHECKING
-
 from sightline.store.records import Buffer
 from textual.message import Message
-
-if TYPE_CHECKING:  # what a query means is loaded with the first one
-    from sightline.tui.asked import Asked
 
 
 class StoreChanged(Message):
@@ -108,14 +103,6 @@ class ReadFailed(Message):
         super().__init__()
         self.message = message
         self.hint = hint
-
-
-class QueryAsked(Message):
-    """Something was asked in the query bar."""
-
-    def __init__(self, asked: "Asked") -> None:
-        super().__init__()
-        self.asked = asked
 
 
 class LineMeant(Message):

@@ -16,7 +16,7 @@ def open_bar(screen: Screen[None], store: Store, buffer: Buffer | None) -> None:
     bar = screen.query_one_optional(QueryBar)
     if bar is None:
         load_style(screen.app, "query_bar")
-        bar = QueryBar(store)
+        bar = QueryBar(store, lambda asked: carry_out(screen, store, asked))
         screen.mount(bar, before=screen.query_one(KeyBar))
         bar.fill()
     bar.open(meant_ref(buffer))

@@ -197,7 +197,7 @@ class Inspector(Screen[None]):
 
     def action_switch_pane(self) -> None:
         """Go to the next pane."""
-        panes = [pane for pane in self.query("#buffers, #viewer, #result-lines") if pane.focusable]
+        panes = [pane for pane in self.focus_chain if pane.id in ("buffers", "viewer", "result-lines")]
         at = next((at for at, pane in enumerate(panes) if pane.has_focus), -1)
         self.set_focus(panes[(at + 1) % len(panes)])
 
@@ -214,12 +214,6 @@ class Inspector(Screen[None]):
         from sightline.tui.querying import open_bar
 
         open_bar(self, self._store, self._buffer)
-
-    def on_query_asked(self, message: messages.QueryAsked) -> None:
-        """Go to a place; put a question to the pane of results."""
-        from sightline.tui.querying import carry_out
-
-        carry_out(self, self._store, message.asked)
 
     def on_result_closed(self) -> None:
         """The viewer has the room, and the keys."""

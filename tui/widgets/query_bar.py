@@ -6,11 +6,10 @@ from typing import ClassVar
 from rich.cells import cell_len
 from sightline.store.errors import SightlineError
 from sightline.store.store import Store
-from sightline.tui.asked import asked
+from sightline.tui.asked import Asked, asked
 from sightline.tui.completing import Completions, completions
 from sightline.tui.errand import Errand
 from sightline.tui.history import History, earlier, later
-from sightline.tui.messages import QueryAsked
 from sightline.tui.safe import visible
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar
@@ -33,8 +32,15 @@ Known = tuple[list[str], list[str]]
 class QueryBar(Vertical):
     """Hidden until it is opened. What is typed is read at once: what makes no sense stays there, with the reason."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, carry_out: Callable[[Asked], None]) -> None:
+        """Make it.
+
+        Args:
+            store: whose refs are completed, and which keeps what was asked.
+            carry_out: does what is asked; called at once, so that the next key goes to what it opens.
+        """
         super().__init__(id="query-bar")
+        self._carry_out = carry_out
         self._hints, self._label, self._input = Bar(id="query-hints"), Bar(id="query-ref"), QueryInput(self)
         self._store = store
         self._history = History(store)
@@ -69,18 +75,18 @@ class QueryBar(Vertical):
         self._hints.display = bool(parts)
         self._hints.say((parts, ()))
 
-    def answered(self, text: str) -> bool:
-        """Read what was typed and pass it on; False where it makes no sense, which is then said."""
+    def read(self, text: str) -> Callable[[], None] | None:
+        """What to do for what was typed, once the bar is closed; None where it makes no sense, which is then said."""
         try:
             meant = asked(text, self._ref)
         except SightlineError as error:
             self.hint([Part(f" {visible(error.message)}", "failed"), Part(f"  {visible(error.hint)}", "dim")])
-            return False
-        if meant is not None:
-            self._pending.append(text)
-            self._writes.ask()
-            self.post_message(QueryAsked(meant))
-        return True
+            return None
+        if meant is None:
+            return lambda: None
+        self._pending.append(text)
+        self._writes.ask()
+        return lambda: self._carry_out(meant)
 
     def _read(self) -> Known:
         return self._history.texts(), [item.buffer.ref for item in self._store.index.listed(_REFS)]
@@ -116,7 +122,7 @@ class QueryInput(Prompt):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete(1)", "Complete"),
         Binding("shift+tab", "complete(-1)", "Complete", show=False),
-        Binding("up", "recall(-1)", "Asked before"),
+        Binding("up", "recall(-1)", "Asked before", key_display="↑"),
         Binding("down", "recall(1)", "Asked after", show=False),
     ]
 
@@ -153,9 +159,10 @@ class QueryInput(Prompt):
 
     async def action_submit(self) -> None:
         """Enter: the text is meant; it stays where it makes no sense."""
-        if self._bar.answered(self.value):
+        if carry_out := self._bar.read(self.value):
             self.clear()
             self._close()
+            carry_out()
 
     def _put(self, text: str) -> None:
         self._completed = self.value = text

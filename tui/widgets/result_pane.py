@@ -1,7 +1,8 @@
 """The answer to a query: the reply's fields above its lines. Enter shows the line behind one, `f` gets the whole."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -21,9 +22,9 @@ from sightline.tui.widgets.text_rows import TextRows
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-_MOST_FIELD_ROWS = 4
-_ENDED_BY_PERSON = "cancelled"
+_MOST_FIELD_ROWS = 6
 
+Row = tuple[Sequence[Part], Sequence[Part]]
 Question = asked.Part | asked.Pipeline
 
 
@@ -46,6 +47,7 @@ class ResultPane(Vertical):
         self._asking: Asking | None = None
         self._answer: Answer | None = None
         self._cancel: Cancel | None = None
+        self._said: tuple[Row, tuple[tuple[str, object], ...]] = (((), ()), ())
 
     def fill(self) -> None:
         """Put its parts in, at once: what is composed comes only after the next keys."""
@@ -116,17 +118,26 @@ class ResultPane(Vertical):
     # what is said
 
     def _say(self, question: Question, right: list[Part], fields: Iterable[tuple[str, object]] = ()) -> None:
-        asked_row = ([Part(" "), Part(title(text_of(question)), "strong")], right)
+        self._said = ([Part(" "), Part(title(text_of(question)), "strong")], right), tuple(fields)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        asked_row, fields = self._said
         rows = field_rows(fields, self.size.width or self.app.size.width)
         self._head.styles.height = 1 + len(rows)
         self._head.say(asked_row, *((row, ()) for row in rows))
+
+    def on_resize(self) -> None:
+        """The fields may take another number of rows."""
+        self._lay_out()
 
     # keys
 
     def action_close(self) -> None:
         """End what is running; with nothing running, close."""
         if self.give_up():
-            self._head.say(([Part(f" {_ENDED_BY_PERSON}", "interrupted")], ()))
+            self._said = ([Part(" cancelled", "interrupted")], ()), ()
+            self._lay_out()
         else:
             self.lines.show(None)
             self._answer = None
@@ -166,15 +177,19 @@ class ResultPane(Vertical):
 
 
 def field_rows(fields: Iterable[tuple[str, object]], width: int) -> list[list[Part]]:
-    """Fields as rows, as many on each as fit; of a value too wide for a row the beginning."""
+    """Fields as rows, as many on each as fit; a text that is too wide for one goes on in the next."""
     rows, left = list[list[Part]](), 0
     for name, value in fields:
+        label, told = f" {name} ", visible(value if isinstance(value, str) else value_text(value))
         style = "failed" if name == "error" else "accent" if name in ("hint", "next") else ""
-        parts = [Part(f" {name} ", "dim"), Part(visible(value_text(value)), style)]
-        wide = sum(cell_len(part.text) for part in parts) + 1
-        if wide > left:
+        if cell_len(label + told) >= width:
+            for at, line in enumerate(textwrap.wrap(told, max(width - len(label) - 1, 10))):
+                rows.append([Part(" " * len(label) if at else label, "dim"), Part(line, style)])
+            left = 0
+            continue
+        if cell_len(label + told) + 1 > left:
             rows.append([])
             left = width
-        rows[-1] += [*parts, Part(" ")]
-        left -= wide
+        rows[-1] += [Part(label, "dim"), Part(told, style), Part(" ")]
+        left -= cell_len(label + told) + 1
     return rows[:_MOST_FIELD_ROWS]
