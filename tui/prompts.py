@@ -23,5 +23,4 @@ class Asks(NamedTuple):
 
 PROMPTS = {
     "filter": Asks("filter: command, ref, label, session", "#left", "#buffers", "#buffers", keeps=True),
-    "goto": Asks("go to: 42, 50%, $", "#right", "", "#viewer"),
 }

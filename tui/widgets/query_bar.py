@@ -13,8 +13,6 @@ from sightline.tui.history import History, earlier, later
 from sightline.tui.safe import visible
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar
-from sightline.tui.widgets.prompt import Prompt
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.suggester import Suggester
@@ -116,10 +114,12 @@ class _Earlier(Suggester):
         return None if at is None else self.texts[at]
 
 
-class QueryInput(Prompt):
+class QueryInput(Input):
     """The line: Up and Down go through what was asked before, Tab through what may follow."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "Ask"),
+        Binding("escape", "leave", "Cancel"),
         Binding("tab", "complete(1)", "Complete"),
         Binding("shift+tab", "complete(-1)", "Complete", show=False),
         Binding("up", "recall(-1)", "Asked before", key_display="↑"),
@@ -127,9 +127,12 @@ class QueryInput(Prompt):
     ]
 
     def __init__(self, bar: QueryBar) -> None:
-        super().__init__(PLACEHOLDER, id="query", back="#viewer")
+        self._earlier = _Earlier()
+        super().__init__(
+            placeholder=PLACEHOLDER, id="query", suggester=self._earlier, compact=True, select_on_focus=False
+        )
+        self.cursor_blink = False  # an idle screen is never drawn anew
         self._bar = bar
-        self.suggester = self._earlier = _Earlier()
         self._refs = list[str]()
         self._at: int | None = None
         self._beginning = ""
@@ -142,27 +145,31 @@ class QueryInput(Prompt):
         self._earlier.texts, self._refs = texts, refs
 
     def open(self) -> None:
-        """Begin anew."""
+        """Begin anew, and take the keys."""
         self._at, self._taken = None, -1
-        super().open()
+        self.screen.set_focus(self)
 
     def _close(self) -> None:
-        super()._close()
+        self.clear()
+        self.screen.set_focus(self.screen.query_one("#viewer"))
         self._bar.display = False
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """What was completed, or recalled, ends where one types on."""
         event.stop()
         if self.value != self._completed:
-            self._taken = -1
+            self._at, self._taken = None, -1
             self._bar.hint()
 
     async def action_submit(self) -> None:
         """Enter: the text is meant; it stays where it makes no sense."""
         if carry_out := self._bar.read(self.value):
-            self.clear()
             self._close()
             carry_out()
+
+    def action_leave(self) -> None:
+        """Escape: never mind."""
+        self._close()
 
     def _put(self, text: str) -> None:
         self._completed = self.value = text
@@ -199,16 +206,3 @@ class QueryInput(Prompt):
             self._bar.hint([Part(f" {visible(one)} ", "accent" if one == word else "dim") for one in page])
         self._put(self._before + word + self._after)
         self.cursor_position = len(self._before + word)
-
-    async def _on_key(self, event: events.Key) -> None:
-        if not self.display or event.key not in _MOVES:
-            self._at = None
-            await super()._on_key(event)
-            return
-        event.stop()
-        event.prevent_default()
-        action, direction = _MOVES[event.key]  # at once: by way of the binding, the next letters would come first
-        getattr(self, f"action_{action}")(direction)
-
-
-_MOVES = {"up": ("recall", -1), "down": ("recall", 1), "tab": ("complete", 1), "shift+tab": ("complete", -1)}

@@ -1,16 +1,23 @@
 """The lines of a text with a cursor, of which only what is on the screen is read: an answer, or the text of a view."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.source import Line
+from sightline.store.shape.summary import human_bytes
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.safe import TAB_STOP, lone_controls_shown, pieces
 from sightline.tui.texts import Lines
-from sightline.tui.widgets.line_strips import LINE_BYTES, draw
 from sightline.tui.widgets.row_view import RowView
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.message import Message
 from textual.strip import Strip
 
+LINE_BYTES = 1 << 14  # read of one line at most: its two ends
 _COLUMN_STEP = 8
 _KEPT_STRIPS = 500
 _READ_AHEAD = 40  # lines that are read with one that has to be
@@ -68,7 +75,7 @@ class TextRows(RowView):
             return
         try:
             for place, (_, line) in enumerate(self._text.lines(at + 1, at + _READ_AHEAD, LINE_BYTES), at):
-                self._strips[place] = draw(line, self.own_style, self.part_styles)
+                self._strips[place] = drawn(line, self.own_style, self.part_styles)
         except STORE_ERRORS as error:
             self._strips[at] = Strip([], 0)
             tell(self.app, error)
@@ -104,3 +111,17 @@ class TextRows(RowView):
         """Back to the first column."""
         self._column = 0
         self.refresh()
+
+
+def drawn(line: Line, base: Style, styles: dict[str, Style]) -> Strip:
+    """The text of a raw line, made safe; of a long one its two ends, and what was left out."""
+    if line.whole:
+        return Strip(_segments(line.data, base, styles))
+    half = len(line.data) // 2
+    gap = Segment(f" ⋯ {human_bytes(line.length - len(line.data))} not read ⋯ ", base + styles["dim"])
+    return Strip([*_segments(line.data[:half], base, styles), gap, *_segments(line.data[half:], base, styles)])
+
+
+def _segments(data: bytes, base: Style, styles: dict[str, Style]) -> Iterator[Segment]:
+    for text, marked in pieces(clean_line(lone_controls_shown(data)).expandtabs(TAB_STOP)):
+        yield Segment(text, base + styles["control"] if marked else base)
