@@ -67,7 +67,7 @@ class InspectorApp(App[None]):
             # Assigned, it would have every style sheet parsed once more before the first screen.
             self.set_reactive(InspectorApp.theme, self._remembered_theme())
             self.stylesheet.set_variables(self.get_css_variables())
-        self._inspector = Inspector(store, target=target, clock=clock)
+        self._inspector = Inspector(store, self.remembered, target=target, clock=clock)
         self._feed = Feed(store, self) if live else None
 
     @staticmethod

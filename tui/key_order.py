@@ -61,10 +61,12 @@ class KeyOrder:
         above = receiver._parent
         if typed is not self._under_way:
             return
-        if typed._stop_propagation or above is None:
-            self._dealt_with(typed)
-        else:
+        if not (typed._stop_propagation or above is None):
             self._follow(typed, above)
+        elif not self._app.screen.call_later(
+            self._dealt_with, typed
+        ):  # what it had a widget tell the screen comes first
+            self._dealt_with(typed)
 
     def _dealt_with(self, typed: Typed) -> None:
         if typed is not self._under_way:

@@ -1,18 +1,17 @@
 """What the list reads at one go, off the UI's thread: what was used since, what follows, the records on the screen."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from sightline.store.disk.index import Listed
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.catalog import Entry, entry_of
+from sightline.tui.catalog import TITLE_CHARS, Entry, entry_of, entry_of_brief
 
 PAGE = 200
 """Buffers read at a time while one scrolls."""
 
-BULK_PAGE, BULK_PAGES = 1_000, 5
-"""Buffers read at a time, and how often before they are handed over, where all are wanted."""
+BULK_PAGE = 10_000
+"""Buffers of which the little that orders and filters need is read at a time, where all are wanted."""
 
 
 class Request(NamedTuple):
@@ -55,13 +54,13 @@ class Answer(NamedTuple):
     totals: tuple[int, int, int]
 
 
-def load(store: Store, request: Request, cancelled: Callable[[], bool] = lambda: False) -> Answer:
+def load(store: Store, request: Request) -> Answer:
     """Read what a request wants."""
     records = dict[str, Buffer]()
     newer, bottom = _newer(store, request, records) if request.fresh else ([], False)
     older, complete = list[Entry](), False
     if request.more and request.oldest is not None:
-        older, complete = _older(store, request.oldest, request.more, records, cancelled)
+        older, complete = _older(store, request.oldest, request.more, records)
     gone = set[str]()
     for name in request.names:
         if name not in records:
@@ -90,21 +89,13 @@ def _newer(store: Store, request: Request, records: dict[str, Buffer]) -> tuple[
         before = page[-1].used
 
 
-def _older(
-    store: Store, oldest: int, more: int, records: dict[str, Buffer], cancelled: Callable[[], bool]
-) -> tuple[list[Entry], bool]:
-    older, size = list[Entry](), PAGE if more <= PAGE else BULK_PAGE
-    for _ in range(BULK_PAGES):
-        page = store.listed(size, before=oldest)
-        older += [entry_of(item) for item in page]
-        if size == PAGE:
-            _keep(page, records)
-        if len(page) < size:
-            return older, True
-        if len(older) >= more or cancelled():
-            break
-        oldest = page[-1].used
-    return older, False
+def _older(store: Store, oldest: int, more: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
+    if more > PAGE:
+        briefs = store.index.briefs(BULK_PAGE, before=oldest, characters=TITLE_CHARS)
+        return [entry_of_brief(brief) for brief in briefs], len(briefs) < BULK_PAGE
+    page = store.listed(PAGE, before=oldest)
+    _keep(page, records)
+    return [entry_of(item) for item in page], len(page) < PAGE
 
 
 def _keep(page: list[Listed], records: dict[str, Buffer]) -> None:

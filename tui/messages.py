@@ -1,6 +1,7 @@
 """What the inspector's parts tell each other. Where a newer message says it all, it takes the older one's place."""
 
 from sightline.store.records import Buffer
+from sightline.tui.ordering import Order
 from textual.message import Message
 
 
@@ -50,11 +51,19 @@ class BufferSelected(Message):
 
 
 class ListFiltered(Message):
-    """How many buffers the list shows of those it looked through; found is None where there is no filter."""
+    """What the filter has found.
 
-    def __init__(self, found: int | None) -> None:
+    Attributes:
+        found: how many buffers; None where there is no filter.
+        close: how many of them are only close to what was typed.
+        done: whether all have been looked at.
+    """
+
+    def __init__(self, found: int | None, close: int = 0, done: bool = True) -> None:
         super().__init__()
         self.found = found
+        self.close = close
+        self.done = done
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, ListFiltered)
@@ -116,3 +125,27 @@ class LineMeant(Message):
 
 class ResultClosed(Message):
     """The person is done with a result."""
+
+
+class PlaceMeant(Message):
+    """A place in the output that is shown is to be gone to, as a person writes it: ``42``, ``50%``."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class OrderChosen(Message):
+    """The list is to stand in another order."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__()
+        self.order = order
+
+
+class MarksChanged(Message):
+    """Which buffers are marked, in the order they were marked: at most two names."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self.names = names

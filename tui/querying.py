@@ -3,11 +3,11 @@
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.asked import Asked, Place, meant_ref
+from sightline.tui.messages import PlaceMeant
 from sightline.tui.stylesheets import load_style
 from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.query_bar import QueryBar
 from sightline.tui.widgets.result_pane import ResultPane
-from sightline.tui.widgets.viewer import Viewer
 from textual.screen import Screen
 
 
@@ -25,7 +25,7 @@ def open_bar(screen: Screen[None], store: Store, buffer: Buffer | None) -> None:
 def carry_out(screen: Screen[None], store: Store, asked: Asked) -> None:
     """Go to a place in the viewer; have a question answered below it."""
     if isinstance(asked, Place):
-        screen.query_one(Viewer).go_to(asked.text)
+        screen.post_message(PlaceMeant(asked.text))
         return
     pane = screen.query_one_optional(ResultPane)
     if pane is None:

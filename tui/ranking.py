@@ -1,84 +1,218 @@
 """Which titles a filter's text finds, and in which order: as fzf does, and forgiving of typos where that finds little.
 
-Pure functions over titles in small letters; ties keep the order they came in, which is that of use.
+A pass over many titles is made in steps, so that the screen never waits for it, and what the last text found is where
+the pass for a longer text looks. Ties keep the order the entries came in.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-WORD_START, WITHIN, SCATTERED = 0, 1, 2
+from sightline.tui.catalog import Entry
+
+EXACT, WORD_START, WITHIN, SCATTERED = 0, 1, 2, 3
+"""How a term stands in a title: as a word, at a word's start, elsewhere, as letters in order; from there on, the wider
+they are scattered the larger."""
+
+_NOT_AT_ALL = -1
 _ENOUGH = 5  # with so many found as they were typed, nobody needs guesses
 _TYPO_SCORE = 80  # of 100; two wrong letters in ten. Below it, short words find strangers
 _TYPO_LETTERS = 3  # in shorter texts anything is one typo away from anything
-_SLICE = 2_000  # titles between two looks at whether the answer is still wanted
+_TYPOS_KEPT = 200
+_OCCURRENCES = 8  # of a term, looked at for one that is a word
 
 
-class _Term(NamedTuple):
-    text: str
-    word_start: re.Pattern[str]
-    scattered: re.Pattern[str]
+class Term(NamedTuple):
+    """A word of a filter's text.
 
-
-def terms_of(query: str) -> list[str]:
-    """The words of a filter's text; a title must hold each of them."""
-    return query.lower().split()
-
-
-def rank(titles: Sequence[str], query: str, cancelled: Callable[[], bool] = lambda: False) -> list[int]:
-    """Positions of the titles that a query finds, the best first.
-
-    Args:
-        titles: in small letters, one line each.
-        query: words that each must be in the title: from a word's start on, anywhere, or as scattered letters.
-        cancelled: asked now and then; where it says yes the answer is cut short.
+    Attributes:
+        text: in small letters, without the signs around it.
+        scattered: finds its letters in order; None where they must stand together (``'text``, ``^text``, ``text$``).
+        start: whether the title must begin with it (``^text``).
+        end: whether the command must end with it (``text$``).
+        unwanted: whether the title must not hold it (``!text``).
     """
-    terms = [_compiled(term) for term in terms_of(query)]
-    scored = list[tuple[int, int, int]]()
-    for start in range(0, len(titles), _SLICE):
-        if cancelled():
-            return []
-        scored += _scored(titles[start : start + _SLICE], start, terms)
-    found = [at for _, _, at in sorted(scored)]
-    if len(found) < _ENOUGH:
-        found += _typos(titles, " ".join(terms_of(query)), set(found))
-    return found
 
+    text: str
+    scattered: re.Pattern[str] | None
+    start: bool = False
+    end: bool = False
+    unwanted: bool = False
 
-def _scored(titles: Iterable[str], start: int, terms: list[_Term]) -> Iterable[tuple[int, int, int]]:
-    for at, title in enumerate(titles, start):
-        worst, spread = WORD_START, 0
-        for term in terms:
-            kind, width = _match(title, term)
-            if kind < 0:
+    def score(self, title: str) -> int:
+        """How it stands in a title, -1 for not at all."""
+        if self.unwanted:
+            return _NOT_AT_ALL if self._stands_in(title) else EXACT
+        if self.start or self.end:
+            return EXACT if self._stands_in(title) else _NOT_AT_ALL
+        at = title.find(self.text)
+        if at >= 0:
+            return self._place(title, at)
+        match = self.scattered.match(title) if self.scattered else None
+        if match is None:
+            return _NOT_AT_ALL
+        return SCATTERED + match.end() - match.start(1) - len(self.text)
+
+    def _stands_in(self, title: str) -> bool:
+        if not (self.start or self.end):
+            return self.text in title
+        command = title.partition("\n")[0] if self.end else title
+        return (not self.start or command.startswith(self.text)) and (not self.end or command.endswith(self.text))
+
+    def _place(self, title: str, at: int) -> int:
+        best, size = WITHIN, len(self.text)
+        for _ in range(_OCCURRENCES):
+            if at == 0 or not title[at - 1].isalnum():
+                end = at + size
+                if end == len(title) or not title[end].isalnum():
+                    return EXACT
+                best = WORD_START
+            at = title.find(self.text, at + 1)
+            if at < 0:
                 break
-            worst, spread = max(worst, kind), spread + width
-        else:
-            yield worst, spread, at
+        return best
+
+    def narrows(self, earlier: "Term") -> bool:
+        """Whether all that it finds was found by an earlier term."""
+        if self == earlier:
+            return True
+        plain = self.scattered is not None and earlier.scattered is not None
+        return plain and self.text.startswith(earlier.text)
 
 
-def _match(title: str, term: _Term) -> tuple[int, int]:
-    """How a term stands in a title (-1 for not at all), and over how many letters too many it is spread."""
-    if term.text in title:
-        return (WORD_START if term.word_start.search(title) else WITHIN), 0
-    match = term.scattered.match(title)
-    if not match:
-        return -1, 0
-    return SCATTERED, match.end(2) - match.start(1) - len(term.text)
+def terms_of(query: str) -> list[Term]:
+    """The words of a filter's text; a title must answer to each of them."""
+    return [term for word in query.lower().split() if (term := _term(word)) is not None]
 
 
-def _compiled(term: str) -> _Term:
+def _term(word: str) -> Term | None:
+    text = word
+    unwanted = text.startswith("!")
+    text = text.removeprefix("!")
+    start, together = text.startswith("^"), unwanted or text.startswith("'")
+    text = text[1:] if start or text.startswith("'") else text
+    end = text.endswith("$") and len(text) > 1
+    text = text[:-1] if end else text
+    if not text:  # a sign alone: what it is for is still to be typed
+        return None
+    scattered = None if start or end or together else _scattered(text)
+    return Term(text, scattered, start, end, unwanted)
+
+
+def _scattered(text: str) -> re.Pattern[str]:
     # Possessive runs: what a letter has skipped is never tried again, so that no title takes more than linear time.
-    letters = [rf"[^{re.escape(letter)}]*+{re.escape(letter)}" for letter in term]
-    first = rf"[^{re.escape(term[0])}]*+({re.escape(term[0])})"
-    rest = "".join(letters[1:-1]) + (rf"[^{re.escape(term[-1])}]*+({re.escape(term[-1])})" if len(term) > 1 else "()")
-    return _Term(term, re.compile(rf"(?<![^\W_]){re.escape(term)}"), re.compile(first + rest, re.DOTALL))
+    first, *rest = (f"[^{re.escape(letter)}]*+{re.escape(letter)}" for letter in text)
+    letter = re.escape(text[0])
+    return re.compile(first.removesuffix(letter) + f"({letter})" + "".join(rest))
 
 
-def _typos(titles: Sequence[str], query: str, found: set[int]) -> list[int]:
-    if len(query) < _TYPO_LETTERS:
-        return []
-    from rapidfuzz import fuzz, process
+class Search:
+    """One pass for one text.
 
-    close = process.extract(query, titles, scorer=fuzz.partial_ratio, score_cutoff=_TYPO_SCORE, limit=None)
-    return [at for _, _, at in sorted(close, key=lambda match: (-match[1], match[2])) if at not in found]
+    Attributes:
+        terms: what it looks for.
+        done: whether all entries have been looked at.
+        found: what it has found so far, in the order it came in.
+    """
+
+    def __init__(self, terms: Sequence[Term], entries: Sequence[Entry]) -> None:
+        self.terms = list(terms)
+        self.found = list[Entry]()
+        self._entries = entries
+        self._at = 0
+        self._by_score = dict[int, list[Entry]]()
+
+    @property
+    def done(self) -> bool:
+        return self._at >= len(self._entries)
+
+    def narrowed(self, terms: Sequence[Term]) -> "Search | None":
+        """A pass for a longer text over what this one has found or not yet looked at; None where that is not enough."""
+        if len(terms) < len(self.terms) or not all(map(Term.narrows, terms, self.terms)):
+            return None
+        return Search(terms, [*self.found, *self._entries[self._at :]])
+
+    def step(self, most: int) -> None:
+        """Look at the next entries."""
+        chunk = self._entries[self._at : self._at + most]
+        self._at += len(chunk)
+        first, *others = self.terms
+        score_first, by_score = first.score, self._by_score
+        for entry in chunk:
+            score = score_first(entry.title)
+            if score < 0:
+                continue
+            for term in others:
+                other = term.score(entry.title)
+                if other < 0:
+                    break
+                # The worst of the terms counts; of letters that are scattered, all.
+                score = score + other - SCATTERED if min(score, other) >= SCATTERED else max(score, other)
+            else:
+                self.found.append(entry)
+                by_score.setdefault(score, []).append(entry)
+
+    def best(self) -> list[Entry]:
+        """What has been found so far, the best first."""
+        return [entry for score in sorted(self._by_score) for entry in self._by_score[score]]
+
+
+class Guesses:
+    """A pass for what may have been meant.
+
+    Attributes:
+        done: whether all entries have been looked at.
+    """
+
+    def __init__(self, terms: Sequence[Term], entries: Sequence[Entry], found: Sequence[Entry]) -> None:
+        from rapidfuzz import fuzz, process  # 14 ms; few texts find nothing
+
+        self._extract, self._scorer = process.extract, fuzz.partial_ratio
+        self._text = " ".join(term.text for term in terms if not term.unwanted)
+        self._entries = entries
+        self._at = 0
+        self._known = {entry.name for entry in found}
+        self._close = list[tuple[float, Entry]]()
+
+    @property
+    def done(self) -> bool:
+        return self._at >= len(self._entries)
+
+    def step(self, most: int) -> None:
+        """Look at the next entries."""
+        chunk = self._entries[self._at : self._at + most]
+        self._at += len(chunk)
+        titles = [entry.title for entry in chunk]
+        for _, score, at in self._extract(
+            self._text, titles, scorer=self._scorer, score_cutoff=_TYPO_SCORE, limit=_TYPOS_KEPT
+        ):
+            if chunk[at].name not in self._known:
+                self._close.append((score, chunk[at]))
+
+    def best(self) -> list[Entry]:
+        """The closest first, as far as anyone would look."""
+        close = sorted(self._close, key=lambda scored: -scored[0])  # as found, where as close
+        return [entry for _, entry in close[:_TYPOS_KEPT]]
+
+
+def wants_guesses(search: Search) -> bool:
+    """Whether a pass that is done found so little that a typo is likely."""
+    letters = sum(len(term.text) for term in search.terms if not term.unwanted)
+    return len(search.found) < _ENOUGH and letters >= _TYPO_LETTERS
+
+
+def marked(text: str, terms: Sequence[Term]) -> set[int]:
+    """Positions of the letters of a text, as it is shown, that terms find in it."""
+    lowered = "".join(letter if len(small := letter.lower()) != 1 else small for letter in text)
+    positions = set[int]()
+    for term in terms:
+        if term.unwanted:
+            continue
+        at = lowered.find(term.text)
+        if at >= 0:
+            positions.update(range(at, at + len(term.text)))
+        elif term.scattered and term.scattered.match(lowered):
+            for letter in term.text:
+                at = lowered.index(letter, at + 1)
+                positions.add(at)
+    return positions

@@ -1,53 +1,92 @@
-"""The list as it is looked at: which buffers stand in it, in which order, filtered or not, and where the cursor is.
+"""The list as it is looked at: which rows stand in it, in which order, filtered or not, and where the cursor is.
 
 The view model between the store and the widget that draws it: no input or output, nothing of the screen.
 """
 
+from collections.abc import Sequence
+
 from sightline.store.records import Buffer
 from sightline.tui.catalog import Catalog, Entry
 from sightline.tui.loading import PAGE, Answer, Request
+from sightline.tui.ordering import Heading, Order, Row, grouped, in_order
 
 _RECORDS_KEPT = 2_000
 _AHEAD = 50  # rows below the lowest one wanted that are asked for with it
 
 
 class BufferRows:
-    """Rows of the list.
+    """Rows of the list: buffers, and above groups of them headings.
 
     Attributes:
-        catalog: the order, as far as it is known.
-        matches: names that the filter found, None without a filter.
+        catalog: the order of use, as far as it is known.
+        matches: what the filter found, None without a filter.
         cursor: the row that the cursor stands on.
-        selected: name of the buffer there, which it keeps when the order changes; empty while it is not known.
+        selected: name of the row there, which it keeps when the order changes; empty while it is not known.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, order: Order | None = None) -> None:
         self.catalog = Catalog()
-        self.matches: list[str] | None = None
+        self.matches: Sequence[Entry] | None = None
         self.cursor = 0
         self.selected = ""
+        self._order = order or Order()
+        self._folded = frozenset[str]()
+        self._version = 0  # of what is ours to say: order, folds, matches
+        self._ordered: Sequence[Entry] = ()
+        self._ordered_from: object = None
+        self._arranged: Sequence[Row] = ()
+        self._arranged_from: object = None
         self._records = dict[str, Buffer]()
         self._stale = set[str]()
         self._total = 0
         self._changed = True
 
+    # rows
+
+    @property
+    def order(self) -> Order:
+        """How the rows are ordered."""
+        return self._order
+
+    def entries(self) -> Sequence[Entry]:
+        """All buffers that are known, in order: what a filter looks through. The same object while nothing changes."""
+        of = (self.catalog.version, self._order)
+        if of != self._ordered_from:
+            self._ordered, self._ordered_from = in_order(self.catalog.entries, self._order), of
+        return self._ordered
+
+    @property
+    def _rows(self) -> Sequence[Row]:
+        of = (self.catalog.version, self._version)
+        if of != self._arranged_from:
+            shown = self.entries() if self.matches is None else self.matches
+            group = self._order.group
+            self._arranged = grouped(shown, group, self._folded) if group else shown
+            self._arranged_from = of
+        return self._arranged
+
     def __len__(self) -> int:
-        if self.matches is not None:
-            return len(self.matches)
-        return len(self.catalog) if self.catalog.complete else max(len(self.catalog), self._total)
+        if self.matches is None and self._order.is_usual and not self.catalog.complete:
+            return max(len(self.catalog), self._total)
+        return len(self._rows)
 
     def name(self, at: int) -> str:
-        """Name of the buffer in a row, empty where it has not been read."""
-        if self.matches is not None:
-            return self.matches[at] if 0 <= at < len(self.matches) else ""
-        return self.catalog.entries[at].name if 0 <= at < len(self.catalog) else ""
+        """Name of a row, empty where it has not been read."""
+        rows = self._rows
+        return rows[at].name if 0 <= at < len(rows) else ""
+
+    def heading(self, at: int) -> Heading | None:
+        """The heading that a row is, None for a buffer's."""
+        rows = self._rows
+        row = rows[at] if 0 <= at < len(rows) else None
+        return row if isinstance(row, Heading) else None
 
     def record(self, name: str) -> Buffer | None:
         """A buffer's record as it was last read."""
         return self._records.get(name)
 
     def move_to(self, at: int) -> bool:
-        """Put the cursor on a row; whether it stands on another buffer now."""
+        """Put the cursor on a row; whether it stands on another one now."""
         before = self.selected
         self.cursor = max(0, min(at, len(self) - 1))
         self.selected = self.name(self.cursor)
@@ -57,6 +96,18 @@ class BufferRows:
         """Put the cursor on a buffer, wherever it stands."""
         self.selected = name
         self._find_cursor()
+
+    def set_order(self, order: Order) -> None:
+        """Order the rows anew; the cursor stays on its buffer."""
+        self._order = order
+        self._version += 1
+        self._find_cursor()
+
+    def fold(self, heading: Heading) -> None:
+        """Hide the buffers below a heading, or show them again; the cursor goes to the heading."""
+        self._folded ^= {heading.name}
+        self._version += 1
+        self.select(heading.name)
 
     # what has to be read
 
@@ -75,11 +126,13 @@ class BufferRows:
         Args:
             first: first row on the screen.
             last: last row on the screen.
-            everything: whether all entries are wanted, as a filter does.
+            everything: whether all entries are wanted, as a filter does, or an order that is not the store's.
         """
-        wanted = [self.name(at) for at in range(first, last + 1)] + [self.selected]
+        everything = everything or not self._order.is_usual
         names = tuple(
-            dict.fromkeys(name for name in wanted if name and (name in self._stale or name not in self._records))
+            name
+            for name in dict.fromkeys(self._wanted(first, last))
+            if name and (name in self._stale or name not in self._records)
         )
         lacking = 0
         if not self.catalog.complete and self.catalog.entries:
@@ -94,22 +147,34 @@ class BufferRows:
         self._stale.difference_update(names)
         return request
 
+    def _wanted(self, first: int, last: int) -> list[str]:
+        """Names of the buffers whose records are wanted: those in sight, the selected one, what may have ended."""
+        headings = map(self.heading, range(first, last + 1))
+        wanted = [heading.first if heading else self.name(at) for at, heading in enumerate(headings, first)]
+        if self.selected and " " not in self.selected:
+            wanted.append(self.selected)
+        return wanted + (list(self.catalog.running) if self._changed else [])
+
     def take(self, answer: Answer) -> int:
-        """Take in what was read; by how many rows the selected buffer moved down."""
+        """Take in what was read; by how many rows the selected one moved down."""
         before = self.cursor
         self._total = answer.totals[0]
         if not self.catalog.entries:
             self.catalog.complete = False  # of an empty store nothing more was known than that
+        version = self.catalog.version
         self.catalog.put_newer(answer.newer)
         self.catalog.put_older(answer.older, complete=answer.complete)
         self.catalog.drop(answer.gone)
+        self.catalog.renew(answer.records.values())
         if self.matches is not None and answer.gone:
-            self.matches = [name for name in self.matches if name not in answer.gone]
+            self.matches = [entry for entry in self.matches if entry.name not in answer.gone]
+            self._version += 1
         self._records.update(answer.records)
         for name in answer.gone:
             self._records.pop(name, None)
         self._forget_records()
-        if self.matches is None and (answer.newer or answer.gone):
+        moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
+        if moved and (self.matches is None or answer.gone):
             self._find_cursor()
         if not self.selected:
             self.move_to(self.cursor)
@@ -121,35 +186,26 @@ class BufferRows:
 
     # filtering
 
-    def show_matches(self, names: list[str] | None, *, best: bool = False) -> None:
+    def show_matches(self, matches: Sequence[Entry] | None, *, best: bool = False) -> None:
         """Show what a filter found, or everything again.
 
         Args:
-            names: the best first; None to end the filter.
+            matches: the best first; None to end the filter.
             best: whether the cursor goes to the best one, rather than stay on its buffer.
         """
-        self.matches = names
+        self.matches = matches
+        self._version += 1
         if best:
-            self.move_to(0)
+            self.move_to(1 if self.heading(0) and len(self) > 1 else 0)
         else:
             self._find_cursor()
 
-    def titles(self) -> list[Entry]:
-        """What a filter looks through, as far as it has been read."""
-        return list(self.catalog.entries)
-
     def _find_cursor(self) -> None:
-        at = -1
         if self.selected:
-            at = self.catalog.position(self.selected) if self.matches is None else _index(self.matches, self.selected)
-        if at >= 0:
-            self.cursor = at
-        else:
-            self.move_to(self.cursor)
-
-
-def _index(names: list[str], name: str) -> int:
-    try:
-        return names.index(name)
-    except ValueError:
-        return -1
+            if self.name(self.cursor) == self.selected:
+                return
+            for at, row in enumerate(self._rows):
+                if row.name == self.selected:
+                    self.cursor = at
+                    return
+        self.move_to(self.cursor)

@@ -41,6 +41,31 @@ def short_bytes(count: int) -> str:
     return f"{size:.1f}{unit}" if size < 9.95 else f"{size:.0f}{unit}"
 
 
+def short_count(count: int) -> str:
+    """A number of lines in at most five characters: ``0``, ``9999``, ``12K``, ``1.2M``."""
+    if count < 10_000:
+        return str(count)
+    size, units = count / 1000, iter(_UNITS)
+    unit = next(units)
+    while size >= 999.5 and (larger := next(units, "")):
+        size, unit = size / 1000, larger
+    return f"{size:.1f}{unit}" if size < 9.95 else f"{size:.0f}{unit}"
+
+
+def duration(buffer: Buffer, now: float) -> str:
+    """How long it took or has been running, in at most five characters: ``0.4s``, ``2m05``, ``3h20``, ``2d``."""
+    if buffer.kind != "cmd":
+        return ""
+    seconds = max((now if buffer.ended is None else buffer.ended) - buffer.created, 0.0)
+    if seconds < 9.95:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours = minutes // 60
+    if hours:
+        return f"{hours}h{minutes % 60:02}" if hours < 10 else f"{hours}h" if hours < 100 else f"{hours // 24}d"
+    return f"{minutes}m{rest:02}" if minutes else f"{rest}s"
+
+
 def exit_text(buffer: Buffer) -> str:
     """The exit code as a column has it; empty while there is none."""
     if buffer.timed_out:

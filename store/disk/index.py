@@ -33,6 +33,38 @@ class Listed(NamedTuple):
     used: int
 
 
+class Brief(NamedTuple):
+    """What lists of any length are ordered and filtered by.
+
+    Attributes:
+        name: of the buffer.
+        used: its place in the order of use.
+        command: its first characters.
+        label: a person's or a caller's name for it.
+        session: name of the session that captured it.
+        state: ``running``, ``sealed``, ``interrupted`` or ``evicted``.
+        bytes: of all streams.
+        lines: of all streams.
+        created: when the capture began, seconds since the epoch.
+        ended: when it ended, None while it runs.
+        exit_code: None where there is none.
+        timed_out: whether the time limit ended it.
+    """
+
+    name: str
+    used: int
+    command: str
+    label: str
+    session: str
+    state: str
+    bytes: int
+    lines: int
+    created: float
+    ended: float | None
+    exit_code: int | None
+    timed_out: bool
+
+
 class IndexedView(NamedTuple):
     """A view's record, and where its line stands in its session's audit file (bytes)."""
 
@@ -172,6 +204,16 @@ class Index:
             (*parameters, limit),
         )
         return [Listed(_buffer(row[:-1]), row[-1]) for row in rows]
+
+    def briefs(self, limit: int, *, before: int | None, characters: int) -> list[Brief]:
+        """As `listed`, without what costs: ten times as many in the same time; of each command the first characters."""
+        rows = self._db.rows(
+            "SELECT name, used, substr(command, 1, ?), label, session, state, bytes,"
+            " (SELECT COALESCE(SUM(json_extract(value, '$[1]')), 0) FROM json_each(streams)),"
+            " created, ended, exit_code, timed_out FROM buffers WHERE used < ? ORDER BY used DESC LIMIT ?",
+            (characters, (1 << 62) if before is None else before, limit),
+        )
+        return [Brief._make(row) for row in rows]
 
     def least_used(self, limit: int) -> list[Buffer]:
         """Buffers that may be evicted, least recently used first."""

@@ -46,15 +46,15 @@ def where(pilot: Pilot[None]) -> tuple[object, ...]:
 def test_a_go_to_behind_a_filter_and_two_enters_arrives(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
-            await burst(pilot, "/test\r\r:500\r")
-            assert buffers(pilot).rows.selected == "cmd_00000b"
+            await burst(pilot, "/git\r\r:500\r")
+            assert buffers(pilot).rows.selected == "cmd_00000a"
             assert viewer(pilot).has_focus
             assert viewer(pilot)._target == 500
 
     run(body)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(typed=st.text("/gj\r\x1b\t:5G?", max_size=9))
 def test_a_burst_has_the_effect_of_its_keys(typed: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     reached = []

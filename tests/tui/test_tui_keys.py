@@ -39,7 +39,7 @@ def test_a_key_from_the_configuration_takes_the_place_of_the_usual_one(tmp_path:
     ("config", "message", "hint"),
     [
         ('[keys.lsit]\ndown = "n"\n', "keys.lsit: there is no such pane", "anywhere, app, list, viewer"),
-        ('[keys.list]\ndwn = "n"\n', "keys.list.dwn: there is no such action", "down, half-a-page-down"),
+        ('[keys.list]\ndwn = "n"\n', "keys.list.dwn: there is no such action", "down, group, half-a-page-down"),
         ('[keys.list]\ndown = "hyper+n"\n', "keys.list.down: 'hyper+n' is no key", "pagedown"),
         ('[keys.list]\ndown = "n"\nup = "n"\n', "keys.list.up: 'n' is what keys.list.down has", "keys of its own"),
         ("[keys.list]\ndown = 3\n", "keys.list.down: 3 is not the name of a key", "keys.list"),

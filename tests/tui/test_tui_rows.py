@@ -7,8 +7,9 @@ import pytest
 from sightline.store.store import Store
 from sightline.tui import loading
 from sightline.tui.loading import load
+from sightline.tui.ordering import Order
 from sightline.tui.rows import BufferRows
-from tui_kit import add, open_store
+from tui_kit import add, begin, numbered, open_store
 
 
 @pytest.fixture
@@ -52,6 +53,14 @@ def test_scrolling_reads_on(store: Store) -> None:
     read(store, rows, 8, 10)
     assert known(rows) == names(*range(29, 17, -1))
     assert rows.record(rows.name(10)).command == "command 19"
+
+
+def test_what_all_are_ordered_by_is_the_same_however_it_was_read(store: Store) -> None:
+    store.amend("cmd_000002", label="Nightly")
+    rows, others = BufferRows(), BufferRows()
+    read(store, rows, everything=True)
+    read(store, others, 0, 30)
+    assert rows.catalog.entries == others.catalog.entries
 
 
 def test_everything_can_be_read(store: Store) -> None:
@@ -117,10 +126,64 @@ def test_an_empty_store_and_its_first_buffer(tmp_path: Path) -> None:
 def test_matches_take_the_place_of_the_order(store: Store) -> None:
     rows = BufferRows()
     read(store, rows)
-    rows.show_matches(names(3, 7), best=True)
+    read(store, rows, everything=True)
+    rows.show_matches([entry for name in names(3, 7) for entry in rows.entries() if entry.name == name], best=True)
     read(store, rows)
     assert (len(rows), rows.selected) == (2, names(3)[0])
     assert rows.record(names(7)[0]) is not None
     rows.show_matches(None)
     read(store, rows, everything=True)
     assert rows.name(rows.cursor) == rows.selected
+
+
+def test_a_capture_that_ends_is_ordered_by_how_it_ended(store: Store) -> None:
+    recording = begin(store, "cmd_aaaaaa", "make")
+    recording.register()
+    recording.append("out", numbered(9))
+    rows = BufferRows(Order("lines"))
+    read(store, rows)
+    assert rows.catalog.running == {"cmd_aaaaaa"}
+    recording.append("out", numbered(90))
+    recording.seal(exit_code=3)
+    rows.move_to(20)
+    rows.index_changed()
+    read(store, rows, 20, 22)
+    assert rows.name(0) == "cmd_aaaaaa"
+    assert (rows.entries()[0].lines, rows.entries()[0].exit) == (99, 3)
+    assert not rows.catalog.running
+
+
+def test_another_order_reads_all_and_keeps_the_cursor_on_its_buffer(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows)
+    rows.move_to(2)
+    rows.set_order(Order("command"))
+    read(store, rows, 0, 30)
+    assert [rows.name(at) for at in range(3)] == names(0, 1, 10)
+    assert rows.name(rows.cursor) == rows.selected == names(27)[0]
+
+
+def test_groups_stand_under_headings_that_fold(store: Store) -> None:
+    add(store, "file_aaaaaa", "src/main.rs")
+    rows = BufferRows(Order(group="kind"))
+    read(store, rows, 0, 30)
+    assert [rows.heading(at) is not None for at in range(4)] == [True, False, True, False]
+    assert (rows.heading(0).key, rows.heading(0).size, rows.heading(2).size) == ("file", 1, 30)
+    assert len(rows) == 33
+    rows.move_to(9)
+    rows.fold(rows.heading(2))
+    assert (len(rows), rows.cursor) == (3, 2)
+    rows.fold(rows.heading(2))
+    assert len(rows) == 33
+
+
+def test_a_new_buffer_joins_its_group(store: Store) -> None:
+    rows = BufferRows(Order(group="kind"))
+    read(store, rows, 0, 30)
+    rows.move_to(5)
+    selected = rows.selected
+    add(store, "tool_aaaaaa", "mcp__read")
+    rows.index_changed()
+    read(store, rows, 0, 30)
+    assert (rows.heading(0).key, rows.heading(2).key) == ("tool", "cmd")
+    assert (rows.selected, rows.cursor) == (selected, 7)

@@ -3,7 +3,6 @@
 import pytest
 from sightline.tui.goto import line_meant
 from sightline.tui.strips import Part, cut, fitted, pad
-from sightline.tui.widgets.buffer_row import columns
 from sightline.tui.wording import age, short_bytes
 
 
@@ -68,10 +67,3 @@ def test_text_is_cut_by_cells_and_not_by_characters() -> None:
     assert cut("日本語テキスト", 7) == "日本語…"
     assert pad("日本", 6) == "日本  "
     assert [part.text for part in fitted([Part("abc"), Part("defgh")], 6)] == ["abc", "de…"]
-
-
-@pytest.mark.parametrize("width", [20, 33, 34, 43, 44, 60, 200])
-def test_columns_never_take_more_than_the_row(width: int) -> None:
-    room = columns(width)
-    taken = 3 + 12 + 1 + room.command + sum(cells + 1 for cells in room[1:] if cells)
-    assert taken <= max(width, 25)

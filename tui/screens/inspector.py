@@ -9,7 +9,9 @@ from sightline.store.store import Store, Target
 from sightline.tui import messages
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keys import named
+from sightline.tui.ordering import GROUPS, SORTS, Order
 from sightline.tui.prompts import PROMPTS
+from sightline.tui.remembered import Remembered
 from sightline.tui.strips import Part
 from sightline.tui.widgets.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.widgets.header import Header
@@ -40,20 +42,30 @@ class Inspector(Screen[None]):
         ],
     )
 
-    def __init__(self, store: Store, *, target: Target | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        store: Store,
+        remembered: Remembered,
+        *,
+        target: Target | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         """Make the screen.
 
         Args:
             store: what it shows.
+            remembered: how it stood the last time.
             target: what it opens on; the most recently used buffer by default.
             clock: what ages are counted from.
         """
         super().__init__()
         self._store = store
+        self._remembered = remembered
         self._clock = clock
         self._target = target
         self._buffer: Buffer | None = None
         self._query = ""
+        self._to_go: tuple[str, messages.PlaceMeant] | None = None
 
     def compose(self) -> ComposeResult:
         """Header, panes, keys."""
@@ -63,8 +75,10 @@ class Inspector(Screen[None]):
         yield Header(self._store.settings)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
-                yield ListTitle()
-                yield BufferList(self._store, clock=self._clock, selected=target.buffer.name if target else "")
+                order = self._remembered_order()
+                yield ListTitle(order)
+                selected = target.buffer.name if target else ""
+                yield BufferList(self._store, clock=self._clock, selected=selected, order=order)
             with Vertical(id="right"):
                 yield Info(clock=self._clock)
                 yield Viewer(self._store, line=target.first if target else 0)
@@ -102,6 +116,19 @@ class Inspector(Screen[None]):
 
     # what the panes tell
 
+    def on_order_chosen(self, message: messages.OrderChosen) -> None:
+        """The list and its title stand in another order, the next time too."""
+        order = message.order
+        self.query_one(BufferList).set_order(order)
+        self.query_one(ListTitle).ordered(order)
+        for name, value in order._asdict().items():
+            self._remembered.put(name, value)
+
+    def _remembered_order(self) -> Order:
+        usual = Order()
+        order = Order(*(self._remembered.get(name, getattr(usual, name)) for name in Order._fields))
+        return order if order.sort in SORTS and order.group in GROUPS else usual
+
     def on_store_counted(self, message: messages.StoreCounted) -> None:
         """Counts go to the header."""
         if not self._is_whole:
@@ -115,6 +142,8 @@ class Inspector(Screen[None]):
 
     def _show(self, buffer: Buffer | None) -> None:
         self._buffer = buffer
+        if self._to_go and (buffer is None or buffer.name != self._to_go[0]):
+            self._to_go = None
         self.query_one(Info).about(buffer)
         self.query_one(Viewer).show(buffer)
         self._say_why_empty()
@@ -125,12 +154,15 @@ class Inspector(Screen[None]):
             return
         self.query_one(Info).at(message)
         self._say_why_empty()
+        if self._to_go and self.query_one(Viewer).shows(self._to_go[0]):
+            (_, meant), self._to_go = self._to_go, None
+            self.on_place_meant(meant)
 
     def on_list_filtered(self, message: messages.ListFiltered) -> None:
         """What the filter found goes to the title."""
         if not self._is_whole:
             return
-        self.query_one(ListTitle).filtered(self._query, message.found)
+        self.query_one(ListTitle).filtered(self._query, message)
 
     def _say_why_empty(self) -> None:
         """Where there is no output, say why in its place."""
@@ -174,15 +206,25 @@ class Inspector(Screen[None]):
         """Ask for one of `PROMPTS`; at once, so that the next key reaches it."""
         prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
-            prompt = Prompt(asks, id=name)
+            prompt = Prompt(asks, id=name, settled=self.query_one(BufferList).settled if name == "filter" else None)
             self.query_one(asks.pane).mount(prompt, before=asks.above or None)
         prompt.open()
+        if name == "filter":
+            self.query_one(BufferList).expect_filter()
 
     def on_prompt_typed(self, message: messages.PromptTyped) -> None:
         """What is done as one types."""
         if message.prompt == "filter":
             self._query = message.text
             self.query_one(BufferList).filter(message.text)
+
+    def on_place_meant(self, message: messages.PlaceMeant) -> None:
+        """Go to a place in the buffer that is selected, as soon as it is open."""
+        viewer = self.query_one(Viewer)
+        if self._buffer is not None and not viewer.shows(self._buffer.name):
+            self._to_go = self._buffer.name, message
+        else:
+            viewer.go_to(message.text)
 
     # keys
 

@@ -7,15 +7,17 @@ from typing import ClassVar
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
+from sightline.tui.filtering import Filtering, Found
 from sightline.tui.keys import named
 from sightline.tui.loading import Answer, load
-from sightline.tui.messages import BufferSelected, ListFiltered, StoreCounted
-from sightline.tui.ranking import rank, terms_of
+from sightline.tui.messages import BufferSelected, ListFiltered, MarksChanged, OrderChosen, StoreCounted
+from sightline.tui.ordering import GROUPS, SORTS, Order, following
+from sightline.tui.ranking import terms_of
 from sightline.tui.rows import BufferRows
 from sightline.tui.strips import Part, row
-from sightline.tui.widgets.buffer_row import row_parts
+from sightline.tui.widgets.buffer_row import group_parts, row_parts
 from sightline.tui.widgets.styled import Styled
-from sightline.tui.wording import age
+from sightline.tui.wording import age, duration
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -24,7 +26,8 @@ from textual.strip import Strip
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
 LOST_SECONDS = 2.0  # a killed writer tells nobody: while captures run, the store is asked this often
-
+MARKS = ("A", "B")
+"""What the marked ones carry: the older and the newer side of a diff."""
 
 _FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
 
@@ -33,7 +36,11 @@ class BufferList(Styled, ScrollView, can_focus=True):
     """Buffers, most recently used first. Looking at one is no use of it: browsing never changes the order."""
 
     PREFIX = "buffer-list"
-    PARTS = ("dim", "ref", "label", "accent", "running", "ok", "failed", "interrupted", "evicted")
+    PARTS = (
+        *("dim", "strong", "ref", "label", "accent", "mark", "match", "kind-cmd", "kind-file", "kind-tool"),
+        *("running", "ok", "failed", "interrupted", "evicted"),
+        *("program", "option", "quoted", "join"),
+    )
     COMPONENT_CLASSES: ClassVar = {f"buffer-list--{part}" for part in (*PARTS, "cursor")}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "list",
@@ -46,31 +53,45 @@ class BufferList(Styled, ScrollView, can_focus=True):
             Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
             Binding("home,g", "top", "Most recently used", show=False),
             Binding("end,G", "bottom", "Least recently used", show=False),
-            Binding("enter", "screen.read", "Read"),
+            Binding("enter", "choose", "Read"),
+            Binding("m", "mark", "Mark"),
+            Binding("S", "sort", "Sort"),
+            Binding("R", "turn", "Reverse", show=False),
+            Binding("o", "group", "Group", show=False),
         ],
     )
 
-    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time, selected: str = "") -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Callable[[], float] = time.time,
+        selected: str = "",
+        order: Order | None = None,
+    ) -> None:
         """Make the list.
 
         Args:
             store: whose buffers are listed.
             clock: what ages are counted from.
             selected: name of the buffer that the cursor stands on at first; the first one by default.
+            order: of the rows; most recently used first by default.
         """
         super().__init__(id="buffers")
         self._store = store
         self._clock = clock
-        self._query = ""
+        self._terms = terms_of("")
         self._look_for_best = False
         self._to_bottom = False
+        self._read_all = False
         self._announced: object = self
         self._drawn: object = self
         self._captures = 0
-        self.rows = BufferRows()
+        self._marks: tuple[str, ...] = ()
+        self.rows = BufferRows(order)
         self.rows.selected = selected
         self._reads = Errand(self, self._plan_read, self._take)
-        self._filters = Errand(self, self._plan_filter, self._take_matches)
+        self._filtering = Filtering(self, self._take_matches)
 
     def on_mount(self) -> None:
         """Ages go on; what `first_look` left out is read behind the first screen."""
@@ -98,20 +119,39 @@ class BufferList(Styled, ScrollView, can_focus=True):
         if self._captures:
             self.store_changed(index=True, live=frozenset())
 
+    def expect_filter(self) -> None:
+        """A text is about to be typed: what it is looked for in may be read already."""
+        self._read_all = True
+        self._reads.ask()
+
     def filter(self, query: str) -> None:
         """Show only what a text finds; an empty one shows everything."""
-        terms = " ".join(terms_of(query))
-        if terms == self._query:
+        terms = terms_of(query)
+        if terms == self._terms:
             return
-        self._query = terms
+        self._terms = terms
         if terms:
             self._look_for_best = True
-            self._filters.ask()
-            self._reads.ask()
+            self._filtering.look_for(terms, self.rows.entries())
+            self.expect_filter()
             return
+        self._read_all = False
+        self._filtering.stop()
         self.rows.show_matches(None)
         self.post_message(ListFiltered(None))
         self._redraw()
+
+    async def settled(self) -> None:
+        """Until the filter has looked at all that has been read."""
+        await self._filtering.settled()
+
+    def set_order(self, order: Order) -> None:
+        """Order the rows anew; the cursor stays on its buffer, and in sight."""
+        self.rows.set_order(order)
+        if self._terms:
+            self._filtering.look_for(self._terms, self.rows.entries())
+        self._redraw()
+        self._reads.ask()
 
     def on_resize(self) -> None:
         """Other rows may be on the screen."""
@@ -127,10 +167,10 @@ class BufferList(Styled, ScrollView, can_focus=True):
 
     def _plan_read(self) -> Callable[[], Answer] | None:
         first = self.scroll_offset.y
-        request = self.rows.request(first, first + self.size.height, everything=bool(self._query) or self._to_bottom)
+        request = self.rows.request(first, first + self.size.height, everything=self._read_all or self._to_bottom)
         if request is None:
             return None
-        return lambda: load(self._store, request, lambda: self._reads.asked_again)
+        return lambda: load(self._store, request)
 
     def _take(self, answer: Answer) -> None:
         in_sight = self._cursor_in_sight()
@@ -138,8 +178,10 @@ class BufferList(Styled, ScrollView, can_focus=True):
             self.notify(f"@{self.rows.selected} has been removed", markup=False)
         self._captures = answer.totals[2]
         shift = self.rows.take(answer)
-        if self._query and (answer.newer or answer.older):
-            self._filters.ask()
+        if self._marks and answer.gone.intersection(self._marks):
+            self._set_marks(tuple(name for name in self._marks if name not in answer.gone))
+        if self._terms and (answer.newer or answer.older):
+            self._filtering.look_for(self._terms, self.rows.entries())
         if self._to_bottom:
             self.rows.move_to(len(self.rows) - 1)
             self._to_bottom = not self.rows.catalog.complete
@@ -147,24 +189,10 @@ class BufferList(Styled, ScrollView, can_focus=True):
         self._redraw(shift, in_sight)
         self._reads.ask()
 
-    def _plan_filter(self) -> Callable[[], tuple[str, list[str]]] | None:
-        query, entries = self._query, self.rows.titles()
-        if not query:
-            return None
-
-        def read() -> tuple[str, list[str]]:
-            found = rank([entry.title for entry in entries], query, lambda: self._filters.asked_again)
-            return query, [entries[at].name for at in found]
-
-        return read
-
-    def _take_matches(self, result: tuple[str, list[str]]) -> None:
-        query, names = result
-        if query != self._query or self._filters.asked_again:
-            return
-        self.rows.show_matches(names, best=self._look_for_best)
-        self._look_for_best = False
-        self.post_message(ListFiltered(len(names)))
+    def _take_matches(self, found: Found) -> None:
+        self.rows.show_matches(found.entries, best=self._look_for_best)
+        self._look_for_best = self._look_for_best and not found.done
+        self.post_message(ListFiltered(len(found.entries), found.close, found.done))
         self._redraw()
         self._reads.ask()
 
@@ -192,14 +220,15 @@ class BufferList(Styled, ScrollView, can_focus=True):
         """All that the rows on the screen are drawn from, but for their style."""
         now, first = self._clock(), self.scroll_offset.y
         records = [self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height)]
-        rows = [(record, age(now - record.accessed) if record else "") for record in records]
-        return rows, self.rows.cursor, len(self.rows), first
+        times = [(age(now - record.accessed), duration(record, now)) if record else () for record in records]
+        headings = [self.rows.heading(at) for at in range(first, first + self.size.height)]
+        return records, times, headings, self._terms, self._marks, self.rows.cursor, len(self.rows), first
 
     def _announce(self) -> None:
         """Tell which buffer is selected, as often as its record has changed."""
         buffer = self.rows.record(self.rows.selected)
         if buffer is None and len(self.rows) > 0:
-            return  # it is being read
+            return  # it is being read, or a heading
         if buffer != self._announced:
             self._announced = buffer
             self.post_message(BufferSelected(buffer))
@@ -223,9 +252,16 @@ class BufferList(Styled, ScrollView, can_focus=True):
         if at == self.rows.cursor:
             base += self.get_component_rich_style("buffer-list--cursor", partial=True)
             styles = {part: style for part, style in styles.items() if part not in _FAINT}
+        return row(self._parts(at, width), (), width, base, styles)
+
+    def _parts(self, at: int, width: int) -> list[Part]:
+        if heading := self.rows.heading(at):
+            return group_parts(heading, self.rows.record(heading.first), width)
         buffer = self.rows.record(self.rows.name(at))
-        parts = [Part("  …", "dim")] if buffer is None else row_parts(buffer, width, self._clock())
-        return row(parts, (), width, base, styles)
+        if buffer is None:
+            return [Part("  …", "dim")]
+        mark = MARKS[self._marks.index(buffer.name)] if buffer.name in self._marks else ""
+        return row_parts(buffer, width, self._clock(), mark=mark, terms=self._terms)
 
     # keys and mouse
 
@@ -259,10 +295,52 @@ class BufferList(Styled, ScrollView, can_focus=True):
         self._move_to(len(self.rows) - 1)
         self._to_bottom = self.rows.matches is None and not self.rows.catalog.complete
 
+    async def action_choose(self) -> None:
+        """Read the selected buffer, or fold the group of a heading."""
+        if heading := self.rows.heading(self.rows.cursor):
+            self.rows.fold(heading)
+            self._redraw()
+            self._reads.ask()
+        elif len(self.rows):
+            await self.run_action("screen.read")
+
+    def action_sort(self) -> None:
+        """The next order."""
+        order = self.rows.order
+        self.post_message(OrderChosen(order._replace(sort=following(SORTS, order.sort), turned=False)))
+
+    def action_turn(self) -> None:
+        """The same order the other way round."""
+        self.post_message(OrderChosen(self.rows.order._replace(turned=not self.rows.order.turned)))
+
+    def action_group(self) -> None:
+        """The next grouping."""
+        order = self.rows.order
+        self.post_message(OrderChosen(order._replace(group=following(GROUPS, order.group))))
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Names of the marked buffers, in the order they were marked."""
+        return self._marks
+
+    def action_mark(self) -> None:
+        """Mark the selected buffer for a diff, or unmark it, and go on to the next; of three marks the first goes."""
+        name = self.rows.selected
+        if not name or self.rows.heading(self.rows.cursor):
+            return
+        others = tuple(marked for marked in self._marks if marked != name)
+        self._set_marks(others if name in self._marks else (*others, name)[-len(MARKS) :])
+        self._move_to(self.rows.cursor + 1)
+
+    def _set_marks(self, marks: tuple[str, ...]) -> None:
+        self._marks = marks
+        self.post_message(MarksChanged(marks))
+        self._refresh_where_changed()
+
     async def on_click(self, event: events.Click) -> None:
-        """Select the row clicked on; twice to read it."""
+        """Select the row clicked on; twice to read it. A click on a heading folds its group."""
         at = self.scroll_offset.y + event.y
         if at < len(self.rows):
             self._move_to(at)
-            if event.chain > 1:
-                await self.run_action("screen.read")
+            if event.chain > 1 or self.rows.heading(at):
+                await self.action_choose()

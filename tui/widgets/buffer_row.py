@@ -1,69 +1,193 @@
-"""How one buffer, and the heading above them all, is laid out in columns."""
+"""How one buffer, a group's heading, and the names of the columns above them all are laid out in columns."""
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sightline.store.records import Buffer
 from sightline.tui import wording
+from sightline.tui.command_words import command_parts
+from sightline.tui.ordering import Heading, Order
+from sightline.tui.ranking import Term, marked
 from sightline.tui.safe import title
-from sightline.tui.strips import Part, pad
+from sightline.tui.strips import Part, cut, fitted, pad, width_of
 
-_REF, _EXIT, _SIZE, _AGE = 12, 4, 5, 4  # cells
-_NARROW = 44  # below this many cells the size goes, so that a command is left to read
-_VERY_NARROW = 34
+_LEFT = 4  # the mark for a diff, state, pin, a space
+_REF = 12
+_LEAST_COMMAND = 16  # columns go so that this much of a command can be read
+_FOLDED, _UNFOLDED = "▸", "▾"
 
 
-class Columns(NamedTuple):
-    """Cells for each column; 0 for one that is left out."""
+class Column(NamedTuple):
+    """A column right of the command.
+
+    Attributes:
+        name: as it stands above it.
+        cells: its width.
+        sort: the order that a click on its name gives; empty for none.
+        text: what stands there of a buffer, now.
+        left: whether it is set to the left.
+    """
+
+    name: str
+    cells: int
+    sort: str
+    text: Callable[[Buffer, float], str]
+    left: bool = False
+
+
+_AGE = Column("AGE", 4, "recent", lambda buffer, now: wording.age(now - buffer.accessed))
+_EXIT = Column("EXIT", 4, "exit", lambda buffer, _: wording.exit_text(buffer))
+_SIZE = Column("SIZE", 5, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-")
+_LINES = Column("LINES", 5, "lines", lambda buffer, _: wording.short_count(buffer.lines))
+_TIME = Column("TIME", 5, "duration", lambda buffer, now: wording.duration(buffer, now))
+_SESSION = Column("SESSION", 18, "", lambda buffer, _: title(buffer.session), left=True)
+
+_BY_WEIGHT = (_AGE, _EXIT, _SIZE, _LINES, _TIME, _SESSION)
+"""The first of them are the last to go where it is narrow."""
+
+_IN_ORDER = (_EXIT, _LINES, _SIZE, _TIME, _AGE, _SESSION)
+
+
+class Layout(NamedTuple):
+    """What a row has room for.
+
+    Attributes:
+        command: cells for label and command.
+        columns: those right of it.
+    """
 
     command: int
-    exit: int
-    size: int
-    age: int
+    columns: tuple[Column, ...]
 
 
-def columns(width: int) -> Columns:
-    """What a row of this width has room for."""
-    exit_, size = (0 if width < _VERY_NARROW else _EXIT), (0 if width < _NARROW else _SIZE)
-    fixed = 3 + _REF + 1 + sum(cells + 1 for cells in (exit_, size, _AGE) if cells) + 1
-    return Columns(max(width - fixed, 4), exit_, size, _AGE)
+def layout(width: int) -> Layout:
+    """What a row of this many cells has room for."""
+    room = width - _LEFT - _REF - 2  # a space on both sides of the command
+    kept = list[Column]()
+    for column in _BY_WEIGHT:
+        least = _LEAST_COMMAND if kept else 4
+        if room - column.cells - 1 < least:
+            break
+        kept.append(column)
+        room -= column.cells + 1
+    return Layout(max(room, 4), tuple(column for column in _IN_ORDER if column in kept))
 
 
-def heading(width: int) -> list[Part]:
-    """Names of the columns."""
-    room = columns(width)
-    named = ((" EXIT", room.exit), (" SIZE", room.size), (" AGE", room.age))
-    text = f"   {pad('REF', _REF)} {pad('COMMAND', room.command)}"
-    return [Part(text + "".join(f" {name.strip():>{cells}}" for name, cells in named if cells), "dim")]
-
-
-def row_parts(buffer: Buffer, width: int, now: float) -> list[Part]:
-    """A buffer's row."""
-    room = columns(width)
-    state = wording.state_of(buffer)
-    faded = "dim" if state == "evicted" else ""
-    kind, _, digits = buffer.ref.partition("_")
-    label = title(buffer.label)
-    command = title(buffer.command)
+def heading_parts(width: int, order: Order) -> list[Part]:
+    """The names of the columns, that of the order with an arrow."""
+    room = layout(width)
     parts = [
-        Part(wording.MARKS[state], faded or state),
-        Part(f"{wording.PIN} " if buffer.pinned else "  ", faded or "accent"),
-        Part(kind + "_", "dim"),
-        Part(pad(digits, _REF - len(kind) - 1), faded or "ref"),
-        Part(" "),
-        *_named(label, command, room.command, faded),
+        Part(" " * _LEFT + pad("REF", _REF) + " ", "dim"),
+        _head("COMMAND", "command", room.command, order, left=True),
     ]
-    if room.exit:
-        ended_badly = "failed" if buffer.failed and not faded else "dim"
-        parts.append(Part(f" {wording.exit_text(buffer):>{room.exit}}", ended_badly))
-    if room.size:
-        size = wording.short_bytes(buffer.bytes) if buffer.bytes else "-"
-        parts.append(Part(f" {size:>{room.size}}", faded))
-    parts.append(Part(f" {wording.age(now - buffer.accessed):>{room.age}}", "dim"))
+    parts.append(Part(" "))
+    for column in room.columns:
+        parts.append(Part(" "))
+        parts.append(_head(column.name, column.sort, column.cells, order, left=column.left))
     return parts
 
 
-def _named(label: str, command: str, width: int, faded: str) -> list[Part]:
-    if not label:
-        return [Part(pad(command, width), faded)]
-    named = pad(f"{label}  {command}", width)
-    return [Part(named[: len(label)], faded or "label"), Part(named[len(label) :], faded)]
+def _head(name: str, sort: str, cells: int, order: Order, *, left: bool) -> Part:
+    if order.sort == sort and not (sort == "recent" and not order.turned):
+        name = f"{name[: cells - 1]}{'▴' if order.turned else '▾'}"
+        return Part(pad(name, cells) if left else f"{name:>{cells}}", "accent")
+    return Part(pad(name, cells) if left else f"{name:>{cells}}", "dim")
+
+
+def sort_at(width: int, x: int) -> str:
+    """The order that the name of the column in a cell stands for; empty for none."""
+    room = layout(width)
+    at = _LEFT + _REF + 1
+    if at <= x < at + room.command:
+        return "command"
+    at += room.command + 1
+    for column in room.columns:
+        if at <= x <= at + column.cells:
+            return column.sort
+        at += column.cells + 1
+    return ""
+
+
+def group_parts(heading: Heading, first: Buffer | None, width: int) -> list[Part]:
+    """A heading's row.
+
+    Args:
+        heading: of a group.
+        first: the record of its first buffer, where it has been read: it has the command as it was typed.
+        width: cells.
+    """
+    key = first.command if first and heading.group == "command" else heading.key
+    sign = _FOLDED if heading.folded else _UNFOLDED
+    counted = Part(f"  {wording.counted(heading.size, 'buffer')}", "dim")
+    name = cut(title(key) or f"no {heading.group}", max(width - 3 - width_of([counted]), 4))
+    return [Part(f" {sign} ", "accent"), Part(name, "strong"), counted]
+
+
+def row_parts(buffer: Buffer, width: int, now: float, *, mark: str = "", terms: Sequence[Term] = ()) -> list[Part]:
+    """A buffer's row.
+
+    Args:
+        buffer: its record.
+        width: cells.
+        now: seconds since the epoch.
+        mark: what it is marked with for a diff, at most one cell.
+        terms: what a filter looks for, to be marked.
+    """
+    room = layout(width)
+    state = wording.state_of(buffer)
+    faded = "dim" if state == "evicted" else ""
+    parts = [
+        Part(mark or " ", "mark"),
+        Part(wording.MARKS[state], faded or state),
+        Part(f"{wording.PIN} " if buffer.pinned else "  ", faded or "accent"),
+        *_ref_parts(buffer, faded, terms),
+        Part(" "),
+        *_named(buffer, room.command, faded, terms),
+        Part(" "),
+    ]
+    for column in room.columns:
+        text = cut(column.text(buffer, now), column.cells)
+        style = "failed" if column is _EXIT and buffer.failed and not faded else "dim" if column is not _SIZE else faded
+        parts.append(Part(" "))
+        if column.left:
+            parts += filled(marked_parts([Part(text, style)], terms), column.cells)
+        else:
+            parts.append(Part(f"{text:>{column.cells}}", style))
+    return parts
+
+
+def _ref_parts(buffer: Buffer, faded: str, terms: Sequence[Term]) -> list[Part]:
+    kind, _, digits = buffer.ref.partition("_")
+    parts = [Part(kind + "_", faded or f"kind-{buffer.kind}"), Part(digits, faded or "ref")]
+    return filled(marked_parts(parts, terms), _REF)
+
+
+def _named(buffer: Buffer, width: int, faded: str, terms: Sequence[Term]) -> list[Part]:
+    shown = title(buffer.command[: width * 4])  # what stands behind that could only be cut off
+    command = [Part(shown, faded)] if faded or buffer.kind != "cmd" else command_parts(shown)
+    label = title(buffer.label)
+    named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
+    return filled([*named, *marked_parts(command, terms)], width)
+
+
+def filled(parts: Sequence[Part], width: int) -> list[Part]:
+    """Parts in exactly this many cells."""
+    kept = fitted(parts, width)
+    return [*kept, Part(" " * (width - width_of(kept)))]
+
+
+def marked_parts(parts: Sequence[Part], terms: Sequence[Term]) -> list[Part]:
+    """Parts whose letters that a filter found stand out."""
+    text = "".join(part.text for part in parts)
+    positions = marked(text, terms) if terms else set()
+    if not positions:
+        return list(parts)
+    made, at = list[Part](), 0
+    for part in parts:
+        begun = 0
+        for end in range(1, len(part.text) + 1):
+            if end == len(part.text) or (at + end in positions) != (at + begun in positions):
+                made.append(Part(part.text[begun:end], "match" if at + begun in positions else part.style))
+                begun = end
+        at += len(part.text)
+    return made

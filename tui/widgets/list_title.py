@@ -1,42 +1,57 @@
 """The row above the list: names of its columns, or what the filter has found."""
 
+from sightline.tui.messages import ListFiltered, OrderChosen
+from sightline.tui.ordering import Order
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar
-from sightline.tui.widgets.buffer_row import heading
+from sightline.tui.widgets.buffer_row import heading_parts, sort_at
 from sightline.tui.wording import counted
+from textual import events
 
 
 class ListTitle(Bar):
-    """A heading that gives way to the filter's outcome."""
+    """A heading that gives way to the filter's outcome. A click on a column's name orders by it."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: Order) -> None:
         super().__init__(id="list-title")
+        self._order = order
         self._query = ""
-        self._found: int | None = None
+        self._found = ListFiltered(None)
 
     def on_resize(self) -> None:
         """Columns have moved."""
         self._tell()
 
-    def filtered(self, query: str, found: int | None) -> None:
-        """Say what a filter found; without one, None, it is the heading again."""
+    def filtered(self, query: str, found: ListFiltered) -> None:
+        """Say what a filter found; without one it is the heading again."""
         self._query, self._found = query, found
         self._tell()
 
+    def ordered(self, order: Order) -> None:
+        """Say in which order the list stands."""
+        self._order = order
+        self._tell()
+
+    def on_click(self, event: events.Click) -> None:
+        """Order by the column clicked on, the second time the other way round."""
+        sort = sort_at(self.size.width - 1, event.x) if self._found.found is None else ""
+        if sort:
+            turned = sort == self._order.sort and not self._order.turned
+            self.post_message(OrderChosen(self._order._replace(sort=sort, turned=turned)))
+
     def _tell(self) -> None:
-        if self._found is None:
+        if self._found.found is None:
             # The scrollbar's column is the list's, not the heading's.
-            self.say((heading(self.size.width - 1), ()))
+            self.say((heading_parts(self.size.width - 1, self._order), ()))
             return
-        clear = [Part("esc", "key"), Part(" clears ", "dim")]
-        self.say(
-            (
-                [
-                    Part(" / ", "accent"),
-                    Part(title(self._query)),
-                    Part(f"  {counted(self._found, 'match')}".replace("matchs", "matches"), "dim"),
-                ],
-                clear,
-            )
-        )
+        clear = [Part("Esc", "key"), Part(" clears ", "dim")]
+        self.say(([Part(" / ", "accent"), Part(title(self._query)), Part(f"  {self._outcome()}", "dim")], clear))
+
+    def _outcome(self) -> str:
+        found, close = self._found.found or 0, self._found.close
+        if close and found == close:
+            return "no match; did you mean:"
+        matches = counted(found - close, "match").replace("matchs", "matches")
+        more = "" if self._found.done else " so far"
+        return f"{matches}{more}, {close:,} close" if close else matches + more

@@ -1,9 +1,11 @@
 """A line to type in that is there when it is needed: the filter above the list, "go to line" below the viewer."""
 
+from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from sightline.tui.messages import PromptAnswered, PromptTyped
 from sightline.tui.prompts import Asks
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
@@ -16,15 +18,18 @@ class Prompt(Input):
         Binding("enter", "submit", "Done"),
     ]
 
-    def __init__(self, asks: Asks, *, id: str) -> None:  # noqa: A002
+    def __init__(self, asks: Asks, *, id: str, settled: Callable[[], Awaitable[None]] | None = None) -> None:  # noqa: A002
         """Make it.
 
         Args:
             asks: what for, and where the keys go afterwards.
             id: its name in messages.
+            settled: waits until what was typed has had its effect; the keys behind Enter count on that.
         """
         super().__init__(placeholder=asks.hint, id=id, compact=True, select_on_focus=False)
         self._asks = asks
+        self._settled = settled
+        self._told = ""
         self.cursor_blink = False  # an idle screen is never drawn anew
         self.display = False
 
@@ -37,18 +42,31 @@ class Prompt(Input):
         self.screen.set_focus(self.screen.query_one(self._asks.back))
         self.display = False
 
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            await self.action_submit()  # in this widget's task: while it waits, the application goes on
+
+    def watch_value(self, value: str) -> None:
+        """Tell the screen at once: the next key may be on its way."""
+        if value != self._told:
+            self._told = value
+            self.screen.post_message(PromptTyped(self.id or "", value))
+
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Pass the text on as it is typed."""
+        """It has been told."""
         event.stop()
-        self.post_message(PromptTyped(self.id or "", event.value))
 
     async def action_submit(self) -> None:
         """Enter: the text is meant."""
         text = self.value
+        if self._settled is not None:
+            await self._settled()
         if not self._asks.keeps:
             self.clear()
         self._close()
-        self.post_message(PromptAnswered(self.id or "", text))
+        self.screen.post_message(PromptAnswered(self.id or "", text))
 
     def action_leave(self) -> None:
         """Escape: never mind."""

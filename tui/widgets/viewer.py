@@ -103,6 +103,10 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._settling = False
         self._opens.ask()
 
+    def shows(self, name: str) -> bool:
+        """Whether it is this buffer's output that is on the screen."""
+        return self._shown is not None and self._shown.name == name
+
     def _plan_open(self) -> Callable[[], Opened] | None:
         buffer = self._wanted
         if buffer is None or buffer.state == "evicted":

@@ -1,0 +1,123 @@
+"""How a buffer's row is laid out, and what of it stands out."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.style import Style
+from sightline.store.records import Buffer, StreamInfo
+from sightline.tui.command_words import command_parts
+from sightline.tui.ordering import Heading, Order
+from sightline.tui.ranking import terms_of
+from sightline.tui.safe import title
+from sightline.tui.strips import row, width_of
+from sightline.tui.widgets.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
+from sightline.tui.wording import duration, short_count
+from tui_kit import NOW
+
+BUFFER = Buffer(
+    *("cmd_a1b2c3", "cmd", "sealed", "cargo test --all | tee 'a b'", "/", "claude-code-7f3a", NOW - 125, NOW, NOW),
+    *(1, 0, False, "nightly", True, "", "", "", {"out": StreamInfo(70_000, 12_345)}),
+)
+ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+TEXT = st.text(max_size=80) | st.text("\x1b[]\u202e\u200b日é́🙂\n\t a", max_size=40)
+
+
+def shown(width: int, buffer: Buffer = BUFFER, **how: object) -> str:
+    return "".join(part.text for part in row_parts(buffer, width, NOW, **how))
+
+
+def test_a_wide_row_tells_all() -> None:
+    for fact in ("@cmd_a1b2c3", "nightly", "cargo test", "1", "12K", "68K", "2m05", "now", "claude-code-7f3a", "✗◆"):
+        assert fact in shown(150)
+
+
+@pytest.mark.parametrize("width", [34, 50, 60, 79, 120, 200])
+def test_the_names_stand_above_their_columns(width: int) -> None:
+    names = "".join(part.text for part in heading_parts(width, Order()))
+    assert len(names) == width_of(row_parts(BUFFER, width, NOW)) <= width
+    if "SIZE" in names:
+        assert shown(width)[names.index("SIZE") - 1 :].startswith("  68K")
+
+
+@pytest.mark.parametrize("width", [10, 20, 33, 44, 60, 79, 120, 200])
+def test_a_command_keeps_room_and_the_row_its_width(width: int) -> None:
+    assert layout(width).command >= 4
+    assert row(row_parts(BUFFER, width, NOW), (), width, Style(), {}).cell_length == width
+
+
+def test_a_click_on_a_name_orders_by_it() -> None:
+    names = "".join(part.text for part in heading_parts(120, Order()))
+    for name, sort in (("COMMAND", "command"), ("EXIT", "exit"), ("LINES", "lines"), ("TIME", "duration")):
+        assert sort_at(120, names.index(name) + 1) == sort
+    assert sort_at(120, 6) == sort_at(120, 119) == ""
+
+
+def test_the_order_is_seen_above_its_column() -> None:
+    assert "SIZE▾" in "".join(part.text for part in heading_parts(120, Order("size")))
+    assert "SIZE▴" in "".join(part.text for part in heading_parts(120, Order("size", turned=True)))
+    assert "▾" not in "".join(part.text for part in heading_parts(120, Order()))
+
+
+def test_what_a_filter_found_stands_out() -> None:
+    parts = row_parts(BUFFER, 120, NOW, terms=terms_of("crgtst night b2c 7f3"))
+    assert "".join(part.text for part in parts if part.style == "match") == "b2c" + "night" + "crgtst" + "7f3"
+
+
+def test_a_mark_is_seen() -> None:
+    assert shown(60, mark="A").startswith("A✗◆")
+
+
+def test_a_command_is_read_as_a_shell_would() -> None:
+    parts = command_parts("A=1 sudo make -j8 'x y' > log 2>&1 && ./run \"$HOME\" | tail")
+    styled = {
+        style: [part.text for part in parts if part.style == style] for style in ("program", "option", "join", "quoted")
+    }
+    assert styled == {
+        "program": ["sudo", "make", "./run", "tail"],
+        "option": ["-j8"],
+        "join": [">", "2>&1", "&&", "|"],
+        "quoted": ["'x y'", '"$HOME"'],
+    }
+
+
+@given(TEXT)
+def test_no_letter_of_a_command_is_lost(command: str) -> None:
+    assert "".join(part.text for part in command_parts(title(command))) == title(command)
+
+
+@settings(max_examples=200)
+@given(TEXT, TEXT, TEXT, st.text(max_size=8), st.integers(20, 160))
+def test_no_row_holds_anything_that_acts(command: str, label: str, session: str, query: str, width: int) -> None:
+    buffer = BUFFER._replace(command=command, label=label, session=session)
+    heading = Heading("session", session, 3, False, "cmd_a1b2c3")
+    for parts in (row_parts(buffer, width, NOW, terms=terms_of(query)), group_parts(heading, buffer, width)):
+        strip = row(parts, (), width, Style(), {})
+        assert not [char for char in strip.text if unicodedata.category(char) in ACTING]
+        assert strip.cell_length == width
+
+
+@pytest.mark.parametrize(
+    ("seconds", "worded"),
+    [
+        (0.04, "0.0s"),
+        (9.9, "9.9s"),
+        (9.96, "10s"),
+        (59.6, "1m00"),
+        (3599, "59m59"),
+        (7260, "2h01"),
+        (90_000, "25h"),
+        (400_000, "4d"),
+    ],
+)
+def test_durations(seconds: float, worded: str) -> None:
+    assert duration(BUFFER._replace(created=NOW - seconds), NOW) == worded
+    assert len(worded) <= 5
+
+
+@pytest.mark.parametrize(
+    ("count", "worded"), [(0, "0"), (9_999, "9999"), (10_000, "10K"), (999_600, "1.0M"), (10**10, "10G")]
+)
+def test_short_counts(count: int, worded: str) -> None:
+    assert short_count(count) == worded

@@ -1,0 +1,135 @@
+"""The list in other orders, in groups, with marks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sightline.store.store import Store
+from sightline.tui.widgets.list_title import ListTitle
+from textual.pilot import Pilot
+from tui_kit import add, buffers, numbered, opened, press, rest, run, text, viewer
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(str(tmp_path)) as store:
+        add(store, "cmd_00000a", "make all", numbered(30), exit_code=2, ago=300.0, session="codex-1")
+        add(store, "cmd_00000b", "cargo test", numbered(10), exit_code=None, ago=200.0)
+        add(store, "file_00000c", "src/main.rs", numbered(20), ago=100.0, session="codex-1")
+        yield store
+
+
+def names(pilot: Pilot[None]) -> str:
+    rows = buffers(pilot).rows
+    return "".join("|" if rows.heading(at) else rows.name(at)[-1] for at in range(len(rows)))
+
+
+def test_a_key_goes_through_the_orders_and_another_turns_them(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, (200, 40)) as pilot:
+            reached = []
+            for _ in range(6):
+                reached.append(f"{buffers(pilot).rows.order.sort} {names(pilot)}")
+                await press(pilot, "S")
+            assert reached == [
+                "recent cba", "size acb", "lines acb", "duration cba", "exit acb", "command bac"
+            ]  # fmt: skip
+            await press(pilot, "R")
+            assert names(pilot) == "abc"
+            assert "AGE▴" in text(pilot.app.query_one(ListTitle))[0]
+
+    run(body)
+
+
+def test_the_cursor_stays_on_its_buffer_and_in_sight(store: Store) -> None:
+    for number in range(80):
+        add(store, f"cmd_{number + 16:06x}", f"seq {number}", numbered(number + 40))
+
+    async def body() -> None:
+        async with opened(store, (80, 24)) as pilot:
+            await press(pilot, "G", "S")
+            shown = buffers(pilot)
+            assert shown.rows.selected == "cmd_00000a"
+            assert 0 <= shown.rows.cursor - shown.scroll_offset.y < shown.size.height
+
+    run(body)
+
+
+def test_groups_fold_by_key_and_by_mouse(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "o")
+            assert names(pilot) == "|ca|b"
+            assert "▾ codex-1  2 buffers" in text(buffers(pilot))[0]
+            assert buffers(pilot).rows.selected == "file_00000c"
+            await press(pilot, "k", "enter")
+            assert names(pilot) == "||b"
+            assert viewer(pilot).line_count == 20
+            await pilot.click(buffers(pilot), offset=(5, 0))
+            await rest(pilot)
+            assert names(pilot) == "|ca|b"
+            await press(pilot, "o", "o")
+            assert "make all" in "".join(text(buffers(pilot)))
+
+    run(body)
+
+
+def test_a_filter_finds_within_groups(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "o", *"/make", "enter")
+            assert names(pilot) == "|a"
+            assert buffers(pilot).rows.selected == "cmd_00000a"
+
+    run(body)
+
+
+def test_a_click_on_a_columns_name_orders_by_it(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, (200, 40)) as pilot:
+            title = pilot.app.query_one(ListTitle)
+            at = text(title)[0].index("SIZE") + 1
+            await pilot.click(title, offset=(at, 0))
+            await rest(pilot)
+            assert names(pilot) == "acb"
+            await pilot.click(title, offset=(at, 0))
+            await rest(pilot)
+            assert names(pilot) == "bca"
+
+    run(body)
+
+
+def test_the_order_is_that_of_the_last_time(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "S", "R", "o")
+        async with opened(store) as pilot:
+            assert buffers(pilot).rows.order == ("size", True, "session")
+            assert names(pilot) == "|b|ca"
+
+    run(body)
+
+
+def test_two_buffers_can_be_marked_and_the_third_takes_the_place_of_the_first(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "m", "m")
+            assert [row[0] for row in text(buffers(pilot))] == ["A", "B", " "]
+            await press(pilot, "m")
+            assert buffers(pilot).marks == ("cmd_00000b", "cmd_00000a")
+            await press(pilot, "m")
+            assert buffers(pilot).marks == ("cmd_00000b",)
+
+    run(body)
+
+
+def test_a_removed_buffer_is_not_marked_any_more(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "m")
+            store.remove(store.index.buffer("file_00000c"), "removed")
+            buffers(pilot).store_changed(index=True, live=frozenset())
+            await rest(pilot)
+            assert buffers(pilot).marks == ()
+
+    run(body)

@@ -1,0 +1,99 @@
+"""Has a filter's text looked for between two keys and two frames: in steps, in the UI's own thread.
+
+Another thread would not help: Python runs one at a time, and hands over only every 5 ms, which is felt at each key. A
+step takes one to two milliseconds, and the first is taken at once, so that what is found soon is there with the key.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from sightline.tui.catalog import Entry
+from sightline.tui.ranking import Guesses, Search, Term, wants_guesses
+from textual.widget import Widget
+
+_STEP = 2_000  # entries looked at before the screen has its turn: 1 to 2 ms
+_GUESS_STEP = 1_000  # the same time, for guesses
+_TELL_SECONDS = 0.05  # between two answers that are not the last one
+
+
+class Found(NamedTuple):
+    """What a text finds.
+
+    Attributes:
+        entries: the best first.
+        close: how many of them, at the end, are only guesses.
+        done: whether that is all.
+    """
+
+    entries: Sequence[Entry]
+    close: int
+    done: bool
+
+
+class Filtering:
+    """One text at a time; another one takes over where it can what the last one found."""
+
+    def __init__(self, widget: Widget, tell: Callable[[Found], None]) -> None:
+        """Prepare.
+
+        Args:
+            widget: whose filter it is.
+            tell: called with what has been found, the first time before `look_for` returns.
+        """
+        self._widget = widget
+        self._tell = tell
+        self._search: Search | None = None
+        self._entries: Sequence[Entry] = ()
+        self._turn = 0
+        self._settled = asyncio.Event()
+        self._settled.set()
+
+    def look_for(self, terms: Sequence[Term], entries: Sequence[Entry]) -> None:
+        """Look for terms, at least one, in entries."""
+        narrowed = self._search.narrowed(terms) if self._search and self._entries is entries else None
+        self._search, self._entries = narrowed or Search(terms, entries), entries
+        self._turn += 1
+        self._search.step(_STEP)
+        if self._search.done and not wants_guesses(self._search):
+            self._tell(Found(self._search.best(), 0, done=True))
+            self._settled.set()
+            return
+        if self._search.found:  # what is there may stay until something takes its place
+            self._tell(Found(self._search.best(), 0, done=False))
+        self._settled.clear()
+        self._widget.run_worker(self._go_on(self._search, self._turn))
+
+    def stop(self) -> None:
+        """Look for nothing any more."""
+        self._turn += 1
+        self._search, self._entries = None, ()
+        self._settled.set()
+
+    async def settled(self) -> None:
+        """Until there is nothing left to look at."""
+        await self._settled.wait()
+
+    async def _go_on(self, search: Search, turn: int) -> None:
+        told = time.monotonic()
+        while not search.done:
+            await asyncio.sleep(0)
+            if turn != self._turn:
+                return
+            search.step(_STEP)
+            if not search.done and search.found and time.monotonic() - told > _TELL_SECONDS:
+                self._tell(Found(search.best(), 0, done=False))
+                told = time.monotonic()
+        close = await self._guess(search, turn) if wants_guesses(search) else []
+        if turn == self._turn:
+            self._tell(Found([*search.best(), *close], len(close), done=True))
+            self._settled.set()
+
+    async def _guess(self, search: Search, turn: int) -> list[Entry]:
+        await asyncio.to_thread(__import__, "rapidfuzz.process")
+        guesses = Guesses(search.terms, self._entries, search.found)
+        while not guesses.done and turn == self._turn:
+            guesses.step(_GUESS_STEP)
+            await asyncio.sleep(0)
+        return guesses.best()
