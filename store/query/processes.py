@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from sightline.store.query.errors import ProgramMissing
+from sightline.store.query.errors import Cancelled, ProgramMissing
 from sightline.store.query.executables import Executable
 from sightline.store.query.sandbox import Backing, confined
 
@@ -44,6 +44,11 @@ class Cancel:
             self.cancelled = True
             if self._group:
                 _kill(self._group)
+
+    def check(self) -> None:
+        """Raises Cancelled where it was used."""
+        if self.cancelled:
+            raise Cancelled("it was cancelled")
 
     def attach(self, group: int) -> None:
         """Have ``cancel`` end this process group; 0 for none."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sightline.store.errors import UsageError
-from sightline.store.query.errors import Cancelled, SearchFailed
+from sightline.store.query.errors import SearchFailed
 from sightline.store.query.executables import Executable, find, ripgrep
 from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Ended, Group
 from sightline.store.query.sandbox import NO_BACKING
@@ -80,9 +80,7 @@ def search(
         SearchFailed: the time was over, no engine is here, or it broke off.
         Cancelled: ``cancel`` was used.
     """
-    if not pattern or "\n" in pattern or "\0" in pattern:
-        what = "a newline or a NUL" if pattern else "nothing at all"
-        raise UsageError(f"a search cannot be for {what}", "it looks at one line at a time")
+    check_pattern(pattern)
     engine = _engine(tuple(engines))
     wanted = _Wanted(pattern, ignore_case, invert, False, first)
     searcher = _Searcher(engine, seconds, cancel or Cancel())
@@ -93,6 +91,13 @@ def search(
     if found is None:
         raise SearchFailed(f"{engine} could not search for {pattern[:80]!r}", "try a simpler pattern")
     return Hits(found[0], found[1], wanted.literal, engine)
+
+
+def check_pattern(pattern: str) -> None:
+    """Raises UsageError for a pattern that is empty or holds a newline or a NUL."""
+    if not pattern or "\n" in pattern or "\0" in pattern:
+        what = "a newline or a NUL" if pattern else "nothing at all"
+        raise UsageError(f"a search cannot be for {what}", "it looks at one line at a time")
 
 
 class _Searcher:
@@ -140,8 +145,7 @@ class _Searcher:
                 ended = group.collect(reader.feed, reader.complain)
         finally:
             os.close(stdin)
-        if self._cancel.cancelled:
-            raise Cancelled("the search was cancelled")
+        self._cancel.check()
         if ended.timed_out:
             raise SearchFailed(f"the search took more than {self._seconds:g} s", "try a simpler pattern")
         return ended
