@@ -38,6 +38,8 @@ class Inspector(Screen[None]):
         [
             Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="Tab"),
             Binding("y", "copy_ref", "Copy ref"),
+            Binding("i", "info", "Info"),
+            Binding("J", "json", "JSON as a tree", show=False),
             Binding("escape", "clear_filter", "Clear the filter", show=False),
         ],
     )
@@ -248,6 +250,22 @@ class Inspector(Screen[None]):
         if self._buffer is not None:
             self.app.copy_to_clipboard(self._buffer.ref)
             self.notify(f"Copied {self._buffer.ref}", markup=False)
+
+    # other looks at the selected buffer, loaded when they are first wanted
+
+    def action_info(self) -> None:
+        """Show all that is known of the buffer."""
+        if self._buffer is not None:
+            from sightline.tui.screens.info import InfoScreen
+
+            self.app.push_screen(InfoScreen(self._store, self._buffer.name, clock=self._clock))
+
+    async def action_json(self) -> None:
+        """Show the buffer's JSON as a tree."""
+        if self._buffer is not None and self._buffer.state != "evicted":
+            from sightline.tui.screens.json import open_json
+
+            self.run_worker(open_json(self.app, self._store, self._buffer), exclusive=True, group="json")
 
     # asking: see `tui.querying`, loaded when it is first wanted
 

@@ -43,8 +43,15 @@ class TextRows(RowView):
             self.number = number
             self.text = text
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, leads: bool = True) -> None:  # noqa: A002
+        """Make it.
+
+        Args:
+            id: of the widget.
+            leads: whether a line can be chosen, to go somewhere.
+        """
         super().__init__(id=id)
+        self._leads = leads
         self._text: Lines | None = None
         self._column = 0
         self._strips: LRUCache[int, Strip] = LRUCache(_KEPT_STRIPS)
@@ -85,9 +92,13 @@ class TextRows(RowView):
         super().notify_style_update()
         self._strips.clear()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that would do nothing is not shown."""
+        return self._leads if action == "choose" else super().check_action(action, parameters)
+
     def choose(self) -> None:
         """Tell which line is meant."""
-        if self._text is None or not self.row_count:
+        if self._text is None or not self.row_count or not self._leads:
             return
         try:
             lines = list(self._text.lines(self.cursor + 1, self.cursor + 1, LINE_BYTES))

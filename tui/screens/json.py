@@ -1,0 +1,82 @@
+"""The JSON screen: an output as a tree, with the path of the node under the cursor."""
+
+import asyncio
+from typing import ClassVar
+
+from sightline.store.records import Buffer
+from sightline.store.store import Store, Target
+from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.json_nodes import Node
+from sightline.tui.safe import title, visible
+from sightline.tui.strips import Part
+from sightline.tui.stylesheets import load_style
+from sightline.tui.widgets.bar import Bar
+from sightline.tui.widgets.json_view import JsonView, json_target
+from sightline.tui.widgets.key_bar import KeyBar
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+
+class JsonScreen(Screen[None]):
+    """Which output it is, where in it one stands, and the tree."""
+
+    CSS_PATH = "json.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,J", "dismiss", "Close", key_display="Esc"),
+        Binding("y", "copy_path", "Copy path"),
+    ]
+
+    def __init__(self, store: Store, target: Target, root: Node) -> None:
+        """Make it.
+
+        Args:
+            store: the store.
+            target: the stream that is JSON.
+            root: as `read_root` gives it.
+        """
+        super().__init__()
+        self._store = store
+        self._target = target
+        self._root = root
+
+    def compose(self) -> ComposeResult:
+        """Head, tree, keys."""
+        load_style(self.app, "row_view")
+        yield Bar(id="json-head")
+        yield JsonView(self._store, self._target, id="json")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Show the tree."""
+        self.query_one(JsonView).show(self._root)
+
+    def on_json_view_moved(self, message: JsonView.Moved) -> None:
+        """Tell where one stands."""
+        node = message.node
+        named = [Part(f" {self._target.ref}", "strong"), Part(f"  {title(self._target.buffer.command)}", "dim")]
+        line = f"value {node.line:,}  " if node.line else ""
+        self.query_one("#json-head", Bar).say(
+            (named, ()), ([Part(f" {line}", "dim"), Part(visible(node.path), "accent")], [Part(f"{node.kind} ", "dim")])
+        )
+
+    def action_copy_path(self) -> None:
+        """Put the path of the node under the cursor on the clipboard."""
+        node = self.query_one(JsonView).node
+        if node is not None:
+            self.app.copy_to_clipboard(node.path)
+            self.notify(f"Copied {visible(node.path)}", markup=False)
+
+
+async def open_json(app: App[None], store: Store, buffer: Buffer) -> None:
+    """Show a buffer's JSON as a tree, or say that it has none."""
+    streams = sorted(buffer.streams, key=lambda stream: (stream == "err", len(stream), stream))
+    try:
+        found = await asyncio.to_thread(json_target, store, [Target(buffer, stream) for stream in streams])
+    except STORE_ERRORS as error:
+        tell(app, error)
+        return
+    if found is None:
+        app.notify(f"{buffer.ref} is no JSON object, array or lines of these", severity="warning", markup=False)
+    else:
+        app.push_screen(JsonScreen(store, *found))
