@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
@@ -27,6 +27,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
+if TYPE_CHECKING:  # made when an editor is first opened
+    from sightline.tui.outside import Copies
+
 
 class Inspector(Screen[None]):
     """Two panes that know nothing of each other; beside each other or, where it is narrow, one above the other."""
@@ -40,6 +43,8 @@ class Inspector(Screen[None]):
             Binding("y", "copy_ref", "Copy ref"),
             Binding("i", "info", "Info"),
             Binding("J", "json", "JSON as a tree", show=False),
+            Binding("P", "outside('pager')", "Open in the pager", show=False),
+            Binding("O", "outside('editor')", "Open a copy in the editor", show=False),
             Binding("escape", "clear_filter", "Clear the filter", show=False),
         ],
     )
@@ -66,6 +71,7 @@ class Inspector(Screen[None]):
         self._clock = clock
         self._target = target
         self._buffer: Buffer | None = None
+        self._copies: Copies | None = None
         self._query = ""
         self._to_go: tuple[str, messages.PlaceMeant] | None = None
 
@@ -266,6 +272,21 @@ class Inspector(Screen[None]):
             from sightline.tui.screens.json import open_json
 
             self.run_worker(open_json(self.app, self._store, self._buffer), exclusive=True, group="json")
+
+    def action_outside(self, program: str) -> None:
+        """Open the buffer in the person's pager, or a copy of it in their editor."""
+        if self._buffer is not None:
+            from sightline.tui.leaving import leave_for
+            from sightline.tui.outside import Copies
+
+            self._copies = self._copies or Copies()
+            line = self.query_one(Viewer).scroll_offset.y + 1
+            self.run_worker(leave_for(self.app, self._store, self._buffer, program, line, self._copies))
+
+    def on_unmount(self) -> None:
+        """What editors were given goes."""
+        if self._copies is not None:
+            self._copies.close()
 
     # asking: see `tui.querying`, loaded when it is first wanted
 
