@@ -41,6 +41,7 @@ COMMANDS = {
     "proxy": _Command("proxy", "stand in front of an MCP server and keep its large results"),
     "doctor": _Command("doctor", "check the store, and mend what can be mended"),
     "mcp": _Command("mcp", "serve an agent's client over MCP"),
+    "serve": _Command("serve", "open the inspector in a browser"),
     "demo": _Command("demo", "make a demo store and look around in it"),
 }
 _MODULES = {"pin": "keep", "unpin": "keep", "rm": "keep", "gc": "keep"}

@@ -1,0 +1,41 @@
+"""``sightline serve``: the inspector in a browser, for whoever has the link."""
+
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import dim, write_err, write_out
+from sightline.store.errors import SightlineError, UsageError
+from sightline.store.store import Store
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Open the inspector in a browser, on this machine only. The link that is printed has a token, without which "
+        "nothing is answered. Needs the extra `web`: pip install 'sightline[web]'. For an address that others can "
+        "reach, set SIGHTLINE_SERVE_TOKEN to a long secret of yours; nothing is encrypted: put a proxy or a tunnel "
+        "before it.",
+        example="sightline serve --port 8080",
+        json=False,
+    )
+    made.add_argument("ref", nargs="?", metavar="REF", help="what to open on: @cmd_a1b2c3, @last, …")
+    made.add_argument("--host", default="127.0.0.1", metavar="H", help="where to listen (default 127.0.0.1)")
+    made.add_argument("--port", type=int, default=8000, metavar="N", help="likewise (default 8000; 0 for any)")
+    given = made.parse_args(words)
+    if not 0 <= given.port <= 65_535:
+        raise UsageError(f"there is no port {given.port}", "it is a number from 0 to 65535")
+    if given.ref:
+        with Store() as store:
+            store.resolve(given.ref, prefixes=True)
+    try:
+        # From inside a function, as the bare command opens the inspector: nothing else here knows the screen.
+        from sightline.tui.web.server import serve
+    except ModuleNotFoundError as error:
+        raise SightlineError(
+            f"the browser needs what is not installed: {error.name}", "pip install 'sightline[web]'"
+        ) from error
+    return serve(given.host, given.port, given.ref or "", _say)
+
+
+def _say(link: str) -> None:
+    write_out(f"{link}\n")
+    write_err(dim("The inspector is served there until you press Ctrl+C.") + "\n")

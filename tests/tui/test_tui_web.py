@@ -1,0 +1,252 @@
+"""The inspector in a browser: who is let in, who is not, and that it really opens."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from email.message import Message
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from sightline.store.config import Settings
+from sightline.store.errors import SightlineError, UsageError
+from sightline.store.store import Store
+
+aiohttp = pytest.importorskip("aiohttp")
+pytest.importorskip("textual_serve")
+
+from sightline.tui.web.guard import (  # noqa: E402 (only where it is installed)
+    TOKEN_VARIABLE,
+    Address,
+    address_of,
+    is_from_here,
+    is_ours,
+    is_token,
+    token_for,
+)
+from sightline.tui.web.server import link, listen  # noqa: E402
+
+LOCAL = Address("127.0.0.1", is_loopback=True)
+PUBLIC = Address("box.example.org", is_loopback=False)
+CLI = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+
+
+class Replied(NamedTuple):
+    """What was answered."""
+
+    status: int
+    headers: Message
+    text: str
+
+
+class Served(NamedTuple):
+    """A server that runs.
+
+    Attributes:
+        process: its process.
+        port: where.
+        token: what it asks for.
+    """
+
+    process: "subprocess.Popen[str]"
+    port: int
+    token: str
+
+    def get(self, path: str, **headers: str) -> Replied:
+        with contextlib.closing(HTTPConnection("127.0.0.1", self.port, timeout=20)) as connection:
+            connection.request("GET", path, headers=headers)
+            response = connection.getresponse()
+            return Replied(response.status, response.headers, response.read().decode())
+
+    @property
+    def cookie(self) -> str:
+        return f"sightline-{self.port}={self.token}"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    root = tmp_path_factory.mktemp("served") / "root"
+    with Store(str(root), Settings()) as store:
+        recording = store.begin("cmd", "echo over the wire", "/", "s")
+        recording.register()
+        recording.append("out", b"over the wire\n")
+        recording.seal(exit_code=0)
+    environment = {name: text for name, text in os.environ.items() if not name.startswith(("SIGHTLINE_", "TEXTUAL"))}
+    process = subprocess.Popen(
+        [*CLI, "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**environment, "SIGHTLINE_HOME": str(root)},
+    )
+    assert process.stdout is not None
+    said = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", process.stdout.readline())
+    assert said is not None
+    yield Served(process, int(said[1]), said[2])
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+pytestmark = pytest.mark.xdist_group("web")  # one server for all
+
+
+def test_the_link_lets_in_and_leaves_the_token_behind(served: Served) -> None:
+    response = served.get(f"/?token={served.token}")
+    assert (response.status, response.headers["Location"]) == (303, "/")
+    cookie = response.headers["Set-Cookie"]
+    assert cookie.startswith(f"sightline-{served.port}={served.token};")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    page = served.get("/", Cookie=cookie.partition(";")[0])
+    text = page.text
+    assert page.status == 200
+    assert f'data-session-websocket-url="ws://127.0.0.1:{served.port}/ws"' in text
+    assert not re.search(r"https?://", text)  # nothing comes from elsewhere
+    assert served.token not in text
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert page.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/", "/ws", "/page.js", "/static/js/textual.js", "/nothing", "/?token=", "/?token=x"])
+def test_without_the_token_nothing_is_answered(served: Served, path: str) -> None:
+    response = served.get(path)
+    assert response.status == 403
+    assert "<" not in response.text
+
+
+def test_the_token_opens_the_first_page_only(served: Served) -> None:
+    assert served.get(f"/ws?token={served.token}").status == 403
+    assert served.get("/", Cookie=f"sightline-{served.port}=wrong").status == 403
+    assert served.get("/", Cookie=f"other={served.token}").status == 403
+
+
+@pytest.mark.parametrize("path", ["/page.js", "/static/js/textual.js", "/static/css/xterm.css"])
+def test_what_the_page_needs_is_there(served: Served, path: str) -> None:
+    response = served.get(path, Cookie=served.cookie)
+    assert response.status == 200
+    assert response.text
+
+
+def test_no_other_file_is(served: Served) -> None:
+    for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/download/x", "/static/"):
+        assert served.get(path, Cookie=served.cookie).status in (403, 404)
+
+
+def test_a_foreign_name_or_page_is_refused_even_with_the_cookie(served: Served) -> None:
+    for host in ("evil.example", "127.0.0.1.evil.example", "10.0.0.7", ""):
+        assert served.get("/", Host=host, Cookie=served.cookie).status == 403
+    for origin in ("http://evil.example", "null", f"http://127.0.0.1:{served.port + 1}"):
+        assert served.get("/ws", Origin=origin, Cookie=served.cookie).status == 403
+        assert served.get(f"/?token={served.token}", Origin=origin).status == 403
+
+
+def test_the_inspector_really_opens(served: Served) -> None:
+    async def body() -> bytes:
+        url = f"http://127.0.0.1:{served.port}"
+        shown = b""
+        async with (
+            aiohttp.ClientSession(headers={"Cookie": served.cookie, "Origin": url}) as session,
+            session.ws_connect(f"{url}/ws?width=100&height=30") as socket,
+            asyncio.timeout(30),
+        ):
+            while b"over the wire" not in re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown):
+                message = await socket.receive()
+                assert message.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT)
+                shown += message.data if isinstance(message.data, bytes) else b""
+        return shown
+
+    assert b"1" in asyncio.run(body())
+
+
+@pytest.mark.parametrize(
+    ("header", "address", "ours"),
+    [
+        ("localhost", LOCAL, True),
+        ("localhost:9000", LOCAL, True),  # a tunnel's port
+        ("127.0.0.1:8000", LOCAL, True),
+        ("[::1]:8000", LOCAL, True),
+        ("192.168.1.2:8000", LOCAL, False),
+        ("evil.example", LOCAL, False),
+        ("", LOCAL, False),
+        ("[", LOCAL, False),
+        ("192.168.1.2:8000", PUBLIC, True),  # a number cannot be made to lead elsewhere
+        ("BOX.example.org:8000", PUBLIC, True),
+        ("evil.example", PUBLIC, False),
+    ],
+)
+def test_names_that_can_only_mean_this_server(header: str, address: Address, ours: bool) -> None:
+    assert is_ours(header, address) is ours
+
+
+def test_pages_that_are_ours() -> None:
+    assert is_from_here(None, "localhost:8000")
+    assert is_from_here("http://localhost:8000", "localhost:8000")
+    assert not is_from_here("http://localhost:8001", "localhost:8000")
+    assert not is_from_here("null", "localhost:8000")
+
+
+def test_tokens() -> None:
+    assert is_token("abc", "abc")
+    assert not is_token("abd", "abc")
+    assert not is_token("é\ud800", "abc")
+    assert not is_token(None, "abc")
+    assert token_for(LOCAL, {}, "made") == "made"
+    assert token_for(LOCAL, {TOKEN_VARIABLE: "x" * 16}, "made") == "x" * 16
+    assert token_for(PUBLIC, {TOKEN_VARIABLE: "x" * 16}, "made") == "x" * 16
+    for address, given in ((PUBLIC, ""), (PUBLIC, "short"), (LOCAL, "short")):
+        with pytest.raises(UsageError):
+            token_for(address, {TOKEN_VARIABLE: given}, "made")
+
+
+def test_addresses() -> None:
+    assert address_of("127.0.0.1").is_loopback
+    assert address_of("localhost").is_loopback
+    assert not address_of("0.0.0.0").is_loopback
+    with pytest.raises(UsageError):
+        address_of("no such host")
+    assert link("::1", 80, "t") == "http://[::1]:80/?token=t"
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    with listen("127.0.0.1", 0) as taken, pytest.raises(SightlineError, match="cannot be used"):
+        listen("127.0.0.1", taken.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--host", "0.0.0.0", "--port", "0"], "there is no token of yours"),
+        (["--port", "99999"], "there is no port 99999"),
+        (["@cmd_123456"], "@cmd_123456"),
+    ],
+)
+def test_what_cannot_be_served_is_said(tmp_path: Path, words: list[str], told: str) -> None:
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("SIGHTLINE_")}
+    done = subprocess.run(
+        [*CLI, "serve", *words],
+        capture_output=True,
+        text=True,
+        env={**environment, "SIGHTLINE_HOME": str(tmp_path / "root")},
+        timeout=30,
+    )
+    assert done.returncode != 0
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['textual_serve'] = None; sys.modules['aiohttp'] = None\n"
+        "from sightline.store.doors.cli.main import main; sys.exit(main(['serve']))"
+    )
+    environment = {**os.environ, "SIGHTLINE_HOME": str(tmp_path / "root")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=30)
+    assert done.returncode == 1
+    assert "pip install 'sightline[web]'" in done.stderr

@@ -1,0 +1,155 @@
+"""The inspector in a browser: each page that opens gets a process of its own, over a connection that is guarded."""
+
+import asyncio
+import html
+import os
+import secrets
+import shlex
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from string import Template
+
+from aiohttp import web
+from sightline.store.errors import SightlineError
+from sightline.tui.web.guard import HEADERS, Address, address_of, is_from_here, is_ours, is_token, token_for
+from textual_serve.server import Server
+
+_FOLDER = os.path.dirname(__file__)
+_REFUSED = "Open the link that `sightline serve` has printed: it has the token.\n"
+_FONT_PIXELS = 15
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class InspectorServer(Server):
+    """Textual's server with a page of ours, behind the guard. It serves no files but its own."""
+
+    def __init__(self, address: Address, port: int, token: str, ref: str = "") -> None:
+        """Make it.
+
+        Args:
+            address: where it listens.
+            port: likewise.
+            token: what is asked for.
+            ref: what the inspector opens on.
+        """
+        command = shlex.join([sys.executable, "-m", "sightline.tui", *([ref] if ref else [])])
+        super().__init__(command, host=address.host, port=port, title="Sightline")
+        self._address = address
+        self._token = token
+        self._cookie = f"sightline-{port}"  # cookies know no ports
+        with open(os.path.join(_FOLDER, "page.html"), encoding="utf-8") as file:
+            self._page = Template(file.read())
+
+    def application(self) -> web.Application:
+        """What answers requests."""
+        made = web.Application(middlewares=[self._guard])
+        made.add_routes(
+            [
+                web.get("/", self._index),
+                web.get("/ws", self.handle_websocket),
+                web.get("/page.js", self._script),
+                web.static("/static", self.statics_path),
+            ]
+        )
+        return made
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            response = await self._let_in(request, handler)
+        except web.HTTPException as refused:
+            refused.headers.update(HEADERS)
+            raise
+        if not response.prepared:
+            response.headers.update(HEADERS)
+        return response
+
+    async def _let_in(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        host = request.headers.get("Host", "")
+        if not is_ours(host, self._address) or not is_from_here(request.headers.get("Origin"), host):
+            return web.Response(status=403, text="This server is not meant under that name, or from that page.\n")
+        if is_token(request.cookies.get(self._cookie), self._token):
+            return await handler(request)
+        if request.path == "/" and is_token(request.query.get("token"), self._token):
+            response = web.Response(status=303, headers={"Location": "/"})  # out of the address bar and the history
+            response.set_cookie(self._cookie, self._token, httponly=True, samesite="Lax", path="/")
+            return response
+        return web.Response(status=403, text=_REFUSED)
+
+    async def _index(self, request: web.Request) -> web.Response:
+        scheme = "wss" if request.headers.get("X-Forwarded-Proto", request.scheme) == "https" else "ws"
+        page = self._page.substitute(
+            title=html.escape(self.title),
+            socket=html.escape(f"{scheme}://{request.headers['Host']}/ws"),
+            font_pixels=_FONT_PIXELS,
+        )
+        return web.Response(text=page, content_type="text/html")
+
+    async def _script(self, _: web.Request) -> web.FileResponse:
+        return web.FileResponse(os.path.join(_FOLDER, "page.js"))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 for any that is free. Raises SightlineError where it cannot."""
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(family, kind, protocol)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(where)
+            made.listen()
+        except OSError:
+            made.close()
+            raise
+    except OSError as error:
+        told = f"port {port} of {host} cannot be used: {error.strerror}"
+        raise SightlineError(told, "--port 0 takes one that is free") from error
+    return made
+
+
+def link(host: str, port: int, token: str) -> str:
+    """Where a browser goes."""
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/?token={token}"
+
+
+def serve(host: str, port: int, ref: str, say: Callable[[str], None]) -> int:
+    """Serve the inspector until it is interrupted.
+
+    Args:
+        host: where to listen.
+        port: likewise; 0 for any that is free.
+        ref: what the inspector opens on; empty for the most recently used buffer.
+        say: is given the link.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SightlineError: it cannot listen there, or must not.
+    """
+    address = address_of(host)
+    token = token_for(address, os.environ, secrets.token_urlsafe(24))
+    listening = listen(host, port)
+    bound = int(listening.getsockname()[1])
+    server = InspectorServer(address, bound, token, ref)
+    say(link(host, bound, token))
+    asyncio.run(_until_interrupted(server.application(), listening))
+    return 0
+
+
+async def _until_interrupted(application: web.Application, listening: socket.socket) -> None:
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, over.set)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening).start()
+        await over.wait()
+    finally:
+        await runner.cleanup()
