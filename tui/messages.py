@@ -1,8 +1,13 @@
 """What the inspector's parts tell each other. Where a newer message says it all, it takes the older one's place."""
 
+from typing import TYPE_CHECKING
+
 from sightline.store.records import Buffer
 from sightline.tui.ordering import Order
 from textual.message import Message
+
+if TYPE_CHECKING:  # the first screen asks nothing
+    from sightline.store.query.contents import Found, Progress
 
 
 class StoreChanged(Message):
@@ -149,3 +154,31 @@ class MarksChanged(Message):
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__()
         self.names = names
+
+
+class HitSelected(Message):
+    """The cursor stands on a line that was found in an output."""
+
+    def __init__(self, buffer: Buffer, line: "Found") -> None:
+        super().__init__()
+        self.buffer = buffer
+        self.line = line
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, HitSelected)
+
+
+class ContentsSearched(Message):
+    """What a search through all outputs has to say.
+
+    Attributes:
+        turn: which search it is.
+        progress: what has been found since; None at the end.
+        ended: why it ended, empty where all was searched; None while it goes on.
+    """
+
+    def __init__(self, turn: int, progress: "Progress | None", ended: str | None) -> None:
+        super().__init__()
+        self.turn = turn
+        self.progress = progress
+        self.ended = ended

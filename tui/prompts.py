@@ -22,5 +22,7 @@ class Asks(NamedTuple):
 
 
 PROMPTS = {
-    "filter": Asks("filter: command, ref, label, session", "#left", "#buffers", "#buffers", keeps=True),
+    "filter": Asks(
+        "filter: command, ref, label, session; / searches outputs", "#left", "#buffers", "#buffers", keeps=True
+    ),
 }

@@ -27,7 +27,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
-if TYPE_CHECKING:  # made when an editor is first opened
+if TYPE_CHECKING:  # made when they are first wanted
+    from sightline.tui.contents import Contents
     from sightline.tui.outside import Copies
 
 
@@ -73,6 +74,7 @@ class Inspector(Screen[None]):
         self._buffer: Buffer | None = None
         self._copies: Copies | None = None
         self._query = ""
+        self._contents: Contents | None = None
         self._to_go: tuple[str, messages.PlaceMeant] | None = None
 
     def compose(self) -> ComposeResult:
@@ -101,6 +103,11 @@ class Inspector(Screen[None]):
         self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # a running capture's duration goes on with the ages
         if self._target is not None:  # whoever names an output means to read it
             self.set_focus(self.query_one(Viewer))
+
+    def on_unmount(self) -> None:
+        """A search that is under way would keep the application from ending."""
+        if self._contents is not None:
+            self._contents.end()
 
     @property
     def _is_whole(self) -> bool:
@@ -145,7 +152,7 @@ class Inspector(Screen[None]):
 
     def on_buffer_selected(self, message: messages.BufferSelected) -> None:
         """The selected buffer is the one shown."""
-        if self._is_whole and message.buffer != self._buffer:
+        if self._is_whole and message.buffer != self._buffer and not self._searches_contents:
             self._show(message.buffer)
 
     def _show(self, buffer: Buffer | None) -> None:
@@ -223,8 +230,23 @@ class Inspector(Screen[None]):
     def on_prompt_typed(self, message: messages.PromptTyped) -> None:
         """What is done as one types."""
         if message.prompt == "filter":
-            self._query = message.text
-            self.query_one(BufferList).filter(message.text)
+            self._filter(message.text)
+
+    def _filter(self, text: str) -> None:
+        in_contents = text.startswith("/")
+        self._query = "" if in_contents else text
+        self.query_one(BufferList).filter(self._query)
+        if in_contents:
+            self._contents = self._contents or self._make_contents()
+            self._contents.typed(text[1:])
+        elif self._contents is not None and self._contents.is_open:
+            self._leave_contents(self._contents)
+        self.query_one("#filter", Prompt).back = "#found" if in_contents else "#buffers"
+
+    def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
+        """A filter stays as it is; what is looked for in the outputs is looked for now."""
+        if message.prompt == "filter" and self._searches_contents and self._contents is not None:
+            self._contents.meant()
 
     def on_place_meant(self, message: messages.PlaceMeant) -> None:
         """Go to a place in the buffer that is selected, as soon as it is open."""
@@ -237,7 +259,9 @@ class Inspector(Screen[None]):
     # keys
 
     def action_clear_filter(self) -> None:
-        """Show every buffer again."""
+        """Show every buffer again; where outputs are being searched, first stop that."""
+        if self._contents is not None and self._contents.stop():
+            return
         if prompt := self.query_one_optional("#filter", Prompt):
             prompt.clear()
 
@@ -247,7 +271,7 @@ class Inspector(Screen[None]):
 
     def action_switch_pane(self) -> None:
         """Go to the next pane."""
-        panes = [pane for pane in self.focus_chain if pane.id in ("buffers", "viewer", "result-lines")]
+        panes = [pane for pane in self.focus_chain if pane.id in ("buffers", "found", "viewer", "result-lines")]
         at = next((at for at, pane in enumerate(panes) if pane.has_focus), -1)
         self.set_focus(panes[(at + 1) % len(panes)])
 
@@ -306,6 +330,36 @@ class Inspector(Screen[None]):
         if self._buffer is not None and self._buffer.name == message.buffer.name:
             self.query_one(Viewer).go_to_line(message.line)
             return
-        self.query_one(BufferList).select(message.buffer.name)
+        if not self._searches_contents:
+            self.query_one(BufferList).select(message.buffer.name)
         self._show(message.buffer)
         self.query_one(Viewer).show(message.buffer, line=message.line)
+
+    # the search through all outputs, loaded when it is first wanted
+
+    @property
+    def _searches_contents(self) -> bool:
+        return self._contents is not None and self._contents.is_open
+
+    def _make_contents(self) -> "Contents":
+        from sightline.tui.contents import Contents
+
+        return Contents(self, self._store)
+
+    def _leave_contents(self, contents: "Contents") -> None:
+        buffers, had_focus = self.query_one(BufferList), self.query_one("#found").has_focus
+        contents.close()
+        self.query_one(ListTitle).filtered(self._query, messages.ListFiltered(None))
+        buffers.tell_again()
+        if had_focus:
+            self.set_focus(buffers)
+
+    def on_contents_searched(self, message: messages.ContentsSearched) -> None:
+        """What has been found goes to its list."""
+        if self._contents is not None:
+            self._contents.searched(message)
+
+    def on_hit_selected(self, message: messages.HitSelected) -> None:
+        """The line that was found is the one shown."""
+        if self._contents is not None:
+            self._contents.show(message)

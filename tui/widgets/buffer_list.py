@@ -233,6 +233,11 @@ class BufferList(Styled, ScrollView, can_focus=True):
             self._announced = buffer
             self.post_message(BufferSelected(buffer))
 
+    def tell_again(self) -> None:
+        """Tell once more which buffer is selected."""
+        self._announced = self
+        self._announce()
+
     def _cursor_in_sight(self) -> bool:
         return 0 <= self.rows.cursor - self.scroll_offset.y < self.size.height
 

@@ -28,6 +28,10 @@ class ListTitle(Bar):
         self._query, self._found = query, found
         self._tell()
 
+    def searched(self, query: str, outcome: str) -> None:
+        """Say what a search through all outputs has found so far."""
+        self._rows_of("//", query, outcome)
+
     def ordered(self, order: Order) -> None:
         """Say in which order the list stands."""
         self._order = order
@@ -45,8 +49,11 @@ class ListTitle(Bar):
             # The scrollbar's column is the list's, not the heading's.
             self.say((heading_parts(self.size.width - 1, self._order), ()))
             return
+        self._rows_of("/", self._query, self._outcome())
+
+    def _rows_of(self, sign: str, query: str, outcome: str) -> None:
         clear = [Part("Esc", "key"), Part(" clears ", "dim")]
-        self.say(([Part(" / ", "accent"), Part(title(self._query)), Part(f"  {self._outcome()}", "dim")], clear))
+        self.say(([Part(f" {sign} ", "accent"), Part(title(query)), Part(f"  {title(outcome)}", "dim")], clear))
 
     def _outcome(self) -> str:
         found, close = self._found.found or 0, self._found.close

@@ -11,7 +11,11 @@ from textual.widgets import Input
 
 
 class Prompt(Input):
-    """A hidden input. Opening and leaving it move the focus at once, so that keys typed ahead go where they should."""
+    """A hidden input. Opening and leaving it move the focus at once, so that keys typed ahead go where they should.
+
+    Attributes:
+        back: selector of the widget that the keys go to afterwards.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Cancel"),
@@ -27,7 +31,8 @@ class Prompt(Input):
             settled: waits until what was typed has had its effect; the keys behind Enter count on that.
         """
         super().__init__(placeholder=asks.hint, id=id, compact=True, select_on_focus=False)
-        self._asks = asks
+        self._keeps = asks.keeps
+        self.back = asks.back
         self._settled = settled
         self._told = ""
         self.cursor_blink = False  # an idle screen is never drawn anew
@@ -39,7 +44,7 @@ class Prompt(Input):
         self.screen.set_focus(self)
 
     def _close(self) -> None:
-        self.screen.set_focus(self.screen.query_one(self._asks.back))
+        self.screen.set_focus(self.screen.query_one(self.back))
         self.display = False
 
     async def _on_key(self, event: events.Key) -> None:
@@ -63,7 +68,7 @@ class Prompt(Input):
         text = self.value
         if self._settled is not None:
             await self._settled()
-        if not self._asks.keeps:
+        if not self._keeps:
             self.clear()
         self._close()
         self.screen.post_message(PromptAnswered(self.id or "", text))
