@@ -105,9 +105,11 @@ class Inspector(Screen[None]):
             self.set_focus(self.query_one(Viewer))
 
     def on_unmount(self) -> None:
-        """A search that is under way would keep the application from ending."""
+        """End a search, which would keep the application from ending; what editors were given goes."""
         if self._contents is not None:
             self._contents.end()
+        if self._copies is not None:
+            self._copies.close()
 
     @property
     def _is_whole(self) -> bool:
@@ -306,11 +308,6 @@ class Inspector(Screen[None]):
             self._copies = self._copies or Copies()
             line = self.query_one(Viewer).scroll_offset.y + 1
             self.run_worker(leave_for(self.app, self._store, self._buffer, program, line, self._copies))
-
-    def on_unmount(self) -> None:
-        """What editors were given goes."""
-        if self._copies is not None:
-            self._copies.close()
 
     # asking: see `tui.querying`, loaded when it is first wanted
 
