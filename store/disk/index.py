@@ -177,6 +177,23 @@ class Index:
             "WHERE kind = 'file' AND command = ? AND state = 'sealed' ORDER BY number DESC LIMIT 1", path
         )
 
+    def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
+        """The newest buffer of the same command that is older, in the same folder or, ``anywhere``, in any.
+
+        What went into a command's filters is compared with its like.
+        """
+        same = "kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted'"
+        where, parameters = [same], [buffer.kind, buffer.command, buffer.origin == ""]
+        if not anywhere:
+            where.append("cwd = ?")
+            parameters.append(buffer.cwd)
+        return self._first(
+            f"WHERE number < (SELECT number FROM buffers WHERE name = ?) AND {' AND '.join(where)}"
+            " ORDER BY number DESC LIMIT 1",
+            buffer.name,
+            *parameters,
+        )
+
     def of_artifact(self, artifact: str) -> Buffer | None:
         """The buffer that was imported under an id."""
         return self._first("WHERE artifact = ? ORDER BY number DESC LIMIT 1", artifact)

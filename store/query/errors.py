@@ -1,4 +1,4 @@
-"""What can go wrong while a query or a search runs; what is wrong with its text is QueryRefused."""
+"""What can go wrong while a query, a search or a comparison runs; what is wrong with its text is QueryRefused."""
 
 from sightline.store.errors import SightlineError
 
@@ -15,6 +15,10 @@ class SandboxFailed(SightlineError):
 
 class SearchFailed(SightlineError):
     """A search could not be brought to its end: time limit, or an engine that broke off."""
+
+
+class CompareFailed(SightlineError):
+    """A comparison could not be brought to its end: memory, time limit, or an engine that broke off."""
 
 
 class Cancelled(SightlineError):

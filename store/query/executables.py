@@ -24,7 +24,8 @@ SORT_BUFFER = "512M"  # under a memory limit of 1 GiB; a sort that needs more wo
 _PROBE_SECONDS = 5
 # GNU tac copies a pipe to a temporary file, which a query cannot write; this is the same in memory.
 _REVERSE = '{line[NR] = $0 RT} END {for (n = NR; n; n--) printf "%s", line[n]}'
-_ON_A_MAC = {"sed": "gsed", "awk": "gawk", "sort": "gsort"}
+_ON_A_MAC = {"sed": "gsed", "awk": "gawk", "sort": "gsort", "diff": "gdiff"}
+_GNU_PACKAGES = (b"sed", b"coreutils", b"diffutils")
 _PACKAGES = {"rg": "ripgrep", "awk": "gawk", "sed": "GNU sed"}
 
 
@@ -97,6 +98,11 @@ def find(name: str) -> str:
     return _first_in(SYSTEM_FOLDERS, name)
 
 
+def gnu_diff() -> str:
+    """The path of GNU diff, empty where there is none."""
+    return _gnu_of("diff")
+
+
 def _first_in(folders: tuple[str, ...], name: str) -> str:
     for folder in folders:
         path = os.path.join(folder, name)
@@ -141,4 +147,4 @@ def _is_gnu(path: str) -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     first = said.stdout.partition(b"\n")[0]  # BusyBox says "This is not GNU sed" there
-    return first.startswith(b"GNU Awk") or b"(GNU sed)" in first or b"(GNU coreutils)" in first
+    return first.startswith(b"GNU Awk") or any(b"(GNU %s)" % name in first for name in _GNU_PACKAGES)

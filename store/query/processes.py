@@ -22,6 +22,7 @@ DEFAULT_MEMORY_BYTES = 1 << 30
 _WATCHER = "read _; kill -9 0"
 _LIMITED = 'unset PWD; ulimit -t {seconds}; ulimit -v {kib} 2>/dev/null; ulimit -f 0; ulimit -c 0; exec "$@"'
 _SHELL = "/bin/sh"
+_ABOVE_FEEDS = 10  # no descriptor of ours may have a number that a child's is about to get
 _DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8" if sys.platform.startswith("linux") else "en_US.UTF-8",  # the same order everywhere
@@ -64,10 +65,12 @@ class Ended(NamedTuple):
     Attributes:
         exit_code: of the last program, 128+N for signal N.
         timed_out: whether the time limit ended it.
+        fed: whether all programs that fed it ended well; else it has not read all that it should.
     """
 
     exit_code: int
     timed_out: bool
+    fed: bool = True
 
 
 class Group:
@@ -83,6 +86,7 @@ class Group:
         reads: Sequence[str] = (),
         stdin: int | None = None,
         cancel: Cancel | None = None,
+        feeds: Sequence[Executable] = (),
     ) -> None:
         """Start them.
 
@@ -94,6 +98,7 @@ class Group:
             reads: files that they may read.
             stdin: what the first one reads, /dev/null where it is None; stays the caller's.
             cancel: ends it from another thread.
+            feeds: programs whose output the first one reads as ``/dev/fd/3``, ``/dev/fd/4`` …
 
         Raises:
             ProgramMissing: one could not be started; none is left running.
@@ -106,13 +111,14 @@ class Group:
         self._limits_itself = not backing.landlock or not hasattr(resource, "prlimit")
         self._cancel = cancel or Cancel()
         self._pids: list[int] = []
+        self._feeds: list[int] = []
         self._fds: set[int] = set()
         self._watcher = 0
         try:
             self._start_watcher()
             first = self._keep(os.open(os.devnull, os.O_RDONLY)) if stdin is None else stdin
-            executes = [program.path for program in programs]
-            confined(lambda: self._start(programs, first), reads, executes, backing)
+            executes = [program.path for program in (*feeds, *programs)]
+            confined(lambda: self._start(programs, first, feeds), reads, executes, backing)
             self._cancel.attach(self._watcher)
         except BaseException:
             self._end()
@@ -131,9 +137,10 @@ class Group:
             _kill(self._watcher)
             # What already stood in the pipes is still theirs to hand on.
             self._pump({self._out: out, self._err: err}, drain=True)
+        fed = [_reap(pid) for pid in self._feeds]
         codes = [_reap(pid) for pid in self._pids]
-        self._pids = []
-        return Ended(codes[-1], timed_out)
+        self._pids, self._feeds = [], []
+        return Ended(codes[-1], timed_out, not any(fed))
 
     def _pump(self, readers: Mapping[int, Callable[[bytes], None]], *, drain: bool = False) -> bool:
         """Read until all is read, or the time is over: then False."""
@@ -163,35 +170,47 @@ class Group:
         self._watcher = _spawn(Executable(_SHELL, ("sh", "-c", _WATCHER)), 0, (read, null, null))
         self._close(read, null)
 
-    def _start(self, programs: Sequence[Executable], stdin: int) -> None:
+    def _start(self, programs: Sequence[Executable], stdin: int, feeds: Sequence[Executable]) -> None:
         self._err, err_write = self._pipe()
+        fed = [self._start_feed(feed, err_write) for feed in feeds]
         for number, program in enumerate(programs):
             read, write = self._pipe()
-            try:
-                if self._limits_itself:
-                    program = _limited(program, self._seconds, self._memory_bytes)
-                pid = _spawn(program, self._watcher, (stdin, write, err_write))
-            except OSError as error:
-                raise ProgramMissing(f"{program.argv[0]} could not be started: {error.strerror}") from error
-            self._pids.append(pid)
-            _limit(pid, self._seconds, self._memory_bytes)
-            self._close(write)
+            self._pids.append(self._start_program(program, (stdin, write, err_write, *fed)))
+            self._close(write, *fed)
             if number:
                 self._close(stdin)
-            stdin = read
+            stdin, fed = read, []
         self._out = stdin
         self._close(err_write)
 
-    def _pipe(self) -> tuple[int, int]:
-        read, write = os.pipe()
-        return self._keep(read), self._keep(write)
+    def _start_feed(self, feed: Executable, err: int) -> int:
+        """Start a program beside the first one; the end of the pipe that it writes to."""
+        read, write = self._pipe(_ABOVE_FEEDS)
+        null = self._keep(os.open(os.devnull, os.O_RDONLY))
+        self._feeds.append(self._start_program(feed, (null, write, err)))
+        self._close(write, null)
+        return read
 
-    def _keep(self, fd: int) -> int:
-        """Count the descriptor among those to close, moved out of the way of the standard three."""
-        if fd <= 2:
+    def _start_program(self, program: Executable, fds: tuple[int, ...]) -> int:
+        try:
+            if self._limits_itself:
+                program = _limited(program, self._seconds, self._memory_bytes)
+            pid = _spawn(program, self._watcher, fds)
+        except OSError as error:
+            raise ProgramMissing(f"{program.argv[0]} could not be started: {error.strerror}") from error
+        _limit(pid, self._seconds, self._memory_bytes)
+        return pid
+
+    def _pipe(self, least: int = 3) -> tuple[int, int]:
+        read, write = os.pipe()
+        return self._keep(read, least), self._keep(write)
+
+    def _keep(self, fd: int, least: int = 3) -> int:
+        """Count the descriptor among those to close, moved out of the way of those that a child is given."""
+        if fd < least:
             import fcntl
 
-            moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+            moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, least)
             os.close(fd)
             fd = moved
         self._fds.add(fd)
@@ -207,13 +226,13 @@ class Group:
         self._cancel.attach(0)  # before the group's number can become another's
         if self._watcher:
             _kill(self._watcher)
-            for pid in (*self._pids, self._watcher):
+            for pid in (*self._pids, *self._feeds, self._watcher):
                 _reap(pid)
             self._watcher = 0
         self._close(*list(self._fds))
 
 
-def _spawn(program: Executable, group: int, fds: tuple[int, int, int]) -> int:
+def _spawn(program: Executable, group: int, fds: tuple[int, ...]) -> int:
     actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
     return os.posix_spawn(
         program.path,

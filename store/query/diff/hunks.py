@@ -1,0 +1,102 @@
+"""The hunks of a comparison, by the million in little memory."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, overload
+
+
+class Hunk(NamedTuple):
+    """A run of lines that stands for another.
+
+    Attributes:
+        left: first of its lines on the left, from 1; where there are none, the line before which they would stand.
+        left_count: how many there are.
+        right: likewise on the right.
+        right_count: likewise.
+    """
+
+    left: int
+    left_count: int
+    right: int
+    right_count: int
+
+    @property
+    def left_end(self) -> int:
+        """The line after its last on the left."""
+        return self.left + self.left_count
+
+    @property
+    def right_end(self) -> int:
+        """The line after its last on the right."""
+        return self.right + self.right_count
+
+
+class Hunks(Sequence[Hunk]):
+    """Hunks in ascending order, 32 bytes each; between them, both sides are equal.
+
+    Attributes:
+        removed: lines of the left side in them.
+        added: lines of the right side in them.
+    """
+
+    def __init__(self) -> None:
+        self._columns = tuple(array("Q") for _ in Hunk._fields)
+        self.removed = 0
+        self.added = 0
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @overload
+    def __getitem__(self, at: int) -> Hunk: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Hunk]: ...
+
+    def __getitem__(self, at: int | slice) -> Hunk | list[Hunk]:
+        if isinstance(at, slice):
+            return [Hunk(*values) for values in zip(*(column[at] for column in self._columns), strict=True)]
+        return Hunk(*(column[at] for column in self._columns))
+
+    def __iter__(self) -> Iterator[Hunk]:
+        return map(Hunk._make, zip(*self._columns, strict=True))
+
+    def append(self, hunk: Hunk) -> None:
+        """Add one behind the others; where it begins at the end of the last, the two become one."""
+        if not hunk.left_count and not hunk.right_count:
+            return
+        self.removed += hunk.left_count
+        self.added += hunk.right_count
+        if self and (last := self[-1]).left_end == hunk.left and last.right_end == hunk.right:
+            hunk = Hunk(last.left, last.left_count + hunk.left_count, last.right, last.right_count + hunk.right_count)
+            for column, value in zip(self._columns, hunk, strict=True):
+                column[-1] = value
+            return
+        for column, value in zip(self._columns, hunk, strict=True):
+            column.append(value)
+
+    def extend_flat(self, numbers: Sequence[int], left: int, right: int) -> None:
+        """Add many that lie apart.
+
+        Args:
+            numbers: of each hunk the lines before it and in it on the left, then on the right.
+            left: number of the first line that is counted on the left.
+            right: likewise.
+        """
+        for at, (column, shift) in enumerate(zip(self._columns, (left, 0, right, 0), strict=True)):
+            column.extend([number + shift for number in numbers[at::4]] if shift else array("Q", numbers[at::4]))
+        self.removed += sum(numbers[1::4])
+        self.added += sum(numbers[3::4])
+
+    def extend(self, others: "Hunks", count: int) -> None:
+        """Add the first ``count`` of others, which stand behind these."""
+        if count:
+            self.append(others[0])
+            for column, more in zip(self._columns, others._columns, strict=True):
+                column.extend(more[1:count])
+            self.removed += sum(others._columns[1][1:count])
+            self.added += sum(others._columns[3][1:count])
+
+    def starts(self, *, right: bool = False) -> Sequence[int]:
+        """The first line of each hunk on one side."""
+        return self._columns[2 if right else 0]
