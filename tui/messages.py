@@ -182,3 +182,35 @@ class ContentsSearched(Message):
         self.turn = turn
         self.progress = progress
         self.ended = ended
+
+
+class DiffMoved(Message):
+    """Where the cursor of a comparison stands: the hunk that it is in or behind (0 before the first)."""
+
+    def __init__(self, hunk: int) -> None:
+        super().__init__()
+        self.hunk = hunk
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, DiffMoved)
+
+
+class SideLinesChosen(Message):
+    """Lines of one side of a comparison: to be copied as a ref, or opened in their buffer."""
+
+    def __init__(self, right: bool, first: int, last: int, *, copied: bool) -> None:
+        super().__init__()
+        self.right = right
+        self.first = first
+        self.last = last
+        self.copied = copied
+
+
+class LineChosen(Message):
+    """A line is wanted in its buffer; the stream that its number counts in is ``all`` for both in order of arrival."""
+
+    def __init__(self, buffer: Buffer, stream: str, line: int) -> None:
+        super().__init__()
+        self.buffer = buffer
+        self.stream = stream
+        self.line = line

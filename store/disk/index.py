@@ -182,16 +182,15 @@ class Index:
 
         What went into a command's filters is compared with its like.
         """
-        same = "kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted'"
-        where, parameters = [same], [buffer.kind, buffer.command, buffer.origin == ""]
-        if not anywhere:
-            where.append("cwd = ?")
-            parameters.append(buffer.cwd)
         return self._first(
-            f"WHERE number < (SELECT number FROM buffers WHERE name = ?) AND {' AND '.join(where)}"
-            " ORDER BY number DESC LIMIT 1",
+            "WHERE kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted' AND (cwd = ? OR ?)"
+            " AND number < (SELECT number FROM buffers WHERE name = ?) ORDER BY number DESC LIMIT 1",
+            buffer.kind,
+            buffer.command,
+            buffer.origin == "",
+            buffer.cwd,
+            anywhere,
             buffer.name,
-            *parameters,
         )
 
     def of_artifact(self, artifact: str) -> Buffer | None:

@@ -16,7 +16,7 @@ from sightline.store.query.processes import Cancel
 WINDOW_BYTES = 1 << 26  # of each side: GNU diff then takes about 200 MB
 WINDOW_LINES = 1_000_000
 MOST_GROWTH = 4  # of a window in which nothing is equal; at this GNU diff stays under its limit of 1 GiB
-MOST_HUNKS = 2_000_000  # 64 MB; all that follows is then one hunk
+MOST_HUNKS = 1_000_000  # 32 MB; all that follows is then one hunk
 _FIRM_LINES = 16  # equal lines that make sure that two windows do not end askew
 
 

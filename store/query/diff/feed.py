@@ -41,7 +41,8 @@ HASHES = (
 """Hexadecimal digits, six at least, and UUIDs."""
 
 NUMBERS = (
-    r"[ 0-9](?:(?<= ) *[0-9]|(?<=[0-9]))"  # with the spaces before it: how many pad it depends on its width
+    # With the spaces before it: how many pad it depends on its width. Behind a letter it is part of a name: test_7.
+    r"[ 0-9](?:(?<= ) *[0-9]|(?<=[0-9])(?<![0-9A-Za-z_].))"
     # Something joins the numbers of dates, times and versions; a date and a time may have a space between them.
     rf"(?:(?<=0)[xX]{_HEX}+|[0-9]*(?:(?:[T.,:/_-]| (?=[0-9]{{2}}:[0-9]{{2}}))[0-9]+|[eE][+-]?[0-9]+)*Z?)"
     rf"(?:{_UNIT}(?: ?[0-9]+(?:\.[0-9]+)?{_UNIT})*)? *"  # 1h 2m 3.5s is one duration

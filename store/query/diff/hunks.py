@@ -97,6 +97,11 @@ class Hunks(Sequence[Hunk]):
             self.removed += sum(others._columns[1][1:count])
             self.added += sum(others._columns[3][1:count])
 
+    @property
+    def columns(self) -> Sequence[Sequence[int]]:
+        """The numbers of all hunks, one sequence for each field of `Hunk`."""
+        return self._columns
+
     def starts(self, *, right: bool = False) -> Sequence[int]:
         """The first line of each hunk on one side."""
         return self._columns[2 if right else 0]

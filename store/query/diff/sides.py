@@ -1,7 +1,6 @@
 """One side of a comparison: an output as a run of lines, whichever files they lie in."""
 
 import os
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -22,7 +21,7 @@ class Piece(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A file and what reads it by lines; the reader is closed with the side."""
+    """A file and what reads it by lines; the reader is closed with the side, and names the stream that it reads."""
 
     path: str
     reader: StreamReader
@@ -99,10 +98,11 @@ class Side:
             left -= length
         return last
 
-    def place(self, number: int) -> tuple[int, int]:
-        """(index of the part, line in it) of a line."""
-        at = min(bisect_right(self._ends, number - 1), len(self._parts) - 1)
-        return at, number - (self._ends[at - 1] if at > 0 else 0)
+    def ref_of(self, first: int, last: int) -> str:
+        """The ref of some lines, ``@cmd_a1b2c3:42-80``; where they lie in several parts, of those in the first."""
+        for part, _, start, end in self._ranges(first, last):
+            return f"{part.reader.ref}:{start}-{end}"
+        return self.ref
 
     def _ranges(self, first: int, last: int) -> Iterator[tuple[Part, int, int, int]]:
         """(part, lines before it, first, last) of the parts that these lines lie in."""

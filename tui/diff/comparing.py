@@ -1,0 +1,64 @@
+"""One comparison as the screen wants it: run off the UI's thread, watched and ended from there."""
+
+from typing import NamedTuple
+
+from sightline.store.query.diff.compare import Comparison, compare
+from sightline.store.query.diff.engines import Ignore
+from sightline.store.query.diff.sides import Side, open_side
+from sightline.store.query.errors import Cancelled
+from sightline.store.query.processes import Cancel
+from sightline.store.store import Store, Target
+
+
+class Compared(NamedTuple):
+    """What was compared, and what was found. Whoever has it closes the sides."""
+
+    left: Side
+    right: Side
+    ignore: Ignore
+    comparison: Comparison
+
+    def close(self) -> None:
+        """Close both sides."""
+        self.left.close()
+        self.right.close()
+
+
+class Comparing:
+    """A comparison under way.
+
+    Attributes:
+        done: how much is done, from 0 to 1.
+    """
+
+    def __init__(self, store: Store, left: Target, right: Target, ignore: Ignore) -> None:
+        self._store = store
+        self._targets = left, right
+        self._ignore = ignore
+        self._cancel = Cancel()
+        self.done = 0.0
+
+    def cancel(self) -> None:
+        """End it, now."""
+        self._cancel.cancel()
+
+    def run(self) -> Compared | None:
+        """Compare; None where it was cancelled. Raises as opening buffers and comparing them do."""
+        sides = list[Side]()
+        try:
+            for target in self._targets:
+                sides.append(open_side(self._store, target))
+                if self._cancel.cancelled:
+                    raise Cancelled("the comparison was cancelled")
+            left, right = sides
+            found = compare(left, right, self._ignore, cancel=self._cancel, progress=self._progress)
+        except BaseException as error:
+            for side in sides:
+                side.close()
+            if isinstance(error, Cancelled):
+                return None
+            raise
+        return Compared(left, right, self._ignore, found)
+
+    def _progress(self, done: float) -> None:
+        self.done = done

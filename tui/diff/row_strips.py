@@ -1,0 +1,155 @@
+"""Draws the rows of a comparison: numbers, marks and text of both sides, side by side or under each other."""
+
+from typing import NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from sightline.tui.diff.comparing import Compared
+from sightline.tui.diff.drawing import Styles, cells, line_strip
+from sightline.tui.diff.rows import Kind, Row, Rows
+from sightline.tui.diff.texts import Pairs, Spans, Texts
+from sightline.tui.strips import pad
+from sightline.tui.wording import counted
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+_MIN_DIGITS = 3
+_KEPT_STRIPS = 1_000
+_NO_SPANS: Spans = ((), ())
+_MARKS = ("-", "+")
+_PARTS = ("removed", "added")
+
+
+class Look(NamedTuple):
+    """How a row is to be drawn.
+
+    Attributes:
+        width: cells.
+        column: first column of the text that is seen.
+        base: style of plain text.
+        styles: by part, see `DiffView.PARTS`.
+        own: part that the numbers are drawn in on the side where the cursor is; ``gutter`` where it is not.
+        right: whether that side is the right one.
+    """
+
+    width: int
+    column: int
+    base: Style
+    styles: Styles
+    own: str
+    right: bool
+
+
+class RowStrips:
+    """The drawn rows of one comparison."""
+
+    def __init__(self, compared: Compared, rows: Rows, *, unified: bool) -> None:
+        self.rows = rows
+        self.pairs = Pairs(Texts(compared.left), Texts(compared.right), compared.ignore)
+        self._unified = unified
+        self._sees_same = not any(compared.ignore)
+        most = max(compared.comparison.left_lines, compared.comparison.right_lines)
+        self._digits = max(len(str(most)), _MIN_DIGITS)
+        self._drawn: LRUCache[tuple[int, int, int], Strip] = LRUCache(_KEPT_STRIPS)
+
+    def forget(self) -> None:
+        """What was drawn is not as it should look any more."""
+        self._drawn.clear()
+
+    def lines(self, row: Row) -> tuple[int, int]:
+        """The lines that a row shows, left and right, 0 for none. Raises as reading the sides does."""
+        if row.kind is Kind.CHANGE:
+            return self.pairs.beside(self.rows.hunk(row.part), row.at)
+        return row.left, row.right
+
+    def room(self, width: int) -> int:
+        """Cells for the text of a line."""
+        if self._unified:
+            return max(width - 2 * self._digits - 5, 0)
+        return max((width - 1) // 2 - self._digits - 4, 0)
+
+    def longest(self, row: Row) -> int:
+        """Cells that the texts of a row take. Raises as reading the sides does."""
+        if row.kind is Kind.FOLD:
+            return 0
+        lines = zip(self.pairs.texts, self.lines(row), strict=True)
+        return max(cells(texts[line]) for texts, line in lines if line)
+
+    def draw(self, row: Row, look: Look) -> Strip:
+        """A row. Raises as reading the sides does."""
+        if row.kind is Kind.FOLD:
+            return self._fold(row, look)
+        return self._one_column(row, look) if self._unified else self._two_columns(row, look)
+
+    def _fold(self, row: Row, look: Look) -> Strip:
+        style = look.base + look.styles["fold"]
+        own = style + look.styles[look.own] if look.own != "gutter" else style
+        lead = "⋯".rjust(self._digits + 1)
+        words = pad(f"  {counted(row.hidden, 'equal line')}", max(look.width - self._digits - 1, 0))
+        return Strip([Segment(lead, own), Segment(words, style)], look.width)
+
+    def _two_columns(self, row: Row, look: Look) -> Strip:
+        lines = self.lines(row)
+        left_width = (look.width - 1) // 2
+        halves = []
+        for side, width in enumerate((left_width, look.width - 1 - left_width)):
+            own = look.own if look.right == bool(side) else "gutter"
+            halves.append(self._half(row, lines, side, width, own, look))
+        return Strip.join([halves[0], Strip([Segment("│", look.base + look.styles["gutter"])], 1), halves[1]])
+
+    def _half(self, row: Row, lines: tuple[int, int], side: int, width: int, own: str, look: Look) -> Strip:
+        line = lines[side]
+        if not line:
+            style = look.base + look.styles["blank"]
+            number = Segment(" " * (self._digits + 1), style + look.styles[own] if own != "gutter" else style)
+            return Strip([number, Segment(" " * max(width - self._digits - 1, 0), style)], width).crop(0, width)
+        changed = row.kind is Kind.CHANGE
+        base = look.base + look.styles[_PARTS[side]] if changed else look.base
+        gutter = Strip(
+            [
+                Segment(f"{line:>{self._digits}} ", base + look.styles[own]),
+                Segment(f"{_MARKS[side]} " if changed else "  ", base + look.styles["mark"]),
+            ],
+            self._digits + 3,
+        )
+        return self._with_text(gutter, self._text(row, lines, side, base, look), width, base, look)
+
+    def _one_column(self, row: Row, look: Look) -> Strip:
+        lines, base, mark, side = (row.left, row.right), look.base, " ", 1
+        if row.kind is not Kind.EQUAL:
+            side = int(row.kind is Kind.ADDED)
+            base, mark = base + look.styles[_PARTS[side]], _MARKS[side]
+        numbers = [str(line or "").rjust(self._digits) + " " for line in lines]
+        gutter = Strip(
+            [
+                Segment("".join(numbers), base + look.styles[look.own]),
+                Segment(f"{mark} ", base + look.styles["mark"]),
+            ],
+            2 * self._digits + 4,
+        )
+        if row.kind is Kind.REMOVED:
+            lines = row.left, self.pairs.partner(self.rows.hunk(row.part), left=row.left)
+        elif row.kind is Kind.ADDED:
+            lines = self.pairs.partner(self.rows.hunk(row.part), right=row.right), row.right
+        return self._with_text(gutter, self._text(row, lines, side, base, look), look.width, base, look)
+
+    def _with_text(self, gutter: Strip, text: Strip, width: int, base: Style, look: Look) -> Strip:
+        room = max(width - gutter.cell_length, 0)
+        return Strip.join([gutter, text.crop_extend(look.column, look.column + room, base)]).crop(0, width)
+
+    def _text(self, row: Row, lines: tuple[int, int], side: int, base: Style, look: Look) -> Strip:
+        """The text of one side of a row, with what differs from the other marked."""
+        key = lines[0], lines[1], side
+        strip = self._drawn.get(key)
+        if strip is None:
+            spans = self._spans(row, lines)
+            word = look.styles[f"{_PARTS[side]}-word"]
+            strip = line_strip(self.pairs.texts[side][lines[side]], spans[side], base, word, look.styles)
+            self._drawn[key] = strip
+        return strip
+
+    def _spans(self, row: Row, lines: tuple[int, int]) -> Spans:
+        equal = row.kind is Kind.EQUAL
+        if not all(lines) or (equal and self._sees_same):
+            return _NO_SPANS
+        return self.pairs.spans(*lines, equal=equal) or _NO_SPANS

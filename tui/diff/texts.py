@@ -1,0 +1,109 @@
+"""The lines of a compared side as text, read as they come on the screen; and which lines of a hunk belong together."""
+
+from collections.abc import Sequence
+
+from sightline.store.query.diff.engines import Ignore
+from sightline.store.query.diff.hunks import Hunk
+from sightline.store.query.diff.inline import MOST_PAIRS, Span, aligned, inline
+from sightline.store.query.diff.sides import Side
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.source import Line
+from sightline.store.shape.summary import human_bytes
+from sightline.tui.safe import lone_controls_shown
+from textual.cache import LRUCache
+
+LINE_BYTES = 1 << 14  # read of one line at most: its two ends
+_READ_AHEAD = 60  # lines that are read with the one asked for: a screenful costs one read
+_KEPT_TEXTS = 2_000
+_KEPT_PAIRS = 500
+
+Spans = tuple[Sequence[Span], Sequence[Span]]
+
+
+class Texts:
+    """The lines of a side. What it keeps does not depend on how many there are."""
+
+    def __init__(self, side: Side) -> None:
+        self._side = side
+        self._kept: LRUCache[int, str] = LRUCache(_KEPT_TEXTS)
+
+    def __getitem__(self, number: int) -> str:
+        """A line, cleaned; one that cannot be had any more is empty. Raises as reading the side does."""
+        text = self._kept.get(number)
+        if text is None:
+            for line in self._side.lines(number, number + _READ_AHEAD, LINE_BYTES):
+                self._kept[line.number] = _text(line)
+            text = self._kept.get(number) or ""
+        return text
+
+    def run(self, first: int, count: int) -> list[str]:
+        """Lines that follow each other, as far as they exist."""
+        return [_text(line) for line in self._side.lines(first, first + count - 1, LINE_BYTES)]
+
+
+def _text(line: Line) -> str:
+    if line.whole:
+        return clean_line(lone_controls_shown(line.data))
+    half = len(line.data) // 2
+    head, tail = (clean_line(lone_controls_shown(data)) for data in (line.data[:half], line.data[half:]))
+    return f"{head} ⋯ {human_bytes(line.length - len(line.data))} not read ⋯ {tail}"
+
+
+def _all_ignored(spans: Sequence[Span]) -> list[Span]:
+    return [span._replace(ignored=True) for span in spans]
+
+
+class Pairs:
+    """Which lines stand beside each other, and where they differ; worked out for what is on the screen only."""
+
+    def __init__(self, left: Texts, right: Texts, ignore: Ignore) -> None:
+        self.texts = left, right
+        self._ignore = ignore
+        self._aligned: LRUCache[Hunk, list[int]] = LRUCache(_KEPT_PAIRS)
+        self._spans: LRUCache[tuple[int, int], Spans | None] = LRUCache(_KEPT_PAIRS)
+
+    def beside(self, hunk: Hunk, at: int) -> tuple[int, int]:
+        """The lines, left and right, in a row of a hunk whose sides stand beside each other; 0 for none."""
+        few_left = hunk.left_count <= hunk.right_count
+        few, many = (hunk.left, hunk.right) if few_left else (hunk.right, hunk.left)
+        order = self._order(hunk)
+        if order is None:
+            one = few + at if at < min(hunk.left_count, hunk.right_count) else 0
+        else:
+            one = few + order.index(at) if at in order else 0
+        return (one, many + at) if few_left else (many + at, one)
+
+    def partner(self, hunk: Hunk, *, left: int = 0, right: int = 0) -> int:
+        """The line of the other side that one of a hunk stands beside, 0 for none; give one of the two."""
+        few_left = hunk.left_count <= hunk.right_count
+        if bool(left) == few_left:  # it is one of the fewer
+            at = left - hunk.left if left else right - hunk.right
+            order = self._order(hunk)
+            return (hunk.right if left else hunk.left) + (at if order is None else order[at])
+        beside = self.beside(hunk, left - hunk.left if left else right - hunk.right)
+        return beside[1] if left else beside[0]
+
+    def spans(self, left: int, right: int, *, equal: bool = False) -> Spans | None:
+        """Where two lines differ; None where they have too little in common. Equal ones differ in what is ignored."""
+        if (left, right) not in self._spans:
+            texts = self.texts[0][left], self.texts[1][right]
+            found: Spans | None = ([], []) if texts[0] == texts[1] else inline(*texts, self._ignore)
+            if equal and found is not None:
+                found = _all_ignored(found[0]), _all_ignored(found[1])
+            self._spans[(left, right)] = found
+        return self._spans[(left, right)]
+
+    def _order(self, hunk: Hunk) -> list[int] | None:
+        """Where each line of the shorter side stands; None for "from the top on"."""
+        few, many = sorted((hunk.left_count, hunk.right_count))
+        if not few or few == many or few * (many - few + 1) > MOST_PAIRS:
+            return None
+        order = self._aligned.get(hunk)
+        if order is None:
+            left = self.texts[0].run(hunk.left, hunk.left_count)
+            right = self.texts[1].run(hunk.right, hunk.right_count)
+            order = aligned(left, right) if len(left) <= len(right) else aligned(right, left)
+            if len(order) != few:  # a file has shrunk since
+                order = list(range(few))
+            self._aligned[hunk] = order
+        return order
