@@ -49,7 +49,7 @@ class RowStrips:
         self._unified = unified
         self._sees_same = not any(compared.ignore)
         most = max(compared.comparison.left_lines, compared.comparison.right_lines)
-        self._digits = max(len(str(most)), _MIN_DIGITS)
+        self._digits = max(len(str(most)) + 1, _MIN_DIGITS)
         self._drawn: LRUCache[tuple[int, int, int], Strip] = LRUCache(_KEPT_STRIPS)
 
     def forget(self) -> None:

@@ -4,7 +4,7 @@ For the lines on a screen only: a pair of ordinary ones takes some 30 µs.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ LEAST_ALIKE = 0.35
 MOST_TOKENS = 1_500  # of a line; the work grows with the product of both
 MOST_PAIRS = 4_000  # of lines whose likeness may be looked at to align a hunk: 5 ms
 _COMPARED_CHARS = 200  # of a line, to align it
-_GAP_CHARS = 1  # between two changes that is not worth an interruption
+_GAP_CHARS = 1  # equal ones between two changes are not worth an interruption
 
 _TOKENS = re.compile(r"[0-9]+(?:[.:][0-9]+)*|[^\W\d_]+|[ \t]+|.", re.DOTALL)
 _STAND_IN = "\0"
@@ -57,18 +57,17 @@ def inline(left: str, right: str, ignore: Ignore = Ignore()) -> tuple[list[Span]
     keys = [[token.key for token in side] for side in tokens]
     spans: tuple[list[Span], list[Span]] = ([], [])
     at, alike = [0, 0], 0
-    for change in Indel.opcodes(*keys):
-        start, end, right_start, right_end = change.src_start, change.src_end, change.dest_start, change.dest_end
-        if change.tag == "equal":
-            for one, other in zip(tokens[0][start:end], tokens[1][right_start:right_end], strict=True):
-                if one.text != other.text:
-                    _add(spans[0], Span(at[0], at[0] + len(one.text), ignored=True))
-                    _add(spans[1], Span(at[1], at[1] + len(other.text), ignored=True))
-                at = [at[0] + len(one.text), at[1] + len(other.text)]
-                alike += len(one.text) + len(other.text) if one.text.strip() else 0
+    for equal, ranges in _changes(keys, tokens):
+        texts = [[token.text for token in side[first:last]] for side, (first, last) in zip(tokens, ranges, strict=True)]
+        if equal:
+            for one, other in zip(*texts, strict=True):
+                if one != other:
+                    _add(spans[0], Span(at[0], at[0] + len(one), ignored=True))
+                    _add(spans[1], Span(at[1], at[1] + len(other), ignored=True))
+                at = [at[0] + len(one), at[1] + len(other)]
+                alike += len(one) + len(other) if one.strip() else 0
             continue
-        for side, (first, last) in enumerate(((start, end), (right_start, right_end))):
-            text = "".join(token.text for token in tokens[side][first:last])
+        for side, text in enumerate(map("".join, texts)):
             if text:
                 blank = ignore.whitespace and text.isspace()
                 _add(spans[side], Span(at[side], at[side] + len(text), ignored=blank))
@@ -77,6 +76,19 @@ def inline(left: str, right: str, ignore: Ignore = Ignore()) -> tuple[list[Span]
     if alike < LEAST_ALIKE * written and any(not span.ignored for side in spans for span in side):
         return None
     return spans
+
+
+def _changes(
+    keys: Sequence[Sequence[str]], tokens: Sequence[Sequence[_Token]]
+) -> Iterator[tuple[bool, tuple[tuple[int, int], tuple[int, int]]]]:
+    """(whether they are equal, tokens from and to on the left and on the right) of stretches that make up the lines."""
+    changes = list(Indel.opcodes(*keys))
+    for number, change in enumerate(changes):
+        equal = change.tag == "equal"
+        if equal and 0 < number < len(changes) - 1:
+            between = tokens[0][change.src_start : change.src_end]
+            equal = sum(len(token.text) for token in between) > _GAP_CHARS
+        yield equal, ((change.src_start, change.src_end), (change.dest_start, change.dest_end))
 
 
 def _tokens(text: str, ignore: Ignore) -> list[_Token]:
@@ -110,7 +122,7 @@ def _volatile(text: str) -> list[tuple[int, int]]:
 
 def _add(spans: list[Span], span: Span) -> None:
     """Add a span; with one of its kind right before it, it becomes one."""
-    if spans and span.start - spans[-1].end <= _GAP_CHARS and spans[-1].ignored == span.ignored:
+    if spans and span.start == spans[-1].end and spans[-1].ignored == span.ignored:
         spans[-1] = Span(spans[-1].start, span.end, span.ignored)
     else:
         spans.append(span)
