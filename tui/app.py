@@ -27,7 +27,7 @@ class InspectorApp(App[None]):
     """Shows a store, live."""
 
     TITLE = "Sightline"
-    CSS_PATH = "screens/inspector.tcss"  # a default screen's own is not loaded
+    CSS_PATH = ["screens/inspector.tcss", "widgets/viewer.tcss"]  # noqa: RUF012 (a default screen's own is not loaded)
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *named(

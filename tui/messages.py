@@ -96,10 +96,16 @@ class PromptAnswered(Message):
 
 
 class PlaceChanged(Message):
-    """Which lines of how many the viewer shows, whether it follows, and the number being typed."""
+    """Which lines of how many the viewer shows, whether it follows, the number being typed, and what else is so.
 
-    def __init__(self, first: int, last: int, total: int, following: bool, count: str) -> None:
+    The notes are words such as ``raw``, ``stderr only`` or ``hit 3 of 17``.
+    """
+
+    def __init__(
+        self, first: int, last: int, total: int, following: bool, count: str, notes: tuple[str, ...] = ()
+    ) -> None:
         super().__init__()
+        self.notes = notes
         self.first = first
         self.last = last
         self.total = total

@@ -19,6 +19,8 @@ _HIDDEN = re.compile(f"[{_UNSEEN}]")
 _EMOJI_STYLE = re.compile("(?<![\ufe00-\ufe0f])[\ufe0e\ufe0f]")
 """A lone variation selector asks for a character's emoji or text form; terminals disagree on its width: left out."""
 
+_ESCAPED_BYTES = range(0xDC80, 0xDD00)  # what "surrogateescape" makes of bytes that are no UTF-8
+
 TAB_STOP = 8
 _LONE_CONTROLS = re.compile(rb"[\x00-\x06\x0b\x0c\x0e-\x17\x19\x1c-\x1f\x7f]")
 """Controls that stand in no escape sequence, neither as its parts nor as its end."""
@@ -72,4 +74,6 @@ def lone_controls_shown(data: bytes) -> bytes:
 
 def _picture(match: re.Match[str]) -> str:
     code = ord(match[0])
+    if code in _ESCAPED_BYTES:
+        return f"‹x{code - 0xDC00:02X}›"
     return _C0_PICTURES.get(code) or f"‹U+{code:04X}›"

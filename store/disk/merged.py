@@ -59,6 +59,10 @@ class MergedReader:
         grown = [reader.refresh() for reader in self._readers.values()]  # both, whatever the first says
         return any(grown)
 
+    def source(self, stream: str) -> StreamReader:
+        """One of the two, ``out`` or ``err``."""
+        return self._readers[stream]
+
     @property
     def single(self) -> str:
         """The only stream that has bytes, or empty where both have."""
@@ -113,7 +117,7 @@ class MergedReader:
         return standing
 
     def number_of(self, stream: str, line: int) -> int:
-        """The number among the lines of both that a line of one stream has; the last one's for any line past the end."""
+        """The number among the lines of both that a line of one stream has; past the end, that of the last one."""
         if self.single:
             return min(line, self.line_count)
         at = _NEWLINES[stream]

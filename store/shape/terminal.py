@@ -16,37 +16,47 @@ TOKEN = re.compile(
     + r"|\x1b[0-~]?"
     + r"|[\x00-\x08\x0a-\x1f\x7f-\x9f]"
 )  # fmt: skip
-_MOVES = re.compile(r"[\r\x08]|(?:\x1b\[|\x9b)(?:[12]K|[0-9]*[DG])")
-_ERASED = "\0"  # a cell that holds nothing; no control character gets into the cells, so this one is free
+MOVES = re.compile(r"[\r\x08]|(?:\x1b\[|\x9b)(?:[12]K|[0-9]*[DG])")
+ERASED = "\0"  # a cell that holds nothing; no control character gets into the cells, so this one is free
 _TAB_STOP = 8
 _LONGEST_MOVE = 1 << 16  # cells; no move leaves the line, so a larger number says nothing more
 
 
 def render(text: str) -> str:
     """The cleaned text of one line that holds control characters."""
-    if not _MOVES.search(text):
+    if not MOVES.search(text):
         return TOKEN.sub("", text)
-    row = _Row()
-    position = 0
-    for token in TOKEN.finditer(text):
-        row.write(text[position : token.start()])
-        position = token.end()
-        row.obey(token[0], token[1], token[2])
-    row.write(text[position:])
-    return row.text()
+    row = Row()
+    row.feed(text)
+    return "".join(row.cells).rstrip(ERASED).replace(ERASED, " ")
 
 
-class _Row:
-    """The cells of one line, and the cursor."""
+class Row:
+    """The cells of one line, and the cursor.
+
+    Attributes:
+        cells: what each holds; the last ones may be ``ERASED``.
+        cursor: where the next character goes.
+    """
 
     def __init__(self) -> None:
         self.cells: list[str] = []
         self.cursor = 0
 
-    def text(self) -> str:
-        return "".join(self.cells).rstrip(_ERASED).replace(_ERASED, " ")
+    def feed(self, text: str) -> None:
+        """Write text, obeying what moves the cursor or erases."""
+        position = 0
+        for token in TOKEN.finditer(text):
+            self._write(text[position : token.start()])
+            position = token.end()
+            self.obey(token[0], token[1], token[2])
+        self._write(text[position:])
 
-    def write(self, text: str) -> None:
+    def change(self, start: int, end: int, new: list[str]) -> None:
+        """Put cells in the place of others: all that happens to the row goes through here."""
+        self.cells[start:end] = new
+
+    def _write(self, text: str) -> None:
         if text.isascii() and "\t" not in text:
             self._put(list(text))
             return
@@ -59,6 +69,7 @@ class _Row:
                 self._put_wide(char)
 
     def obey(self, control: str, parameters: str | None, final: str | None) -> None:
+        """Do what a control character or sequence says: of a CSI also its parameters and its last character."""
         if control == "\r":
             self.cursor = 0
         elif control == "\b":
@@ -73,22 +84,22 @@ class _Row:
     def _erase(self, parameters: str) -> None:
         if parameters == "0":
             self._free(self.cursor, len(self.cells))
-            del self.cells[self.cursor :]
+            self.change(self.cursor, len(self.cells), [])
         elif parameters == "1":
             end = min(self.cursor + 1, len(self.cells))
             self._free(0, end)
-            self.cells[:end] = [_ERASED] * end
+            self.change(0, end, [ERASED] * end)
         elif parameters == "2":
-            self.cells.clear()
+            self.change(0, len(self.cells), [])
 
     def _put(self, new: list[str]) -> None:
         """Write cells at the cursor and move it behind them."""
         start, end = self.cursor, self.cursor + len(new)
         if start > len(self.cells):
-            self.cells.extend([_ERASED] * (start - len(self.cells)))
+            self.change(len(self.cells), len(self.cells), [ERASED] * (start - len(self.cells)))
         if start < len(self.cells):
             self._free(start, end)
-        self.cells[start:end] = new
+        self.change(start, end, new)
         self.cursor = end
 
     def _free(self, start: int, end: int) -> None:
@@ -103,7 +114,7 @@ class _Row:
             last = edge
             while last < len(cells) and not cells[last]:
                 last += 1
-            cells[first:last] = [" "] * (last - first)
+            self.change(first, last, [" "] * (last - first))
 
     def _put_wide(self, char: str) -> None:
         if unicodedata.category(char) in ("Mn", "Me", "Cf"):  # joins what stands before it
@@ -111,7 +122,7 @@ class _Row:
             while base > 0 and not self.cells[base]:
                 base -= 1
             if base >= 0:
-                self.cells[base] = self.cells[base].replace(_ERASED, " ") + char
+                self.change(base, base + 1, [self.cells[base].replace(ERASED, " ") + char])
             return
         self._put([char, ""] if unicodedata.east_asian_width(char) in "WF" else [char])
 

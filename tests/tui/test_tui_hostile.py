@@ -9,14 +9,16 @@ from sightline.store.records import Buffer
 from sightline.store.shape.source import Line
 from sightline.store.store import Store
 from sightline.tui.messages import ReadFailed
+from sightline.tui.output.painting import LOOKS, Paint, draw
 from sightline.tui.strips import row
 from sightline.tui.widgets.buffer_row import row_parts
-from sightline.tui.widgets.line_strips import draw
+from textual._ansi_theme import MONOKAI
 from tui_kit import NOW, add, opened, press, run
 
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _BUFFER = Buffer("cmd_a1b2c3", "cmd", "sealed", "", "/", "s", NOW, NOW, NOW, 0, 0, False, "", False, "", "", "", {})
-_STYLES = {"control": Style(bold=True), "dim": Style(dim=True)}
+_BASE = Style(color="#d7dde5", bgcolor="#10151c")
+_PAINT = Paint(_BASE, {"control": Style(bold=True), "dim": Style(dim=True)}, MONOKAI, lambda part: Style())
 _BAD = (
     b"\x1b]52;c;aGk=\x07\x1b[2J\x1b[?1049l\x9b5n\x00\x07\x08\xc2\x9b6n\xe2\x80\xae"
     b"[red]evil[/] [@click=app.quit]x[/]\xff\n"
@@ -31,10 +33,11 @@ def acts(text: str) -> list[str]:
 @given(
     st.binary(max_size=300) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
     st.integers(1, 80),
+    st.sampled_from(LOOKS),
 )
-def test_a_drawn_line_holds_nothing_that_acts_and_fits(data: bytes, width: int) -> None:
+def test_a_drawn_line_holds_nothing_that_acts_and_fits(data: bytes, width: int, look: str) -> None:
     line = data.replace(b"\n", b"")
-    strip = draw(Line(1, line, len(line)), Style(), _STYLES)
+    strip = draw(Line(1, line, len(line)), look, _PAINT)
     assert not acts(strip.text)
     assert strip.crop_extend(0, width, Style()).cell_length == width
 

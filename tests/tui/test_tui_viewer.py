@@ -63,7 +63,7 @@ def test_a_huge_line_is_read_at_its_ends_only(store: Store) -> None:
             shown = viewer(pilot)
             assert text(shown)[0].startswith("  1   STARTxxx")
             assert text(shown)[1] == "  2   next"
-            assert shown._longest() < LINE_BYTES + 100
+            assert shown._rows.longest() < LINE_BYTES + 100
             await press(pilot, "enter", "dollar_sign")
             assert text(shown)[0].endswith("END")
             await press(pilot, "circumflex_accent", "right")

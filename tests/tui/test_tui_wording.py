@@ -1,7 +1,7 @@
 """How facts are worded."""
 
 import pytest
-from sightline.tui.goto import line_meant
+from sightline.tui.goto import lines_meant
 from sightline.tui.strips import Part, cut, fitted, pad
 from sightline.tui.wording import age, short_bytes
 
@@ -41,26 +41,35 @@ def test_short_sizes(count: int, worded: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "lines"),
     [
-        ("42", 42),
-        ("42-80", 42),
-        ("42,80", 42),
-        (" 7 ", 7),
-        ("50%", 500),
-        ("100%", 1000),
-        ("$", 1000),
-        ("99999", 1000),
-        ("0", 1),
+        ("42", (42, 0)),
+        ("42-80", (42, 80)),
+        ("42,80", (42, 80)),
+        ("80,42", (42, 80)),
+        ("42,", (42, 1000)),
+        ("10%,$", (100, 1000)),
+        (" 7 ", (7, 0)),
+        ("50%", (500, 0)),
+        ("12.5 %", (125, 0)),
+        ("100%", (1000, 0)),
+        ("$", (1000, 0)),
+        ("99999", (1000, 0)),
+        ("0", (1, 0)),
     ],
 )
-def test_go_to_line(text: str, line: int) -> None:
-    assert line_meant(text, 1000) == line
+def test_go_to_line(text: str, lines: tuple[int, int]) -> None:
+    assert lines_meant(text, 1000) == lines
 
 
-@pytest.mark.parametrize("text", ["", "x", "-4", "%", "4 2", "1e3"])
+def test_where_bytes_are_shown_one_goes_to_offsets() -> None:
+    assert lines_meant("0x20", 1000, 16) == (3, 0)
+    assert lines_meant("0x20,0x3f", 1000, 16) == (3, 4)
+
+
+@pytest.mark.parametrize("text", ["", "x", "-4", "%", "4 2", "1e3", "0x20", "1,2,3", "42,x"])
 def test_what_is_no_line(text: str) -> None:
-    assert line_meant(text, 1000) is None
+    assert lines_meant(text, 1000) is None
 
 
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:

@@ -53,6 +53,8 @@ class Info(Bar):
     def _where(self) -> list[Part]:
         place = self._place
         parts = [Part(f" {place.count}", "key")] if place.count else []
+        for note in place.notes:
+            parts += [Part(f" {title(note)}", "accent"), Part(" ·", "dim")]
         if place.following:
             parts.append(Part(" following", "running"))
         if place.total:

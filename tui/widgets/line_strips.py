@@ -1,85 +1,148 @@
-"""Draws lines of an output: the gutter with number and stream, then the text, made safe, tabs expanded, long ones cut.
+"""The drawn lines of one output, read and drawn as they are needed.
 
-Keeps what it has drawn lately; what it keeps does not depend on how large the output is.
+Lines are read in chunks of fixed place, so that what a line looks like does not depend on how one came to it, and drawn
+one by one. What is kept does not depend on how large the output is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
-from rich.cells import cell_len
-from rich.segment import Segment
-from rich.style import Style
-from sightline.store.shape.clean import clean_line
 from sightline.store.shape.source import Line
-from sightline.store.shape.summary import human_bytes
+from sightline.tui.output.hexdump import draw_row
+from sightline.tui.output.painting import LOOKS, Paint, Spans, draw, plain_text
+from sightline.tui.output.pens import PLAIN, Pen, pen_after
 from sightline.tui.reading import Reading
-from sightline.tui.safe import TAB_STOP, lone_controls_shown, pieces
 from textual.cache import LRUCache
 from textual.strip import Strip
 
 LINE_BYTES = 1 << 14  # read of one line at most: its two ends; scrolling to column 8,000 is rare enough
-_KEPT_STRIPS = 1_000
-_READ_AHEAD = 40  # lines beyond the wanted one that are read with it: a screenful costs one read
+CHUNK_LINES = 32
+LEAD_LINES = 32  # before a chunk, for what is highlighted by what stands before it
+_PENS_LINES = 200  # before a chunk, looked through for a colour that goes on
+_KEPT_CHUNKS = 16
+_KEPT_STRIPS = 600
 
-STREAM_MARKS = {"err": "▌"}
-"""What stands between number and text; the other streams have nothing there."""
+
+Lines = list[tuple[str, Line]]
+"""(stream, line) of lines that follow each other."""
+
+
+class Highlighter(Protocol):
+    """Tells the syntax of lines."""
+
+    def spans(self, texts: list[str]) -> list[Spans]:
+        """What stands where in each of some lines that follow each other."""
+
+
+class Drawn(NamedTuple):
+    """A line as it is shown.
+
+    Attributes:
+        stream: which one it is of.
+        line: its number there.
+        strip: its text.
+    """
+
+    stream: str
+    line: int
+    strip: Strip
+
+
+NOTHING = Drawn("out", 0, Strip([], 0))
+
+
+class _Chunk:
+    """Raw lines that were read together.
+
+    Attributes:
+        lines: (stream, line) of each.
+        pens: what each begins with.
+        after: by stream, what the next chunk begins with.
+        spans: of each; empty where nothing is highlighted.
+    """
+
+    def __init__(
+        self, lead: list[tuple[str, Line]], lines: list[tuple[str, Line]], begun: dict[str, Pen] | None
+    ) -> None:
+        self.lines = lines
+        pens = dict(begun or {})
+        for stream, line in lead if begun is None else ():
+            pens[stream] = pen_after(line.data, pens.get(stream, PLAIN))
+        self.pens = list[Pen]()
+        for stream, line in lines:
+            pen = pens.get(stream, PLAIN)
+            self.pens.append(pen)
+            pens[stream] = pen_after(line.data, pen)
+        self.after = pens
+        self.spans: list[Spans] = []
+        self._lead = lead[-LEAD_LINES:]
+
+    def highlight(self, highlighter: Highlighter) -> None:
+        """Find the syntax of its lines."""
+        texts = [plain_text(line) if line.whole else "" for _, line in (*self._lead, *self.lines)]
+        self.spans = highlighter.spans(texts)[len(self._lead) :]
 
 
 class LineStrips:
-    """The drawn lines of one output."""
+    """The drawn lines of one output.
 
-    def __init__(self, reading: Reading) -> None:
+    Attributes:
+        look: how they are drawn: one of ``LOOKS``, or ``hex`` where they are rows of bytes.
+    """
+
+    def __init__(self, reading: Reading, paint: Callable[[], Paint], look: str = LOOKS[0]) -> None:
+        self.look = look
         self._reading = reading
-        self._drawn: LRUCache[int, tuple[str, Strip]] = LRUCache(_KEPT_STRIPS)
+        self._paint = paint
+        self._highlighter: Highlighter | None = None
+        self._chunks: LRUCache[int, _Chunk] = LRUCache(_KEPT_CHUNKS)
+        self._strips: LRUCache[int, Drawn] = LRUCache(_KEPT_STRIPS)
 
-    def forget(self, reading: Reading) -> None:
-        """Go on with the same output opened anew, after it has grown: its last lines may be others now."""
-        self._reading = reading
-        self._drawn.clear()
+    def forget(self, reading: Reading | None = None) -> None:
+        """Draw all anew; after it has grown or the theme has changed, and from the output opened anew where given."""
+        self._reading = reading or self._reading
+        self._chunks.clear()
+        self._strips.clear()
 
-    def line(self, number: int, ahead: int, base: Style, styles: dict[str, Style]) -> tuple[str, Strip]:
-        """(stream, drawn text) of a line.
+    def highlight(self, highlighter: Highlighter | None) -> None:
+        """Draw the syntax too, from now on."""
+        self._highlighter = highlighter
+        self.forget()
 
-        Args:
-            number: counted through both streams, from 1.
-            ahead: lines that are wanted next.
-            base: style of plain text.
-            styles: by part, see `Viewer.PARTS`.
-        """
-        drawn = self._drawn.get(number)
+    def line(self, number: int) -> Drawn:
+        """A line, counted through all that the reading shows, from 1; nothing where there is none."""
+        drawn = self._strips.get(number)
         if drawn is None:
-            last = number + min(max(ahead, 0), _READ_AHEAD)
-            for at, (stream, line) in enumerate(self._reading.lines(number, last, LINE_BYTES), number):
-                self._drawn[at] = stream, draw(line, base, styles)
-            drawn = self._drawn.get(number) or ("out", Strip([], 0))
+            drawn = self._strips[number] = self._drawn(number)
         return drawn
 
+    def raw(self, number: int) -> tuple[str, Line] | None:
+        """(stream, line) as it was read, None where there is none."""
+        place, at = divmod(number - 1, CHUNK_LINES)
+        chunk = self._chunk(place)
+        return chunk.lines[at] if 0 <= at < len(chunk.lines) else None
 
-def draw(line: Line, base: Style, styles: dict[str, Style]) -> Strip:
-    """The text of a raw line."""
-    if line.whole:
-        return Strip(_segments(line.data, base, styles))
-    half = len(line.data) // 2
-    gap = f" ⋯ {human_bytes(line.length - len(line.data))} not read ⋯ "
-    head, tail = _segments(line.data[:half], base, styles), _segments(line.data[half:], base, styles)
-    return Strip([*head, Segment(gap, base + styles["dim"]), *tail])
+    def _drawn(self, number: int) -> Drawn:
+        place, at = divmod(number - 1, CHUNK_LINES)
+        chunk = self._chunk(place)
+        if not 0 <= at < len(chunk.lines):
+            return NOTHING
+        stream, line = chunk.lines[at]
+        if self.look == "hex":
+            return Drawn(stream, line.number, draw_row(line, self._paint()))
+        if self._highlighter and self.look == "colours" and not chunk.spans:
+            chunk.highlight(self._highlighter)
+        spans = chunk.spans[at] if chunk.spans else ()
+        return Drawn(stream, line.number, draw(line, self.look, self._paint(), chunk.pens[at], spans))
 
-
-def _segments(data: bytes, base: Style, styles: dict[str, Style]) -> Iterable[Segment]:
-    column = 0
-    for text, marked in pieces(clean_line(lone_controls_shown(data))):
-        if "\t" in text:
-            text = _expanded(text, column)
-        column += cell_len(text)
-        yield Segment(text, base + styles["control"] if marked else base)
-
-
-def _expanded(text: str, column: int) -> str:
-    """Tabs as spaces up to the next stop, by cells and not by characters."""
-    runs = text.split("\t")
-    expanded = runs[0]
-    column += cell_len(runs[0])
-    for run in runs[1:]:
-        gap = TAB_STOP - column % TAB_STOP
-        expanded += " " * gap + run
-        column += gap + cell_len(run)
-    return expanded
+    def _chunk(self, place: int) -> _Chunk:
+        chunk = self._chunks.get(place)
+        if chunk is None:
+            first = place * CHUNK_LINES + 1
+            before = self._chunks.get(place - 1)
+            begin = max(first - (LEAD_LINES if before else _PENS_LINES), 1)
+            lines = list(self._reading.lines(begin, first + CHUNK_LINES - 1, LINE_BYTES))
+            lead = min(first - begin, len(lines))
+            chunk = _Chunk(lines[:lead], lines[lead:], before.after if before else None)
+            self._chunks[place] = chunk
+        return chunk

@@ -33,6 +33,13 @@ class Styled(Widget):
             self._part_styles = {part: self._part_style(f"{self.PREFIX}--{part}") for part in self.PARTS}
         return self._part_styles
 
+    def part_style(self, part: str) -> Style:
+        """The style of a part that is seldom needed: not among PARTS, and looked up when it first is."""
+        styles = self.part_styles
+        if part not in styles:
+            styles[part] = self._part_style(f"{self.PREFIX}--{part}")
+        return styles[part]
+
     def _part_style(self, component: str) -> Style:
         own = self.get_component_rich_style(component, partial=True)
         # The colour as it comes out on the widget's background, where it is given as a share of another.

@@ -1,20 +1,29 @@
-"""The viewer: an output of any size, of which only what is on the screen is read; it follows a capture that goes on."""
+"""The viewer: an output of any size, of which only what is on the screen is read; it follows a capture that goes on.
+
+Here is what it shows and the keys; how rows are drawn is in `viewer_rows`, what is looked for in `viewer_search` and
+`viewer_failures`, what is marked to be copied in `viewer_selection`.
+"""
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from rich.segment import Segment
-from rich.style import Style
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.goto import line_meant
+from sightline.tui.goto import lines_meant
 from sightline.tui.keys import named
 from sightline.tui.messages import PlaceChanged
-from sightline.tui.reading import Reading, open_reading
-from sightline.tui.widgets.line_strips import STREAM_MARKS, LineStrips
+from sightline.tui.output.folding import START, Place
+from sightline.tui.output.hexdump import ROW_BYTES, is_binary, open_dump
+from sightline.tui.output.painting import LOOKS
+from sightline.tui.output.window import Window
+from sightline.tui.reading import Reading, open_reading, streams_of
+from sightline.tui.widgets.line_strips import NOTHING, Drawn, LineStrips
 from sightline.tui.widgets.styled import Styled
+from sightline.tui.widgets.viewer_rows import Rows
+from sightline.tui.widgets.viewer_selection import Selecting
+from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -23,18 +32,43 @@ from textual.strip import Strip
 
 SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
 _COLUMN_STEP = 8
-_MIN_DIGITS = 3
 _MAX_COUNT_DIGITS = 15
+_WHEEL_ROWS = 3
+_STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
+_SINGLE = {"out": "standard output", "err": "standard error"}
 
-Opened = tuple[Buffer, Reading, int]
+
+class Opened(NamedTuple):
+    """An output that has been opened.
+
+    Attributes:
+        buffer: its record.
+        reading: its lines, or its bytes.
+        line_count: how many there are.
+        stream: the only one that is shown, empty for all.
+        hex: whether bytes are shown.
+        timed: whether it is known when its lines came.
+    """
+
+    buffer: Buffer
+    reading: Reading
+    line_count: int
+    stream: str
+    hex: bool
+    timed: bool
 
 
 class Viewer(Styled, ScrollView, can_focus=True):
     """Both streams in order of arrival, with line numbers; lines of stderr carry a bar."""
 
+    ALLOW_SELECT = False  # lines are selected here, not the text that happens to be on the screen
     PREFIX = "viewer"
     PARTS = ("gutter", "stderr", "control", "dim", "target")
-    COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in PARTS}
+    RARE_PARTS = (
+        *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
+        *("heading", "added", "removed", "error", "warning", "time"),
+    )
+    COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "viewer",
         [
@@ -51,7 +85,15 @@ class Viewer(Styled, ScrollView, can_focus=True):
             Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
             Binding("dollar_sign", "line_end", "End of the longest line shown", key_display="$", show=False),
             Binding("F", "follow", "Follow"),
-            Binding("escape", "forget_count", "Forget the number typed", show=False),
+            Binding("s", "stream", "Both streams, or one", show=False),
+            Binding("r", "look", "Colours, cleaned, raw", show=False),
+            Binding("w", "wrap", "Wrap"),
+            Binding("x", "hex", "Bytes as hex, or lines", show=False),
+            Binding("T", "times", "Times", show=False),
+            Binding("v", "select", "Select lines", show=False),
+            Binding("y", "copy_text", "Copy the selected lines", show=False),
+            Binding("Y", "copy_ref", "Copy the ref of the lines", show=False),
+            Binding("escape", "forget", "Forget the number typed, the selection", show=False),
             # Bindings and not a key handler: so they keep their place among the keys typed with them.
             *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
         ],
@@ -67,15 +109,21 @@ class Viewer(Styled, ScrollView, can_focus=True):
         super().__init__(id="viewer")
         self._store = store
         self._wanted: Buffer | None = None
-        self._shown: Buffer | None = None
-        self._reading: Reading | None = None
+        self._opened: Opened | None = None
         self._strips: LineStrips | None = None
         self._first_line = line
-        self._line_count = 0
+        self._window = Window(self._height_of)
+        self._rows = Rows(self)
+        self._selecting = Selecting(self)
+        self._stream = ""
+        self._hex: bool | None = None
+        self._look = LOOKS[0]
+        self._wraps = False
         self._column = 0
         self._count = ""
         self._target = 0
         self._following = False
+        self._placing = False
         self._settling = False
         self._opens: Errand[Opened] = Errand(self, self._plan_open, self._take, self._cannot_open)
 
@@ -83,9 +131,11 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     def show(self, buffer: Buffer | None, *, line: int = 0) -> None:
         """Show a buffer, or what has become of the one that is shown; another from a line on, if given."""
+        if buffer is None or self._wanted is None or buffer.name != self._wanted.name:
+            self._stream, self._hex = "", None
         self._wanted = buffer
         self._first_line = line or self._first_line
-        first = self._shown is None and buffer is not None and buffer.state == "sealed"
+        first = self._opened is None and buffer is not None and buffer.state == "sealed"
         if first and (read := self._plan_open()):  # its index is whole, so that this is quick
             self._opens.carry_out_now(read)
         else:
@@ -105,153 +155,290 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     def shows(self, name: str) -> bool:
         """Whether it is this buffer's output that is on the screen."""
-        return self._shown is not None and self._shown.name == name
+        return self._opened is not None and self._opened.buffer.name == name
 
     def _plan_open(self) -> Callable[[], Opened] | None:
         buffer = self._wanted
         if buffer is None or buffer.state == "evicted":
             self._let_go()
             return None
+        store, stream, wanted_hex = self._store, self._stream, self._hex
 
         def read() -> Opened:
             # A capture makes its files as it needs them: opened anew, it is always whole.
-            reading = open_reading(self._store, buffer)
-            return buffer, reading, reading.line_count
+            reading: Reading = open_reading(store, buffer, stream)
+            as_hex = is_binary(reading) if wanted_hex is None else wanted_hex
+            if as_hex:
+                reading.close()
+                reading = open_dump(store, buffer, stream)
+            timed = buffer.kind == "cmd" and next(reading.times(1, 1), None) is not None
+            return Opened(buffer, reading, reading.line_count, stream, as_hex, timed)
 
         return read
 
     def _take(self, opened: Opened) -> None:
-        buffer, reading, line_count = opened
+        buffer, before = opened.buffer, self._opened
         if self._wanted is None or buffer.name != self._wanted.name or not self.is_attached:
-            reading.close()
+            opened.reading.close()
             return
-        another = self._shown is None or self._shown.name != buffer.name
-        grown = line_count != self._line_count or buffer.state == "running"
-        if self._reading is not None:
-            self._reading.close()
-        self._shown, self._reading, self._line_count = buffer, reading, line_count
-        if another or self._strips is None:
-            self._strips = LineStrips(reading)
+        another = before is None or before.buffer.name != buffer.name
+        otherwise = before is not None and (before.stream, before.hex) != (opened.stream, opened.hex)
+        grown = before is None or before.line_count != opened.line_count or buffer.state == "running"
+        place = self._same_place(opened) if otherwise and not another else None
+        self._opened, self._window.count = opened, opened.line_count
+        self._window.wraps = self._wraps and not opened.hex
+        if another or otherwise or self._strips is None:
+            self._strips = LineStrips(opened.reading, self._rows.paint, "hex" if opened.hex else self._look)
+        else:
+            self._strips.forget(opened.reading)
+        if another:
             self._open_at_its_place(buffer)
         else:
-            self._strips.forget(reading)
-            if grown:
+            if place is not None:
+                self._show_other_side(place)
+            elif grown:
                 self._resize_to_lines()
                 self._stay_at_end()
             self._following = self._following and self._is_running()
-        self.refresh()
-        self._tell_place()
+        if before is not None:
+            before.reading.close()
+        self.changed()
+
+    def _same_place(self, opened: Opened) -> int:
+        """The number that what is at the top of the screen has there."""
+        stream, offset = self.origin(self._window.top.line)
+        return opened.reading.number_at(stream, offset)
+
+    def _show_other_side(self, number: int) -> None:
+        """Other lines of the same output are shown: those at the same place."""
+        self._target, self._column = 0, 0
+        self._selecting.clear()
+        self._resize_to_lines()
+        self._move(lambda: self._window.move_to(Place(number)))
 
     def _cannot_open(self) -> None:
-        if self._shown is not None and self._wanted is not None and self._shown.name != self._wanted.name:
+        if self._opened is not None and self._wanted is not None and self._opened.buffer.name != self._wanted.name:
             self._let_go()  # what stands there is another's output
 
     def _open_at_its_place(self, buffer: Buffer) -> None:
         self._column, self._count, self._target = 0, "", 0
+        self._selecting.clear()
+        self._window.top = START
         self._resize_to_lines()
+        self._move(lambda: self._window.move_to(START))
         self._following = buffer.state == "running" and not self._first_line
-        self.scroll_to(y=0, animate=False, force=True)
         self._go_to_first_line()
         self._stay_at_end()
 
     def _go_to_first_line(self) -> None:
-        if self._first_line and self.size.height and self._shown is not None:  # before the first layout it has no rows
+        if self._first_line and self.size.height and self._opened is not None:  # before the first layout it has no rows
             self.go_to_line(self._first_line)
             self._first_line = 0
 
     def _let_go(self) -> None:
-        if self._reading is not None:
-            self._reading.close()
-        self._shown = self._reading = self._strips = None
-        self._line_count = 0
+        if self._opened is not None:
+            self._opened.reading.close()
+        self._opened = self._strips = None
+        self._window.count = 0
+        self._selecting.clear()
         self._resize_to_lines()
-        self.refresh()
-        self._tell_place()
+        self.changed()
 
     def on_unmount(self) -> None:
         """Close the files."""
-        if self._reading is not None:
-            self._reading.close()
-            self._reading = self._strips = None
+        if self._opened is not None:
+            self._opened.reading.close()
+            self._opened = self._strips = None
 
-    # where it stands
+    # what it shows, for its parts
+
+    @property
+    def store(self) -> Store:
+        """The store whose buffers it shows."""
+        return self._store
+
+    @property
+    def opened(self) -> Opened | None:
+        """The output that is shown, None where there is none."""
+        return self._opened
+
+    @property
+    def strips(self) -> LineStrips | None:
+        """Its drawn lines."""
+        return self._strips
+
+    @property
+    def window(self) -> Window:
+        """Which of its rows are on the screen."""
+        return self._window
+
+    @property
+    def selecting(self) -> Selecting:
+        """Which of its lines are selected."""
+        return self._selecting
+
+    @property
+    def column(self) -> int:
+        """The first column on the screen."""
+        return self._column
+
+    @property
+    def target(self) -> int:
+        """The line that was gone to, 0 for none."""
+        return self._target
 
     @property
     def line_count(self) -> int:
         """Lines of the output as far as they have been taken in."""
-        return self._line_count
+        return self._window.count
 
     @property
     def following(self) -> bool:
         """Whether it stays at the end while the output grows."""
         return self._following
 
+    def drawn(self, number: int) -> Drawn:
+        """A line as it is shown; one that cannot be read any more is empty, and it is said."""
+        if self._strips is None:
+            return NOTHING
+        try:
+            return self._strips.line(number)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return NOTHING
+
+    def number_at(self, y: int) -> int:
+        """The line in a row of the screen; the last one's below it, 0 where there are none."""
+        return self._rows.number_at(y)
+
+    def origin(self, number: int) -> tuple[str, int]:
+        """(stream, offset) at which a line begins."""
+        stream = self.drawn(number).stream
+        return stream, self._opened.reading.offsets(number).get(stream, 0) if self._opened is not None else 0
+
+    def _height_of(self, number: int) -> int:
+        return self._rows.height_of(number)
+
+    # where it stands
+
+    def changed(self) -> None:
+        """Draw all anew, and tell."""
+        self._rows.changed()
+        self.refresh()
+        self._tell_place()
+
     def _resize_to_lines(self) -> None:
-        size = Size(1, self._line_count)  # its width is no matter, and another one would mean another layout
+        """Have the scrollbar know how far one can go, in lines."""
+        self._window.rows = self.size.height
+        height = self._window.end.line - 1 + self.size.height if self._window.wraps else self._window.count
+        size = Size(1, height)  # its width is no matter, and another one would mean another layout
         if size != self.virtual_size:
             self.virtual_size = size
 
+    def _move(self, move: Callable[[], None]) -> None:
+        """Move the window, the scrollbar along with it."""
+        move()
+        self._placing = True
+        self.scroll_to(y=self._window.top.line - 1, animate=False, force=True)
+        self._placing = False
+        self._following = self._is_running() and self._window.at_end
+        self.changed()
+
     def _stay_at_end(self) -> None:
         if self._following:
-            self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+            self._move(lambda: self._window.move_to(self._window.end))
 
     def on_resize(self) -> None:
-        """Another number of lines is on the screen."""
-        self._go_to_first_line()
-        self._stay_at_end()
+        """Another number of rows is on the screen, which is drawn anew anyway."""
+        self._rows.changed()
+        self._resize_to_lines()
+        if self._first_line:
+            self._go_to_first_line()
+        elif self._following:
+            self._stay_at_end()
+        elif self._window.top > self._window.end:
+            self._move(lambda: self._window.move_to(self._window.end))
         self._tell_place()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Scrolling up lets go of the end, scrolling back down to it follows again."""
+        """The scrollbar was moved: scrolling up lets go of the end, scrolling back down to it follows again."""
         super().watch_scroll_y(old_value, new_value)
-        self._following = self._is_running() and new_value >= self.max_scroll_y
-        self._tell_place()
+        if self._placing:
+            return
+        self._window.rows = self.size.height
+        end, line = self._window.end, round(new_value) + 1
+        self._window.top = end if line >= end.line else Place(line)
+        self._following = self._is_running() and self._window.at_end
+        self.changed()
 
     def _is_running(self) -> bool:
-        return self._shown is not None and self._shown.state == "running"
+        return self._opened is not None and self._opened.buffer.state == "running"
 
     def _tell_place(self) -> None:
-        first = min(self.scroll_offset.y + 1, self._line_count)
-        last = min(self.scroll_offset.y + self.size.height, self._line_count)
-        self.post_message(PlaceChanged(first, last, self._line_count, self._following, self._count))
+        places = self._rows.places()
+        first, last = (places[0].line, places[-1].line) if places else (0, 0)
+        self.post_message(PlaceChanged(first, last, self.line_count, self._following, self._count, self._notes()))
+
+    def _notes(self) -> tuple[str, ...]:
+        opened = self._opened
+        if opened is None:
+            return ()
+        block = opened.stream.replace("part.", "block ")
+        notes = [_STREAM_NAMES.get(opened.stream, f"{block} only")] if opened.stream else []
+        notes += ["hex"] if opened.hex else []
+        notes += [self._look] if self._look != LOOKS[0] and not opened.hex else []
+        notes += ["wrap"] if self._window.wraps else []
+        return (*notes, *self._selecting.notes())
 
     # drawing
 
     def render_line(self, y: int) -> Strip:
-        """A line on the screen."""
-        number, width, base = self.scroll_offset.y + y + 1, self.size.width, self.own_style
-        if self._strips is None or number > self._line_count:
-            return Strip.blank(width, base)
-        styles = self.part_styles
-        stream, text = self._line(number, self.size.height - y)
-        gutter = self._gutter(number, stream, base, styles)
-        room = max(width - gutter.cell_length, 0)
-        return Strip.join([gutter, text.crop_extend(self._column, self._column + room, base)])
-
-    def _line(self, number: int, ahead: int) -> tuple[str, Strip]:
-        """(stream, drawn text) of a line; one that cannot be read any more is empty, and it is said."""
-        if self._strips is None:
-            return "out", Strip([], 0)
-        try:
-            return self._strips.line(number, ahead, self.own_style, self.part_styles)
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return "out", Strip([], 0)
-
-    def _gutter(self, number: int, stream: str, base: Style, styles: dict[str, Style]) -> Strip:
-        digits = max(len(str(self._line_count)), _MIN_DIGITS)
-        part = "target" if number == self._target else "gutter"
-        mark = STREAM_MARKS.get(stream, "")
-        if not mark:
-            return Strip([Segment(f"{number:>{digits}}   ", base + styles[part])], digits + 3)
-        numbered = Segment(f"{number:>{digits}} ", base + styles[part])
-        return Strip([numbered, Segment(f"{mark} ", base + styles["stderr"])], digits + 3)
+        """A row on the screen."""
+        return self._rows.row(y)
 
     def notify_style_update(self) -> None:
         """Colours have changed: what was drawn in the old ones goes."""
         super().notify_style_update()
-        if self._strips is not None and self._reading is not None:
-            self._strips.forget(self._reading)
+        self._rows.changed()
+        if self._strips is not None:
+            self._strips.forget()
+
+    # going somewhere
+
+    def go_to(self, text: str) -> bool:
+        """Go where a text says, a range being selected; whether it says anything.
+
+        Args:
+            text: ``42``, ``42,80``, ``50%``, ``$``, or where bytes are shown ``0x2a0``.
+        """
+        row_bytes = ROW_BYTES if self._opened is not None and self._opened.hex else 0
+        meant = lines_meant(text, self.line_count, row_bytes)
+        if meant is None:
+            return False
+        if meant.last:
+            self._selecting.select(meant.first, meant.last)
+        self.go_to_line(meant.first)
+        return True
+
+    def go_to_line(self, number: int) -> None:
+        """Show a line a third down the screen, its number marked."""
+        number = max(1, min(number, self.line_count))
+        self._target = number
+        self._selecting.moved_to(number)
+        self._move(lambda: self._window.show(number, self.size.height // 3))
+
+    def go_near(self, number: int) -> None:
+        """Mark a line's number, and show it where it is not on the screen yet."""
+        if self._window.on_screen(number):
+            self._target = number
+            self._selecting.moved_to(number)
+            self.changed()
+        else:
+            self.go_to_line(number)
+
+    def bring_in(self, number: int) -> None:
+        """Move no further than needed to have a line on the screen."""
+        self._move(lambda: self._window.bring_in(number))
 
     # keys
 
@@ -264,48 +451,36 @@ class Viewer(Styled, ScrollView, can_focus=True):
         count, self._count = int(self._count or 0), ""
         return count
 
-    def go_to(self, text: str) -> bool:
-        """Go where a text says (``42``, ``50%``); whether it says anything."""
-        line = line_meant(text, self._line_count)
-        if line is not None:
-            self.go_to_line(line)
-        return line is not None
-
-    def go_to_line(self, number: int) -> None:
-        """Show a line a third down the screen, its number marked."""
-        self._target = max(1, min(number, self._line_count))
-        self.scroll_to(y=max(self._target - 1 - self.size.height // 3, 0), animate=False, force=True)
-        self.refresh()
-        self._tell_place()
-
-    def _scroll_lines(self, lines: int) -> None:
-        self.scroll_to(y=self.scroll_offset.y + lines, animate=False, force=True)
-
     def action_scroll_by(self, lines: int) -> None:
-        """Scroll by lines, as many as were typed."""
-        self._scroll_lines(lines * (self._taken_count() or 1))
+        """Scroll by rows, as many as were typed; while selecting, move the end of the selection by lines."""
+        lines *= self._taken_count() or 1
+        if not self._selecting.move_by(lines):
+            self._move(lambda: self._window.move_by(lines))
 
     def action_page(self, pages: float) -> None:
         """Scroll by pages, one line of the old kept in sight."""
         self._count = ""
-        self._scroll_lines(int(pages * max(self.size.height - 1, 1)))
+        rows = int(pages * max(self.size.height - 1, 1))
+        if not self._selecting.move_by(rows):
+            self._move(lambda: self._window.move_by(rows))
 
     def action_top(self) -> None:
         """Go to the first line, or to the one typed."""
-        self.go_to_line(count) if (count := self._taken_count()) else self.scroll_to(y=0, animate=False, force=True)
+        self._go_to_end(START, 1)
 
     def action_bottom(self) -> None:
         """Go to the last line, or to the one typed."""
+        self._go_to_end(self._window.end, self.line_count)
+
+    def _go_to_end(self, place: Place, number: int) -> None:
         if count := self._taken_count():
             self.go_to_line(count)
-        else:
-            self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
+        elif not self._selecting.move_to(number):
+            self._move(lambda: self._window.move_to(place))
 
     def action_follow(self) -> None:
         """Go to the end and stay there while the capture goes on."""
-        self._following = self._is_running()
-        self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
-        self._tell_place()
+        self._move(lambda: self._window.move_to(self._window.end))
 
     def action_sideways(self, steps: int) -> None:
         """Scroll sideways."""
@@ -317,25 +492,104 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     def action_line_end(self) -> None:
         """To the end of the longest line on the screen."""
-        self._scroll_to_column(self._longest())
-
-    def action_forget_count(self) -> None:
-        """Forget the number typed so far; without one the key means what it means elsewhere."""
-        if not self._count:
-            raise SkipAction
-        self._count = ""
-        self._tell_place()
+        self._scroll_to_column(self._rows.longest())
 
     def _scroll_to_column(self, column: int) -> None:
-        self._column = max(0, min(column, self._longest()))
+        self._column = max(0, min(column, self._rows.longest()))
         self.refresh()
 
-    def _longest(self) -> int:
-        """Columns by which one may scroll so that the longest line on the screen is seen to its end."""
-        if self._strips is None:
-            return 0
-        first = self.scroll_offset.y + 1
-        last = min(first + self.size.height - 1, self._line_count)
-        widths = (self._line(at, last - at)[1].cell_length for at in range(first, last + 1))
-        room = self.size.width - max(len(str(self._line_count)), _MIN_DIGITS) - 3
-        return max(max(widths, default=0) - room + 1, 0)
+    def action_forget(self) -> None:
+        """Forget the number typed so far, else what is selected; without them the key means what it means elsewhere."""
+        if self._count:
+            self._count = ""
+        elif not self._selecting.clear():
+            raise SkipAction
+        self.changed()
+
+    def action_stream(self) -> None:
+        """Show both streams, or only one of them; of a result all its blocks, or one."""
+        if self._opened is None:
+            return
+        streams = streams_of(self._opened.buffer)
+        if len(streams) < 2:
+            for stream in streams:
+                self.notify(f"There is only {_SINGLE.get(stream, 'one block')}", markup=False)
+            return
+        choices = ["", *streams]
+        at = choices.index(self._stream) if self._stream in choices else 0
+        self._stream = choices[(at + 1) % len(choices)]
+        self._opens.ask()
+
+    def action_hex(self) -> None:
+        """Show bytes instead of lines, or lines instead of bytes."""
+        if self._opened is not None:
+            self._hex = not self._opened.hex
+            self._opens.ask()
+
+    def action_look(self) -> None:
+        """Show the lines in another way."""
+        self._look = LOOKS[(LOOKS.index(self._look) + 1) % len(LOOKS)]
+        if self._strips is not None and self._opened is not None and not self._opened.hex:
+            self._strips.look = self._look
+            self._strips.forget()
+        self._resize_to_lines()
+        self._move(lambda: self._window.move_to(Place(self._window.top.line)))
+
+    def action_wrap(self) -> None:
+        """Show long lines on several rows, or on one."""
+        self._wraps = not self._wraps
+        self._window.wraps = self._wraps and not (self._opened is not None and self._opened.hex)
+        self._column = 0
+        self._resize_to_lines()
+        self._move(lambda: self._window.move_to(Place(self._window.top.line)))
+
+    def action_times(self) -> None:
+        """Show when each line came."""
+        said = self._rows.toggle_times()
+        if said:
+            self.notify(said, markup=False)
+        self._resize_to_lines()
+        self.changed()
+
+    def action_select(self) -> None:
+        """Begin to select lines, or end it."""
+        self._selecting.begin()
+
+    def action_copy_text(self) -> None:
+        """Copy the selected lines; without any the key means what it means elsewhere."""
+        if not self._selecting.copy_text():
+            raise SkipAction
+
+    def action_copy_ref(self) -> None:
+        """Copy the ref of the selected lines, or of the line that was gone to."""
+        self._selecting.copy_ref()
+
+    # mouse
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Rows, not lines: where long lines take several, the wheel goes on by rows too."""
+        self._wheel(event, _WHEEL_ROWS)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """As down."""
+        self._wheel(event, -_WHEEL_ROWS)
+
+    def _wheel(self, event: events.MouseEvent, rows: int) -> None:
+        event.stop()
+        event.prevent_default()
+        if event.ctrl or event.shift:
+            self.action_sideways(1 if rows > 0 else -1)
+        else:
+            self._move(lambda: self._window.move_by(rows))
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Begin to select, should the mouse be moved."""
+        self._selecting.pressed(event)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Select up to the line under the mouse."""
+        self._selecting.dragged(event)
+
+    def on_mouse_up(self) -> None:
+        """What is selected stays so."""
+        self._selecting.released()

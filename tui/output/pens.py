@@ -1,0 +1,222 @@
+"""The colours that a command wrote: lines as runs of text, each with the pen it was written with.
+
+Of all escape sequences only SGR (colours, bold and the like) is obeyed, and of that not what hides or blinks. The runs
+together are the cleaned line: what is shown in colour is the same text as without.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from rich.color import Color
+from rich.style import Style
+from rich.terminal_theme import TerminalTheme
+from sightline.store.shape.clean import clean_line
+from sightline.store.shape.terminal import ERASED, MOVES, TOKEN, Row
+
+Colour = int | tuple[int, int, int]
+"""One of the terminal's 256, or red, green and blue."""
+
+LEAST_CONTRAST = 1.3
+"""Ratio of the luminances below which nobody reads a text; nothing may be written in invisible ink."""
+
+_SGR = re.compile(r"(?:\x1b\[|\x9b)([0-9;:]*)m")
+_SGR_BYTES = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-9;:]*m")
+_MOST_PARAMETERS = 64
+_SWITCHES = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "reverse", 9: "strike", 21: "underline"}
+_OFF = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: ("reverse",), 29: ("strike",)}
+
+
+class Pen(NamedTuple):
+    """What text is written with; the defaults are the terminal's own."""
+
+    fg: Colour | None = None
+    bg: Colour | None = None
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    underline: bool = False
+    reverse: bool = False
+    strike: bool = False
+
+
+PLAIN = Pen()
+Run = tuple[str, Pen]
+
+
+def coloured(data: bytes, pen: Pen) -> tuple[list[Run], Pen]:
+    """A raw line, given without its newline, as runs; and the pen that the next line of its stream begins with."""
+    if b"\x1b" not in data and b"\xc2\x9b" not in data:
+        text = clean_line(data)
+        return ([(text, pen)] if text else []), pen
+    text = data.rstrip(b"\r").decode("utf-8", "replace")
+    row = _Painted(pen) if MOVES.search(text) else _Plain(pen)
+    row.feed(text)
+    return row.runs(), row.pen
+
+
+def pen_after(data: bytes, pen: Pen) -> Pen:
+    """The pen that a raw line leaves behind, without looking at its text."""
+    for match in _SGR_BYTES.finditer(data):
+        pen = _changed(pen, match[0].decode())
+    return pen
+
+
+class _Plain:
+    """A line in which nothing moves: its text in order."""
+
+    def __init__(self, pen: Pen) -> None:
+        self.pen = pen
+        self._runs: list[Run] = []
+
+    def feed(self, text: str) -> None:
+        position = 0
+        for token in TOKEN.finditer(text):
+            self._add(text[position : token.start()])
+            position = token.end()
+            self.pen = _changed(self.pen, token[0])
+        self._add(text[position:])
+
+    def _add(self, text: str) -> None:
+        if text:
+            self._runs.append((text, self.pen))
+
+    def runs(self) -> list[Run]:
+        return self._runs
+
+
+class _Painted(Row):
+    """A line that is written over: each cell keeps the pen that wrote it last."""
+
+    def __init__(self, pen: Pen) -> None:
+        super().__init__()
+        self.pen = pen
+        self._pens: list[Pen] = []
+
+    def obey(self, control: str, parameters: str | None, final: str | None) -> None:
+        super().obey(control, parameters, final)
+        self.pen = _changed(self.pen, control)
+
+    def change(self, start: int, end: int, new: list[str]) -> None:
+        super().change(start, end, new)
+        self._pens[start:end] = [self.pen if cell != ERASED else PLAIN for cell in new]
+
+    def runs(self) -> list[Run]:
+        length = len(self.cells)
+        while length and self.cells[length - 1] in (ERASED, ""):  # of a wide character, the cell that holds nothing
+            length -= 1
+        runs: list[Run] = []
+        for cell, pen in zip(self.cells[:length], self._pens[:length], strict=True):
+            text = cell.replace(ERASED, " ")
+            if runs and (runs[-1][1] == pen or not text):
+                runs[-1] = (runs[-1][0] + text, runs[-1][1])
+            elif text:
+                runs.append((text, pen))
+        return runs
+
+
+@lru_cache(maxsize=256)
+def _changed(pen: Pen, sequence: str) -> Pen:
+    """The pen after a control character or sequence; most of them change nothing."""
+    match = _SGR.fullmatch(sequence)
+    if not match:
+        return pen
+    words = match[1].split(";")[:_MOST_PARAMETERS]
+    at = 0
+    while at < len(words):
+        if ":" in words[at]:
+            parameters, taken = [_number(word) for word in words[at].split(":") if word], 1
+            if parameters[:1] == [4]:  # kinds of underline; 4:0 is none
+                parameters = [24 if parameters[1:2] == [0] else 4]
+            elif parameters[1:2] == [2] and len(parameters) > 5:  # a colour space before red, green and blue
+                parameters = [*parameters[:2], *parameters[-3:]]
+        else:
+            parameters = [_number(word) for word in words[at : at + 5]]
+            taken = {5: 3, 2: 5}.get(parameters[1], 1) if parameters[0] in (38, 48, 58) and len(parameters) > 1 else 1
+        at += taken
+        pen = _with(pen, parameters)
+    return pen
+
+
+def _number(word: str) -> int:
+    return int(word[:4] or 0)
+
+
+def _with(pen: Pen, parameters: list[int]) -> Pen:
+    """The pen after one attribute; a colour brings its own parameters along."""
+    code = parameters[0] if parameters else 0
+    if code == 0:
+        return PLAIN
+    if code in _SWITCHES:
+        return pen._replace(**{_SWITCHES[code]: True})
+    if code in _OFF:
+        return pen._replace(**dict.fromkeys(_OFF[code], False))
+    if code in (38, 48):
+        colour = _colour(parameters[1:])
+        return pen if colour is None else _filled(pen, code, colour)
+    if code in (39, 49):
+        return _filled(pen, code, None)
+    if 30 <= code <= 37 or 40 <= code <= 47:
+        return _filled(pen, code, code % 10)
+    if 90 <= code <= 97 or 100 <= code <= 107:
+        return _filled(pen, code, code % 10 + 8)
+    return pen
+
+
+def _filled(pen: Pen, code: int, colour: Colour | None) -> Pen:
+    """The pen with another colour: 3x and 9x are the text's, 4x and 10x the background's."""
+    return pen._replace(fg=colour) if code // 10 in (3, 9) else pen._replace(bg=colour)
+
+
+def _colour(parameters: list[int]) -> Colour | None:
+    if len(parameters) >= 2 and parameters[0] == 5 and parameters[1] < 256:
+        return parameters[1]
+    if len(parameters) >= 4 and parameters[0] == 2 and max(parameters[1:4]) < 256:
+        return parameters[1], parameters[2], parameters[3]
+    return None
+
+
+@lru_cache(maxsize=1024)
+def style_of(pen: Pen, base: Style, theme: TerminalTheme) -> Style:
+    """A pen as a style on the viewer's own.
+
+    Args:
+        pen: what the text was written with.
+        base: the style of plain text, with both its colours.
+        theme: what the terminal's sixteen colours are.
+    """
+    fg, bg = _rich(pen.fg, theme) or base.color, _rich(pen.bg, theme) or base.bgcolor
+    if fg and bg and (pen.fg is not None or pen.bg is not None) and _contrast(fg, bg, theme) < LEAST_CONTRAST:
+        fg = max((base.color or fg, base.bgcolor or bg), key=lambda colour: _contrast(colour, bg, theme))
+    return base + Style(
+        color=fg,
+        bgcolor=bg,
+        bold=pen.bold or None,
+        dim=pen.dim or None,
+        italic=pen.italic or None,
+        underline=pen.underline or None,
+        reverse=pen.reverse or None,
+        strike=pen.strike or None,
+    )
+
+
+def _rich(colour: Colour | None, theme: TerminalTheme) -> Color | None:
+    if colour is None:
+        return None
+    if isinstance(colour, tuple):
+        return Color.from_rgb(*colour)
+    if colour < 16:
+        return Color.from_triplet(theme.ansi_colors[colour])
+    return Color.from_ansi(colour)
+
+
+def _contrast(one: Color, other: Color, theme: TerminalTheme) -> float:
+    """The ratio of two colours' luminances, as WCAG 2 reckons it."""
+    light, dark = sorted((_luminance(one, theme), _luminance(other, theme)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Color, theme: TerminalTheme) -> float:
+    shares = [channel / 255 for channel in colour.get_truecolor(theme)]
+    red, green, blue = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
