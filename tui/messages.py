@@ -220,3 +220,15 @@ class LineChosen(Message):
         self.buffer = buffer
         self.stream = stream
         self.line = line
+
+
+class PromptLeft(Message):
+    """A prompt was left with Escape."""
+
+    def __init__(self, prompt: str) -> None:
+        super().__init__()
+        self.prompt = prompt
+
+
+class CaseSwitched(Message):
+    """Letters are to match in another way than they did in the search that is being typed."""

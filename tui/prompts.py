@@ -25,4 +25,5 @@ PROMPTS = {
     "filter": Asks(
         "filter: command, ref, label, session; / searches outputs", "#left", "#buffers", "#buffers", keeps=True
     ),
+    "search": Asks("search: text or regex, small letters match either case", "#right", "", "#viewer"),
 }

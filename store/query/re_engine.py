@@ -1,7 +1,8 @@
 """A search engine for machines without ripgrep and grep: run as a script, it searches its standard input with ``re``.
 
 ``re_engine.py -FLAGS MOST PATTERN`` prints ``NUMBER:`` for the first MOST matching lines, or with flag ``c`` their
-count. Flags: ``i`` ignore case, ``v`` lines that do not match, ``F`` a literal pattern. It exits as grep does.
+count. Flags: ``i`` ignore case, ``v`` lines that do not match, ``F`` a literal pattern, ``b`` the byte at which the
+line begins in place of its number (``nb`` both), ``o`` each match instead of each line. It exits as grep does.
 """
 
 import os
@@ -20,20 +21,32 @@ def main(arguments: list[str]) -> int:
     except (re.error, UnicodeDecodeError, OverflowError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    found = 0
+    found = offset = 0
+    write = sys.stdout.buffer.write
     for number, line in enumerate(sys.stdin.buffer, 1):
+        start, offset = offset, offset + len(line)
         line = line.removesuffix(b"\n")
-        matches = folded.search(line.decode(errors="replace")) if "i" in flags else compiled.search(line)
-        if bool(matches) == ("v" in flags):
+        text = line.decode(errors="surrogateescape") if "i" in flags else ""
+        if bool(folded.search(text) if "i" in flags else compiled.search(line)) == ("v" in flags):
             continue
         found += 1
         if "c" not in flags:
-            sys.stdout.write(f"{number}:\n")
+            named = b"%d:" % number if "n" in flags or "b" not in flags else b""
+            spans = _spans(folded, text) if "i" in flags else [match.span() for match in compiled.finditer(line)]
+            for first, last in spans if "o" in flags else [(0, 0)]:
+                if last > first or "o" not in flags:
+                    write(named + (b"%d:" % (start + first) if "b" in flags else b"") + line[first:last] + b"\n")
             if found >= most:
                 break
     if "c" in flags:
-        sys.stdout.write(f"{found}\n")
+        write(b"%d\n" % found)
     return 0 if found else 1
+
+
+def _spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Matches in a decoded line, in bytes."""
+    sizes = [len(text[:at].encode(errors="surrogateescape")) for match in pattern.finditer(text) for at in match.span()]
+    return list(zip(sizes[::2], sizes[1::2], strict=True))
 
 
 if __name__ == "__main__":

@@ -40,12 +40,29 @@ class Hits(NamedTuple):
     engine: str
 
 
-class _Wanted(NamedTuple):
+class Wanted(NamedTuple):
+    """What an engine is to look for.
+
+    Attributes:
+        pattern: the text of it.
+        ignore_case: whether letters match in either case.
+        invert: whether the lines that do not match are wanted.
+        literal: whether the pattern is taken as it stands.
+        first: how many are wanted.
+        answer: what is to be printed, one of ``ANSWERS``.
+    """
+
     pattern: str
     ignore_case: bool
-    invert: bool
-    literal: bool
-    first: int
+    invert: bool = False
+    literal: bool = False
+    first: int = sys.maxsize
+    answer: str = "lines"
+
+
+ANSWERS = ("lines", "count", "offsets", "places", "matches")
+"""``NUMBER:`` of each line that matches; their count; ``OFFSET:`` of each line; the same of each match; and
+``NUMBER:OFFSET:MATCH``. What follows the last colon of the others is to be ignored."""
 
 
 def search(
@@ -81,8 +98,8 @@ def search(
         Cancelled: ``cancel`` was used.
     """
     check_pattern(pattern)
-    engine = _engine(tuple(engines))
-    wanted = _Wanted(pattern, ignore_case, invert, False, first)
+    engine = engine_of(tuple(engines))
+    wanted = Wanted(pattern, ignore_case, invert, False, first)
     searcher = _Searcher(engine, seconds, cancel or Cancel())
     found = searcher.search(path, wanted, offset, lines_before)
     if found is None:
@@ -112,10 +129,10 @@ class _Searcher:
         self._clock = time.monotonic
         self._deadline = time.monotonic() + seconds
 
-    def search(self, path: str, wanted: _Wanted, offset: int, lines_before: int) -> tuple[int, tuple[int, ...]] | None:
+    def search(self, path: str, wanted: Wanted, offset: int, lines_before: int) -> tuple[int, tuple[int, ...]] | None:
         """Total and first line numbers; None where the pattern does not compile."""
         counted = _Count()
-        ended = self._run(path, offset, _command(self._engine, wanted, count=True), counted)
+        ended = self._run(path, offset, command_of(self._engine, wanted._replace(answer="count")), counted)
         if ended.exit_code > _NO_MATCH:
             if self._compiles(wanted):
                 raise SearchFailed(f"the search broke off: {counted.complaint}", "try a simpler pattern")
@@ -123,15 +140,15 @@ class _Searcher:
         if not counted.total or wanted.first < 1:
             return counted.total, ()
         numbers = _Numbers(lines_before, wanted.first)
-        self._run(path, offset, _command(self._engine, wanted, count=False), numbers)
+        self._run(path, offset, command_of(self._engine, wanted), numbers)
         return max(counted.total, len(numbers.lines)), tuple(numbers.lines)
 
-    def _compiles(self, wanted: _Wanted) -> bool:
-        ended = self._run(os.devnull, 0, _command(self._engine, wanted, count=True), _Count())
+    def _compiles(self, wanted: Wanted) -> bool:
+        ended = self._run(os.devnull, 0, command_of(self._engine, wanted._replace(answer="count")), _Count())
         return ended.exit_code <= _NO_MATCH
 
     def _run(self, path: str, offset: int, command: Executable, reader: "_Count | _Numbers") -> Ended:
-        stdin = _open(path, offset)
+        stdin = open_at(path, offset)
         seconds = max(0.0, self._deadline - self._clock())
         try:
             with Group(
@@ -206,7 +223,8 @@ class _Numbers:
         """What the second run says the first has said."""
 
 
-def _open(path: str, offset: int) -> int:
+def open_at(path: str, offset: int) -> int:
+    """A file as an engine reads it, from an offset on; the caller closes it."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -216,7 +234,8 @@ def _open(path: str, offset: int) -> int:
     return fd
 
 
-def _engine(engines: tuple[str, ...]) -> str:
+def engine_of(engines: tuple[str, ...] = ENGINES) -> str:
+    """The first of some engines that this machine has. Raises SearchFailed where it has none."""
     for engine in engines:
         if engine == "rg" and ripgrep():
             return engine
@@ -234,25 +253,37 @@ def _knows_perl(grep: str) -> bool:
     return said.returncode == _NO_MATCH
 
 
-def _command(engine: str, wanted: _Wanted, *, count: bool) -> Executable:
+_RG_ANSWERS = {
+    "lines": ("-n",),
+    "count": ("-c",),
+    "offsets": ("-b",),
+    "places": ("-b", "-o"),
+    "matches": ("-n", "-b", "-o", "--max-columns=0"),
+}
+_RE_ANSWERS = {"lines": "", "count": "c", "offsets": "b", "places": "bo", "matches": "nbo"}
+
+
+def command_of(engine: str, wanted: Wanted) -> Executable:
+    """An engine that looks for something in its standard input."""
     if engine == "re":
-        return _re_command(wanted, count=count)
+        return _re_command(wanted)
     how = ["-i"] if wanted.ignore_case else []
     how += ["-v"] if wanted.invert else []
-    how += ["-c"] if count else ["-n", "-m", str(wanted.first)]
+    how += _RG_ANSWERS[wanted.answer]
+    how += ["-m", str(wanted.first)] if wanted.answer != "count" and wanted.first < sys.maxsize else []
     if engine == "rg":
         how += ["-F"] if wanted.literal else []
         return Executable(ripgrep(), (*_RG, *how, "-e", wanted.pattern, "-"))
+    how = [word for word in how if not word.startswith("--max-columns")]
     how.append("-F" if wanted.literal else engine.rpartition(" ")[2])
     return Executable(find("grep"), ("grep", "-a", "--color=never", *how, "-e", wanted.pattern))
 
 
-def _re_command(wanted: _Wanted, *, count: bool) -> Executable:
+def _re_command(wanted: Wanted) -> Executable:
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "re_engine.py")
     how = "".join(
-        letter
-        for letter, given in (("i", wanted.ignore_case), ("v", wanted.invert), ("F", wanted.literal), ("c", count))
-        if given
+        letter for letter, given in (("i", wanted.ignore_case), ("v", wanted.invert), ("F", wanted.literal)) if given
     )
+    how += _RE_ANSWERS[wanted.answer]
     argv = (sys.executable, "-I", "-S", script, "-" + how, str(wanted.first), wanted.pattern)
     return Executable(sys.executable, argv)

@@ -20,6 +20,7 @@ from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.list_title import ListTitle
 from sightline.tui.widgets.notice import Notice, Said, welcome
 from sightline.tui.widgets.prompt import Prompt
+from sightline.tui.widgets.search_prompt import SearchPrompt
 from sightline.tui.widgets.viewer import Viewer
 from sightline.tui.wording import tombstone_text
 from textual.app import ComposeResult
@@ -220,11 +221,18 @@ class Inspector(Screen[None]):
     # prompts, made when they are first opened: the first screen is there the sooner
 
     def open_prompt(self, name: str) -> None:
-        """Ask for one of `PROMPTS`; at once, so that the next key reaches it."""
+        """Ask for one of `PROMPTS`; at once, so that the next key reaches it; in the viewer a filter is a search."""
+        if name == "filter" and self.query_one(Viewer).has_focus:
+            name = "search"
         prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
-            prompt = Prompt(asks, id=name, settled=self.query_one(BufferList).settled if name == "filter" else None)
+            if name == "search":
+                prompt = SearchPrompt(asks, id=name)
+            else:
+                prompt = Prompt(asks, id=name, settled=self.query_one(BufferList).settled)
             self.query_one(asks.pane).mount(prompt, before=asks.above or None)
+        if name == "search":
+            self.query_one(Viewer).searching.opened()
         prompt.open()
         if name == "filter":
             self.query_one(BufferList).expect_filter()
@@ -233,6 +241,8 @@ class Inspector(Screen[None]):
         """What is done as one types."""
         if message.prompt == "filter":
             self._filter(message.text)
+        elif message.prompt == "search":
+            self.query_one(Viewer).searching.typed(message.text)
 
     def _filter(self, text: str) -> None:
         in_contents = text.startswith("/")
@@ -246,9 +256,11 @@ class Inspector(Screen[None]):
         self.query_one("#filter", Prompt).back = "#found" if in_contents else "#buffers"
 
     def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
-        """A filter stays as it is; what is looked for in the outputs is looked for now."""
+        """A filter stays as it is; what is looked for in the outputs is looked for now; a search is meant."""
         if message.prompt == "filter" and self._searches_contents and self._contents is not None:
             self._contents.meant()
+        elif message.prompt == "search":
+            self.query_one(Viewer).searching.answered(message.text)
 
     def on_place_meant(self, message: messages.PlaceMeant) -> None:
         """Go to a place in the buffer that is selected, as soon as it is open."""
@@ -257,6 +269,15 @@ class Inspector(Screen[None]):
             self._to_go = self._buffer.name, message
         else:
             viewer.go_to(message.text)
+
+    def on_prompt_left(self, message: messages.PromptLeft) -> None:
+        """A search that is not meant after all."""
+        if message.prompt == "search":
+            self.query_one(Viewer).searching.left()
+
+    def on_case_switched(self) -> None:
+        """Letters match in another way."""
+        self.query_one(Viewer).searching.switch_case()
 
     # keys
 

@@ -5,7 +5,7 @@ Here is what it shows and the keys; how rows are drawn is in `viewer_rows`, what
 """
 
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
@@ -29,6 +29,9 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from sightline.tui.widgets.viewer_search import Searching
 
 SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
 _COLUMN_STEP = 8
@@ -90,10 +93,12 @@ class Viewer(Styled, ScrollView, can_focus=True):
             Binding("w", "wrap", "Wrap"),
             Binding("x", "hex", "Bytes as hex, or lines", show=False),
             Binding("T", "times", "Times", show=False),
+            Binding("n", "search_on(False)", "Next hit", show=False),
+            Binding("N", "search_on(True)", "Hit before", show=False),
             Binding("v", "select", "Select lines", show=False),
             Binding("y", "copy_text", "Copy the selected lines", show=False),
             Binding("Y", "copy_ref", "Copy the ref of the lines", show=False),
-            Binding("escape", "forget", "Forget the number typed, the selection", show=False),
+            Binding("escape", "forget", "Forget the number typed, the selection, the search", show=False),
             # Bindings and not a key handler: so they keep their place among the keys typed with them.
             *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
         ],
@@ -115,6 +120,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._window = Window(self._height_of)
         self._rows = Rows(self)
         self._selecting = Selecting(self)
+        self._searching: Searching | None = None
         self._stream = ""
         self._hex: bool | None = None
         self._look = LOOKS[0]
@@ -202,6 +208,13 @@ class Viewer(Styled, ScrollView, can_focus=True):
             self._following = self._following and self._is_running()
         if before is not None:
             before.reading.close()
+        if self._searching is not None:
+            if another:
+                self._searching.clear()
+            elif otherwise:
+                self._searching.shown_otherwise(same=False)
+            elif grown:
+                self._searching.went_on()
         self.changed()
 
     def _same_place(self, opened: Opened) -> int:
@@ -241,11 +254,15 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._opened = self._strips = None
         self._window.count = 0
         self._selecting.clear()
+        if self._searching is not None:
+            self._searching.clear()
         self._resize_to_lines()
         self.changed()
 
     def on_unmount(self) -> None:
-        """Close the files."""
+        """Close the files, end what runs."""
+        if self._searching is not None:
+            self._searching.clear()
         if self._opened is not None:
             self._opened.reading.close()
             self._opened = self._strips = None
@@ -276,6 +293,19 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def selecting(self) -> Selecting:
         """Which of its lines are selected."""
         return self._selecting
+
+    @property
+    def searching(self) -> "Searching":
+        """What is looked for in it; made, and loaded, with the first search."""
+        if self._searching is None:
+            from sightline.tui.widgets.viewer_search import Searching
+
+            self._searching = Searching(self)
+        return self._searching
+
+    def with_hits(self, number: int, strip: Strip) -> Strip:
+        """A line with the hits of the search marked."""
+        return strip if self._searching is None else self._searching.draw(number, strip)
 
     @property
     def column(self) -> int:
@@ -325,7 +355,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         """Draw all anew, and tell."""
         self._rows.changed()
         self.refresh()
-        self._tell_place()
+        self.tell_place()
 
     def _resize_to_lines(self) -> None:
         """Have the scrollbar know how far one can go, in lines."""
@@ -358,7 +388,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
             self._stay_at_end()
         elif self._window.top > self._window.end:
             self._move(lambda: self._window.move_to(self._window.end))
-        self._tell_place()
+        self.tell_place()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The scrollbar was moved: scrolling up lets go of the end, scrolling back down to it follows again."""
@@ -374,7 +404,8 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def _is_running(self) -> bool:
         return self._opened is not None and self._opened.buffer.state == "running"
 
-    def _tell_place(self) -> None:
+    def tell_place(self) -> None:
+        """Tell where it stands."""
         places = self._rows.places()
         first, last = (places[0].line, places[-1].line) if places else (0, 0)
         self.post_message(PlaceChanged(first, last, self.line_count, self._following, self._count, self._notes()))
@@ -388,6 +419,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         notes += ["hex"] if opened.hex else []
         notes += [self._look] if self._look != LOOKS[0] and not opened.hex else []
         notes += ["wrap"] if self._window.wraps else []
+        notes += self._searching.notes() if self._searching is not None else []
         return (*notes, *self._selecting.notes())
 
     # drawing
@@ -436,6 +468,19 @@ class Viewer(Styled, ScrollView, can_focus=True):
         else:
             self.go_to_line(number)
 
+    def back_to(self, place: Place, target: int) -> None:
+        """Go back to where one was."""
+        self._target = target
+        self._move(lambda: self._window.move_to(place))
+
+    def show_columns(self, start: int, end: int) -> None:
+        """Scroll sideways where some columns are not on the screen."""
+        room = self._rows.room
+        if not self._window.wraps and not self._column <= start < self._column + room:
+            self._scroll_to_column(0 if end < room else start - room // 3)
+        elif not self._window.wraps and end > self._column + room:
+            self._scroll_to_column(start - room // 3)
+
     def bring_in(self, number: int) -> None:
         """Move no further than needed to have a line on the screen."""
         self._move(lambda: self._window.bring_in(number))
@@ -445,7 +490,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def action_digit(self, digit: int) -> None:
         """Digits are collected for the G that may follow."""
         self._count = f"{self._count}{digit}".lstrip("0")[:_MAX_COUNT_DIGITS]
-        self._tell_place()
+        self.tell_place()
 
     def _taken_count(self) -> int:
         count, self._count = int(self._count or 0), ""
@@ -499,10 +544,10 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self.refresh()
 
     def action_forget(self) -> None:
-        """Forget the number typed so far, else what is selected; without them the key means what it means elsewhere."""
+        """Forget the number typed, else what is selected, else the search; without any the key is for others."""
         if self._count:
             self._count = ""
-        elif not self._selecting.clear():
+        elif not self._selecting.clear() and not (self._searching is not None and self._searching.clear()):
             raise SkipAction
         self.changed()
 
@@ -532,6 +577,8 @@ class Viewer(Styled, ScrollView, can_focus=True):
         if self._strips is not None and self._opened is not None and not self._opened.hex:
             self._strips.look = self._look
             self._strips.forget()
+            if self._searching is not None:
+                self._searching.shown_otherwise(same=True)
         self._resize_to_lines()
         self._move(lambda: self._window.move_to(Place(self._window.top.line)))
 
@@ -550,6 +597,10 @@ class Viewer(Styled, ScrollView, can_focus=True):
             self.notify(said, markup=False)
         self._resize_to_lines()
         self.changed()
+
+    def action_search_on(self, back: bool) -> None:
+        """Go to the next hit, or to the one before."""
+        self.searching.step(back=back)
 
     def action_select(self) -> None:
         """Begin to select lines, or end it."""

@@ -53,7 +53,7 @@ class Rows:
 
     def height_of(self, number: int) -> int:
         """How many rows a line takes."""
-        return len(folds(self._viewer.drawn(number).strip, self._room))
+        return len(folds(self._viewer.drawn(number).strip, self.room))
 
     def number_at(self, y: int) -> int:
         """The line in a row of the screen; the last one's below it, 0 where there are none."""
@@ -65,7 +65,7 @@ class Rows:
         if self._viewer.window.wraps:
             return 0
         widths = (self._viewer.drawn(place.line).strip.cell_length for place in self.places())
-        return max(max(widths, default=0) - self._room + 1, 0)
+        return max(max(widths, default=0) - self.room + 1, 0)
 
     # times
 
@@ -107,10 +107,10 @@ class Rows:
             return Strip.blank(width, base)
         number, row = places[y]
         drawn = viewer.drawn(number)
-        text = drawn.strip
+        text = viewer.with_hits(number, drawn.strip)
         room = max(width - self._gutter_columns, 0)
         if viewer.window.wraps:
-            text = fold(text, self._room, row).crop_extend(0, room, base)
+            text = fold(text, self.room, row).crop_extend(0, room, base)
         else:
             text = text.crop_extend(viewer.column, viewer.column + room, base)
         if viewer.selecting.holds(number):
@@ -129,7 +129,8 @@ class Rows:
         return self._digits + _MARK_COLUMNS + (TIME_COLUMNS + WAIT_COLUMNS + 2 if self._timed else 0)
 
     @property
-    def _room(self) -> int:
+    def room(self) -> int:
+        """Columns for the text."""
         return max(self._viewer.size.width - self._gutter_columns, 1)
 
     def _gutter(self, number: int, row: int, drawn: Drawn, base: Style) -> Strip:

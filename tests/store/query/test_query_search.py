@@ -23,7 +23,7 @@ LOG = b"starting\nERROR: disk\nok test42\nan error [x\n\x00binary error\xff\xfe\
 def engine(request: pytest.FixtureRequest) -> str:
     """Each engine that this machine has."""
     try:
-        return module._engine((request.param,))
+        return module.engine_of((request.param,))
     except SearchFailed:
         pytest.skip(f"no {request.param} here")
 
