@@ -31,9 +31,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 if TYPE_CHECKING:
+    from sightline.tui.widgets.viewer_failures import Failing
     from sightline.tui.widgets.viewer_search import Searching
 
 SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
+LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
 _WHEEL_ROWS = 3
@@ -95,6 +97,8 @@ class Viewer(Styled, ScrollView, can_focus=True):
             Binding("T", "times", "Times", show=False),
             Binding("n", "search_on(False)", "Next hit", show=False),
             Binding("N", "search_on(True)", "Hit before", show=False),
+            Binding("e", "failure(False)", "Next error", show=False),
+            Binding("E", "failure(True)", "Error before", show=False),
             Binding("v", "select", "Select lines", show=False),
             Binding("y", "copy_text", "Copy the selected lines", show=False),
             Binding("Y", "copy_ref", "Copy the ref of the lines", show=False),
@@ -121,6 +125,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._rows = Rows(self)
         self._selecting = Selecting(self)
         self._searching: Searching | None = None
+        self._failing: Failing | None = None
         self._stream = ""
         self._hex: bool | None = None
         self._look = LOOKS[0]
@@ -208,6 +213,8 @@ class Viewer(Styled, ScrollView, can_focus=True):
             self._following = self._following and self._is_running()
         if before is not None:
             before.reading.close()
+        if another or buffer.state != (before.buffer.state if before is not None else ""):
+            self._look_for_failures(buffer)
         if self._searching is not None:
             if another:
                 self._searching.clear()
@@ -216,6 +223,16 @@ class Viewer(Styled, ScrollView, can_focus=True):
             elif grown:
                 self._searching.went_on()
         self.changed()
+
+    def _look_for_failures(self, buffer: Buffer) -> None:
+        """Of what has failed, mark the lines that say why; not before there is something on the screen."""
+        if self._failing is not None:
+            self._failing.clear()
+        if buffer.failed and buffer.state != "running":
+            self.set_timer(LOOK_SECONDS, lambda: self.failing.begin() if self._shows(buffer) else None)
+
+    def _shows(self, buffer: Buffer) -> bool:
+        return self.is_attached and self._opened is not None and self._opened.buffer.name == buffer.name
 
     def _same_place(self, opened: Opened) -> int:
         """The number that what is at the top of the screen has there."""
@@ -254,15 +271,17 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._opened = self._strips = None
         self._window.count = 0
         self._selecting.clear()
-        if self._searching is not None:
-            self._searching.clear()
+        for part in (self._searching, self._failing):
+            if part is not None:
+                part.clear()
         self._resize_to_lines()
         self.changed()
 
     def on_unmount(self) -> None:
         """Close the files, end what runs."""
-        if self._searching is not None:
-            self._searching.clear()
+        for part in (self._searching, self._failing):
+            if part is not None:
+                part.clear()
         if self._opened is not None:
             self._opened.reading.close()
             self._opened = self._strips = None
@@ -302,6 +321,19 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
             self._searching = Searching(self)
         return self._searching
+
+    @property
+    def failing(self) -> "Failing":
+        """Which of its lines say what failed; made, and loaded, when one first wants to know."""
+        if self._failing is None:
+            from sightline.tui.widgets.viewer_failures import Failing
+
+            self._failing = Failing(self)
+        return self._failing
+
+    def is_failure(self, drawn: Drawn) -> bool:
+        """Whether a line is known to say what failed."""
+        return self._failing is not None and self._failing.marks(drawn)
 
     def with_hits(self, number: int, strip: Strip) -> Strip:
         """A line with the hits of the search marked."""
@@ -419,7 +451,8 @@ class Viewer(Styled, ScrollView, can_focus=True):
         notes += ["hex"] if opened.hex else []
         notes += [self._look] if self._look != LOOKS[0] and not opened.hex else []
         notes += ["wrap"] if self._window.wraps else []
-        notes += self._searching.notes() if self._searching is not None else []
+        for part in (self._failing, self._searching):
+            notes += part.notes() if part is not None else []
         return (*notes, *self._selecting.notes())
 
     # drawing
@@ -547,7 +580,9 @@ class Viewer(Styled, ScrollView, can_focus=True):
         """Forget the number typed, else what is selected, else the search; without any the key is for others."""
         if self._count:
             self._count = ""
-        elif not self._selecting.clear() and not (self._searching is not None and self._searching.clear()):
+        elif self._failing is not None and self._failing.give_up():
+            pass
+        elif not any(part.clear() for part in (self._selecting, self._searching) if part is not None):
             raise SkipAction
         self.changed()
 
@@ -601,6 +636,10 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def action_search_on(self, back: bool) -> None:
         """Go to the next hit, or to the one before."""
         self.searching.step(back=back)
+
+    def action_failure(self, back: bool) -> None:
+        """Go to the next error region, or to the one before."""
+        self.failing.step(back=back)
 
     def action_select(self) -> None:
         """Begin to select lines, or end it."""

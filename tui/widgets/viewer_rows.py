@@ -9,6 +9,7 @@ from sightline.tui.output.elapsed import TIME_COLUMNS, WAIT_COLUMNS, is_long, ti
 from sightline.tui.output.folding import Place, fold, folds
 from sightline.tui.output.painting import Paint
 from sightline.tui.widgets.line_strips import Drawn
+from textual.geometry import Size
 from textual.strip import Strip
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Rows:
     def __init__(self, viewer: "Viewer") -> None:
         self._viewer = viewer
         self._places: list[Place] | None = None
+        self._size = Size(0, 0)
         self._times: dict[int, int] = {}
         self._with_times = False
         self._whole = 0  # nanoseconds that all lines took
@@ -46,7 +48,9 @@ class Rows:
 
     def places(self) -> list[Place]:
         """The places of the rows on the screen, fewer where the output ends."""
-        if self._places is None:
+        size = self._viewer.size  # known to who draws before it is told
+        if self._places is None or self._size != size:
+            self._size, self._viewer.window.rows = size, size.height
             self._places = self._viewer.window.places()
             self._times = self._times_shown(self._places) if self._timed else {}
         return self._places
@@ -139,8 +143,10 @@ class Rows:
         numbered = base + styles["target" if number in (viewer.target, viewer.selecting.head) else "gutter"]
         mark = STREAM_MARKS.get(drawn.stream, "")
         segments = [Segment(f"{'' if row else self._numbered(number, drawn):>{self._digits}}", numbered)]
-        if mark:
-            segments += [Segment(" ", base), Segment(f"{mark} ", base + styles["stderr"])]
+        failed = not row and viewer.is_failure(drawn)
+        if mark or failed:
+            segments.append(Segment(FAILURE_MARK if failed else " ", base + viewer.part_style("failure")))
+            segments.append(Segment(f"{mark or ' '} ", base + styles["stderr"]))
         else:
             segments.append(Segment("   ", base))
         if self._timed:

@@ -1,0 +1,152 @@
+"""Where in a buffer the lines stand that say what failed: from any line on, without reading the rest.
+
+The same judgement that puts failures first in a view: by the rules of the tools whose output it is, then in general.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sightline.store.disk.streams import StreamReader
+from sightline.store.records import Buffer
+from sightline.store.shape.source import BLOCK_BYTES, Source
+from sightline.store.store import Store, Target
+
+if TYPE_CHECKING:
+    from sightline.store.shape.failure.judge import Judge
+
+REGION_GAP_LINES = 5
+"""Lines between two failure lines up to which both are one region; as much as a view shows around each."""
+
+REGION_LINES = 200
+"""A region that goes on for longer is taken in steps of so many lines: one more screen of the same is news enough."""
+
+Block = tuple[int, bytes]
+"""Number of the first line, and whole lines."""
+
+
+class GivenUp(Exception):
+    """Whoever wanted to know does not any more."""
+
+
+class FailureLines:
+    """The failure lines of a buffer's streams. A thread at a time."""
+
+    def __init__(self, store: Store, buffer: Buffer, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Prepare; nothing is read yet.
+
+        Args:
+            store: where it lies.
+            buffer: its record; the lines of a JSON result are those of its pretty form.
+            cancelled: asked now and then whether to give up, for which GivenUp is raised.
+        """
+        self._store = store
+        self._buffer = buffer
+        self._cancelled = cancelled
+        self._judges: dict[str, Judge] = {}
+
+    def among(self, stream: str, first: int, last: int) -> list[int]:
+        """The failure lines from one line of a stream to another, inclusive. Raises as `Store.open_text`."""
+        with self._open(stream) as reader:
+            judge = self._judge(stream)
+            data = b"".join(line.data + b"\n" for line in reader.lines(first, last))
+            return list(_failing((first, data), judge))
+
+    def next_region(self, stream: str, line: int) -> int:
+        """The first line of the next region below a line of a stream, 0 where there is none. Raises as `among`."""
+        with self._open(stream) as reader:
+            judge = self._judge(stream)
+            known = [one for one in self.among(stream, max(1, line - REGION_GAP_LINES), line) if line]
+            begun, held = line, known[-1] if known else 0
+            for block in self._watched(_blocks(reader, line + 1)):
+                for number in _failing(block, judge):
+                    if number <= line:
+                        continue
+                    if not held or number - held > REGION_GAP_LINES + 1 or number - begun > REGION_LINES:
+                        return number
+                    held = number
+        return 0
+
+    def previous_region(self, stream: str, line: int) -> int:
+        """The first line of the region above a line, or of the one that it stands in; as `next_region`."""
+        found = 0
+        with self._open(stream) as reader:
+            judge = self._judge(stream)
+            for block in self._watched(_blocks_above(reader, line)):
+                for number in reversed(list(_failing(block, judge))):
+                    if found and (found - number > REGION_GAP_LINES + 1 or line - number > REGION_LINES):
+                        return found
+                    found = number
+                if found and found - block[0] > REGION_GAP_LINES + 1:
+                    return found
+        return found
+
+    def _watched(self, blocks: Iterator[Block]) -> Iterator[Block]:
+        for block in blocks:
+            if self._cancelled():
+                raise GivenUp
+            yield block
+
+    @contextmanager
+    def _open(self, stream: str) -> Iterator[StreamReader]:
+        with self._store.open_text(Target(self._buffer, stream)) as reader:
+            yield reader
+
+    def _judge(self, stream: str) -> "Judge":
+        """What judges a stream: both of a command's share one, each block of a result has its own."""
+        if stream not in self._judges:
+            # Loads the rules of all tools.
+            from sightline.store.shape.failure.examine import Examination
+            from sightline.store.shape.memory import BytesSource
+
+            nothing: Source = BytesSource(b"")
+            if stream not in ("out", "err"):
+                with self._open(stream) as reader:
+                    self._judges[stream] = Examination(reader, nothing).judge
+            else:
+                with self._open("out") as out, self._open("err") as err:
+                    self._judges["out"] = self._judges["err"] = Examination(out, err, self._buffer.command).judge
+        return self._judges[stream]
+
+
+def _failing(block: Block, judge: "Judge") -> Iterator[int]:
+    """The failure lines of a block, in order."""
+    from sightline.store.shape.clean import without_colour
+    from sightline.store.shape.failure.failures import lines_with
+    from sightline.store.shape.failure.judge import JUDGED_BYTES
+
+    data = without_colour(block[1])
+    for number, start, end in lines_with(block[0], data, judge.stems, judge.literals):
+        if judge.verdict(data[start : min(end, start + JUDGED_BYTES)]) is not None:
+            yield number
+
+
+def _blocks(reader: StreamReader, first: int) -> Iterator[Block]:
+    """Blocks from a line on, small at first: the next failure may be near."""
+    near = first + _NEAR_LINES
+    yield first, b"".join(line.data + b"\n" for line in reader.lines(first, near - 1))
+    yield from reader.blocks(near)
+
+
+_NEAR_LINES = 200
+
+
+def _blocks_above(reader: StreamReader, line: int) -> Iterator[Block]:
+    """Blocks above a line, the nearest first."""
+    number, end, size = min(line, reader.line_count + 1), reader.offset_of_line(line), BLOCK_BYTES >> 4
+    while end > 0 and number > 1:
+        start = max(0, end - size)
+        data = reader.read(start, end - start)
+        if start:
+            cut = data.find(b"\n", 0, len(data) - 1) + 1
+            if not cut:  # a line longer than a block: its beginning is what is judged
+                start, number = reader.offset_of_line(number - 1), number - 1
+                yield number, reader.read(start, min(size, end - start)).rstrip(b"\n") + b"\n"
+                end = start
+                continue
+            start, data = start + cut, data[cut:]
+        if not data.endswith(b"\n"):
+            data += b"\n"  # the last line of a stream
+        number -= data.count(b"\n")
+        yield number, data
+        end, size = start, BLOCK_BYTES
