@@ -28,7 +28,13 @@ Lines = list[tuple[str, Line]]
 
 
 class Highlighter(Protocol):
-    """Tells the syntax of lines."""
+    """Tells the syntax of lines.
+
+    Attributes:
+        by_line: whether a line's syntax does not depend on those before it.
+    """
+
+    by_line: bool
 
     def spans(self, texts: list[str]) -> list[Spans]:
         """What stands where in each of some lines that follow each other."""
@@ -58,7 +64,6 @@ class _Chunk:
         lines: (stream, line) of each.
         pens: what each begins with.
         after: by stream, what the next chunk begins with.
-        spans: of each; empty where nothing is highlighted.
     """
 
     def __init__(
@@ -74,13 +79,21 @@ class _Chunk:
             self.pens.append(pen)
             pens[stream] = pen_after(line.data, pen)
         self.after = pens
-        self.spans: list[Spans] = []
+        self._spans: list[Spans] = []
         self._lead = lead[-LEAD_LINES:]
 
-    def highlight(self, highlighter: Highlighter) -> None:
-        """Find the syntax of its lines."""
-        texts = [plain_text(line) if line.whole else "" for _, line in (*self._lead, *self.lines)]
-        self.spans = highlighter.spans(texts)[len(self._lead) :]
+    def spans_of(self, at: int, highlighter: Highlighter) -> Spans:
+        """The syntax of one of its lines."""
+        if highlighter.by_line:
+            return highlighter.spans([_text(self.lines[at][1])])[0]
+        if not self._spans:
+            texts = [_text(line) for _, line in (*self._lead, *self.lines)]
+            self._spans = highlighter.spans(texts)[len(self._lead) :]
+        return self._spans[at]
+
+
+def _text(line: Line) -> str:
+    return plain_text(line) if line.whole else ""
 
 
 class LineStrips:
@@ -90,11 +103,13 @@ class LineStrips:
         look: how they are drawn: one of ``LOOKS``, or ``hex`` where they are rows of bytes.
     """
 
-    def __init__(self, reading: Reading, paint: Callable[[], Paint], look: str = LOOKS[0]) -> None:
+    def __init__(
+        self, reading: Reading, paint: Callable[[], Paint], look: str = LOOKS[0], highlighter: Highlighter | None = None
+    ) -> None:
         self.look = look
         self._reading = reading
         self._paint = paint
-        self._highlighter: Highlighter | None = None
+        self._highlighter = highlighter
         self._chunks: LRUCache[int, _Chunk] = LRUCache(_KEPT_CHUNKS)
         self._strips: LRUCache[int, Drawn] = LRUCache(_KEPT_STRIPS)
 
@@ -130,9 +145,7 @@ class LineStrips:
         stream, line = chunk.lines[at]
         if self.look == "hex":
             return Drawn(stream, line.number, draw_row(line, self._paint()))
-        if self._highlighter and self.look == "colours" and not chunk.spans:
-            chunk.highlight(self._highlighter)
-        spans = chunk.spans[at] if chunk.spans else ()
+        spans = chunk.spans_of(at, self._highlighter) if self._highlighter and self.look == LOOKS[0] else ()
         return Drawn(stream, line.number, draw(line, self.look, self._paint(), chunk.pens[at], spans))
 
     def _chunk(self, place: int) -> _Chunk:

@@ -1,31 +1,31 @@
 """The viewer: an output of any size, of which only what is on the screen is read; it follows a capture that goes on.
 
-Here is what it shows and the keys; how rows are drawn is in `viewer_rows`, what is looked for in `viewer_search` and
-`viewer_failures`, what is marked to be copied in `viewer_selection`.
+Here is where it stands and what the keys do; what it opens is in `viewer_opening`, how rows are drawn in `viewer_rows`,
+what is looked for in `viewer_search` and `viewer_failures`, what is marked to be copied in `viewer_selection`.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.goto import lines_meant
 from sightline.tui.keys import named
 from sightline.tui.messages import PlaceChanged
 from sightline.tui.output.folding import START, Place
-from sightline.tui.output.hexdump import ROW_BYTES, is_binary, open_dump
+from sightline.tui.output.hexdump import ROW_BYTES
 from sightline.tui.output.painting import LOOKS
 from sightline.tui.output.window import Window
-from sightline.tui.reading import Reading, open_reading, streams_of
-from sightline.tui.widgets.line_strips import NOTHING, Drawn, LineStrips
+from sightline.tui.widgets.line_strips import NOTHING, Drawn, Highlighter, LineStrips
 from sightline.tui.widgets.styled import Styled
+from sightline.tui.widgets.viewer_keys import KEYS
+from sightline.tui.widgets.viewer_opening import Opened, Opening
 from sightline.tui.widgets.viewer_rows import Rows
 from sightline.tui.widgets.viewer_selection import Selecting
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -34,33 +34,12 @@ if TYPE_CHECKING:
     from sightline.tui.widgets.viewer_failures import Failing
     from sightline.tui.widgets.viewer_search import Searching
 
-SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
 LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
 _WHEEL_ROWS = 3
 _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
 _SINGLE = {"out": "standard output", "err": "standard error"}
-
-
-class Opened(NamedTuple):
-    """An output that has been opened.
-
-    Attributes:
-        buffer: its record.
-        reading: its lines, or its bytes.
-        line_count: how many there are.
-        stream: the only one that is shown, empty for all.
-        hex: whether bytes are shown.
-        timed: whether it is known when its lines came.
-    """
-
-    buffer: Buffer
-    reading: Reading
-    line_count: int
-    stream: str
-    hex: bool
-    timed: bool
 
 
 class Viewer(Styled, ScrollView, can_focus=True):
@@ -74,39 +53,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         *("heading", "added", "removed", "error", "warning", "time"),
     )
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
-    BINDINGS: ClassVar[list[BindingType]] = named(
-        "viewer",
-        [
-            Binding("down,j", "scroll_by(1)", "Line down", show=False),
-            Binding("up,k", "scroll_by(-1)", "Line up", show=False),
-            Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
-            Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
-            Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-            Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-            Binding("home,g", "top", "First line, or line N after typing N", show=False),
-            Binding("end,G", "bottom", "Last line, or line N after typing N", key_display="G", show=False),
-            Binding("right,l", "sideways(1)", "Scroll right", show=False),
-            Binding("left,h", "sideways(-1)", "Scroll left", show=False),
-            Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
-            Binding("dollar_sign", "line_end", "End of the longest line shown", key_display="$", show=False),
-            Binding("F", "follow", "Follow"),
-            Binding("s", "stream", "Both streams, or one", show=False),
-            Binding("r", "look", "Colours, cleaned, raw", show=False),
-            Binding("w", "wrap", "Wrap"),
-            Binding("x", "hex", "Bytes as hex, or lines", show=False),
-            Binding("T", "times", "Times", show=False),
-            Binding("n", "search_on(False)", "Next hit", show=False),
-            Binding("N", "search_on(True)", "Hit before", show=False),
-            Binding("e", "failure(False)", "Next error", show=False),
-            Binding("E", "failure(True)", "Error before", show=False),
-            Binding("v", "select", "Select lines", show=False),
-            Binding("y", "copy_text", "Copy the selected lines", show=False),
-            Binding("Y", "copy_ref", "Copy the ref of the lines", show=False),
-            Binding("escape", "forget", "Forget the number typed, the selection, the search", show=False),
-            # Bindings and not a key handler: so they keep their place among the keys typed with them.
-            *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
-        ],
-    )
+    BINDINGS: ClassVar[list[BindingType]] = named("viewer", KEYS)
 
     def __init__(self, store: Store, *, line: int = 0) -> None:
         """Make the viewer.
@@ -117,8 +64,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         """
         super().__init__(id="viewer")
         self._store = store
-        self._wanted: Buffer | None = None
-        self._opened: Opened | None = None
+        self._opening = Opening(self)
         self._strips: LineStrips | None = None
         self._first_line = line
         self._window = Window(self._height_of)
@@ -126,8 +72,6 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._selecting = Selecting(self)
         self._searching: Searching | None = None
         self._failing: Failing | None = None
-        self._stream = ""
-        self._hex: bool | None = None
         self._look = LOOKS[0]
         self._wraps = False
         self._column = 0
@@ -135,109 +79,68 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._target = 0
         self._following = False
         self._placing = False
-        self._settling = False
-        self._opens: Errand[Opened] = Errand(self, self._plan_open, self._take, self._cannot_open)
 
     # opening
 
     def show(self, buffer: Buffer | None, *, line: int = 0) -> None:
         """Show a buffer, or what has become of the one that is shown; another from a line on, if given."""
-        if buffer is None or self._wanted is None or buffer.name != self._wanted.name:
-            self._stream, self._hex = "", None
-        self._wanted = buffer
         self._first_line = line or self._first_line
-        first = self._opened is None and buffer is not None and buffer.state == "sealed"
-        if first and (read := self._plan_open()):  # its index is whole, so that this is quick
-            self._opens.carry_out_now(read)
-        else:
-            self._opens.ask()
+        self._opening.show(buffer)
 
     def went_on(self, names: frozenset[str]) -> None:
         """Captures have written; where the one shown is among them, its new lines are taken in."""
-        if self._wanted is not None and self._wanted.name in names and self._wanted.state == "running":
-            self._opens.ask()
-            if not self._settling:
-                self._settling = True
-                self.set_timer(SETTLE_SECONDS, self._settled)
-
-    def _settled(self) -> None:
-        self._settling = False
-        self._opens.ask()
+        self._opening.went_on(names)
 
     def shows(self, name: str) -> bool:
         """Whether it is this buffer's output that is on the screen."""
-        return self._opened is not None and self._opened.buffer.name == name
+        opened = self._opening.opened
+        return opened is not None and opened.buffer.name == name
 
-    def _plan_open(self) -> Callable[[], Opened] | None:
-        buffer = self._wanted
-        if buffer is None or buffer.state == "evicted":
-            self._let_go()
-            return None
-        store, stream, wanted_hex = self._store, self._stream, self._hex
-
-        def read() -> Opened:
-            # A capture makes its files as it needs them: opened anew, it is always whole.
-            reading: Reading = open_reading(store, buffer, stream)
-            as_hex = is_binary(reading) if wanted_hex is None else wanted_hex
-            if as_hex:
-                reading.close()
-                reading = open_dump(store, buffer, stream)
-            timed = buffer.kind == "cmd" and next(reading.times(1, 1), None) is not None
-            return Opened(buffer, reading, reading.line_count, stream, as_hex, timed)
-
-        return read
-
-    def _take(self, opened: Opened) -> None:
-        buffer, before = opened.buffer, self._opened
-        if self._wanted is None or buffer.name != self._wanted.name or not self.is_attached:
-            opened.reading.close()
-            return
-        another = before is None or before.buffer.name != buffer.name
-        otherwise = before is not None and (before.stream, before.hex) != (opened.stream, opened.hex)
-        grown = before is None or before.line_count != opened.line_count or buffer.state == "running"
-        place = self._same_place(opened) if otherwise and not another else None
-        self._opened, self._window.count = opened, opened.line_count
+    def taken(self, before: Opened | None, opened: Opened) -> None:
+        """Show what has been opened; what was shown before is still there."""
+        another = before is None or not before.is_of(opened.buffer)
+        place = None if before is None or another or opened.as_before(before) else self._same_place(before, opened)
+        self._window.count = opened.line_count
         self._window.wraps = self._wraps and not opened.hex
-        if another or otherwise or self._strips is None:
-            self._strips = LineStrips(opened.reading, self._rows.paint, "hex" if opened.hex else self._look)
+        if self._strips is None or another or place is not None:
+            look = "hex" if opened.hex else self._look
+            self._strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax)
         else:
             self._strips.forget(opened.reading)
         if another:
-            self._open_at_its_place(buffer)
-        else:
-            if place is not None:
-                self._show_other_side(place)
-            elif grown:
-                self._resize_to_lines()
-                self._stay_at_end()
-            self._following = self._following and self._is_running()
-        if before is not None:
-            before.reading.close()
-        if another or buffer.state != (before.buffer.state if before is not None else ""):
-            self._look_for_failures(buffer)
+            self._open_at_its_place(opened)
+        elif place is not None:
+            self._show_other_side(place)
+        elif before is None or before.line_count != opened.line_count or opened.running:
+            self._resize_to_lines()
+            self._stay_at_end()
+        self._following = self._following and opened.running
+        self._tell_parts(before, opened, another=another, otherwise=place is not None)
+        self.changed()
+
+    def _tell_parts(self, before: Opened | None, opened: Opened, *, another: bool, otherwise: bool) -> None:
+        if another or (before is not None and before.buffer.state != opened.buffer.state):
+            if self._failing is not None:
+                self._failing.clear()
+            if opened.buffer.failed and not opened.running:
+                self.set_timer(LOOK_SECONDS, lambda: self._mark_failures(opened))
         if self._searching is not None:
             if another:
                 self._searching.clear()
             elif otherwise:
                 self._searching.shown_otherwise(same=False)
-            elif grown:
+            elif opened.running or (before is not None and before.line_count != opened.line_count):
                 self._searching.went_on()
-        self.changed()
 
-    def _look_for_failures(self, buffer: Buffer) -> None:
-        """Of what has failed, mark the lines that say why; not before there is something on the screen."""
-        if self._failing is not None:
-            self._failing.clear()
-        if buffer.failed and buffer.state != "running":
-            self.set_timer(LOOK_SECONDS, lambda: self.failing.begin() if self._shows(buffer) else None)
+    def _mark_failures(self, of: Opened) -> None:
+        """Of what has failed, mark the lines that say why."""
+        if self.is_attached and self.opened is not None and self.opened.is_of(of.buffer):
+            self.failing.begin()
 
-    def _shows(self, buffer: Buffer) -> bool:
-        return self.is_attached and self._opened is not None and self._opened.buffer.name == buffer.name
-
-    def _same_place(self, opened: Opened) -> int:
+    def _same_place(self, before: Opened, opened: Opened) -> int:
         """The number that what is at the top of the screen has there."""
-        stream, offset = self.origin(self._window.top.line)
-        return opened.reading.number_at(stream, offset)
+        stream = self.drawn(self._window.top.line).stream
+        return opened.reading.number_at(stream, before.reading.offsets(self._window.top.line).get(stream, 0))
 
     def _show_other_side(self, number: int) -> None:
         """Other lines of the same output are shown: those at the same place."""
@@ -246,45 +149,46 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._resize_to_lines()
         self._move(lambda: self._window.move_to(Place(number)))
 
-    def _cannot_open(self) -> None:
-        if self._opened is not None and self._wanted is not None and self._opened.buffer.name != self._wanted.name:
-            self._let_go()  # what stands there is another's output
-
-    def _open_at_its_place(self, buffer: Buffer) -> None:
+    def _open_at_its_place(self, opened: Opened) -> None:
         self._column, self._count, self._target = 0, "", 0
         self._selecting.clear()
         self._window.top = START
         self._resize_to_lines()
         self._move(lambda: self._window.move_to(START))
-        self._following = buffer.state == "running" and not self._first_line
+        self._following = opened.running and not self._first_line
         self._go_to_first_line()
         self._stay_at_end()
 
     def _go_to_first_line(self) -> None:
-        if self._first_line and self.size.height and self._opened is not None:  # before the first layout it has no rows
+        if self._first_line and self.size.height and self.opened is not None:  # before the first layout it has no rows
             self.go_to_line(self._first_line)
             self._first_line = 0
 
-    def _let_go(self) -> None:
-        if self._opened is not None:
-            self._opened.reading.close()
-        self._opened = self._strips = None
+    def highlight(self, syntax: Highlighter) -> None:
+        """Its syntax is known."""
+        if self._strips is not None:
+            self._strips.highlight(syntax)
+            self.refresh()
+
+    def let_go(self) -> None:
+        """Show nothing."""
+        self._strips = None
         self._window.count = 0
+        self._forget_parts()
+        self._resize_to_lines()
+        self.changed()
+
+    def _forget_parts(self) -> None:
         self._selecting.clear()
         for part in (self._searching, self._failing):
             if part is not None:
                 part.clear()
-        self._resize_to_lines()
-        self.changed()
 
     def on_unmount(self) -> None:
         """Close the files, end what runs."""
-        for part in (self._searching, self._failing):
-            if part is not None:
-                part.clear()
-        if self._opened is not None:
-            self._opened.reading.close()
-            self._opened = self._strips = None
+        self._forget_parts()
+        self._opening.close()
+        self._strips = None
 
     # what it shows, for its parts
 
@@ -296,7 +200,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
     @property
     def opened(self) -> Opened | None:
         """The output that is shown, None where there is none."""
-        return self._opened
+        return self._opening.opened
 
     @property
     def strips(self) -> LineStrips | None:
@@ -376,7 +280,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def origin(self, number: int) -> tuple[str, int]:
         """(stream, offset) at which a line begins."""
         stream = self.drawn(number).stream
-        return stream, self._opened.reading.offsets(number).get(stream, 0) if self._opened is not None else 0
+        return stream, self.opened.reading.offsets(number).get(stream, 0) if self.opened is not None else 0
 
     def _height_of(self, number: int) -> int:
         return self._rows.height_of(number)
@@ -434,7 +338,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self.changed()
 
     def _is_running(self) -> bool:
-        return self._opened is not None and self._opened.buffer.state == "running"
+        return self.opened is not None and self.opened.running
 
     def tell_place(self) -> None:
         """Tell where it stands."""
@@ -443,7 +347,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self.post_message(PlaceChanged(first, last, self.line_count, self._following, self._count, self._notes()))
 
     def _notes(self) -> tuple[str, ...]:
-        opened = self._opened
+        opened = self.opened
         if opened is None:
             return ()
         block = opened.stream.replace("part.", "block ")
@@ -476,7 +380,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         Args:
             text: ``42``, ``42,80``, ``50%``, ``$``, or where bytes are shown ``0x2a0``.
         """
-        row_bytes = ROW_BYTES if self._opened is not None and self._opened.hex else 0
+        row_bytes = ROW_BYTES if self.opened is not None and self.opened.hex else 0
         meant = lines_meant(text, self.line_count, row_bytes)
         if meant is None:
             return False
@@ -588,28 +492,17 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     def action_stream(self) -> None:
         """Show both streams, or only one of them; of a result all its blocks, or one."""
-        if self._opened is None:
-            return
-        streams = streams_of(self._opened.buffer)
-        if len(streams) < 2:
-            for stream in streams:
-                self.notify(f"There is only {_SINGLE.get(stream, 'one block')}", markup=False)
-            return
-        choices = ["", *streams]
-        at = choices.index(self._stream) if self._stream in choices else 0
-        self._stream = choices[(at + 1) % len(choices)]
-        self._opens.ask()
+        if only := self._opening.next_stream():
+            self.notify(f"There is only {_SINGLE.get(only, 'one block')}", markup=False)
 
     def action_hex(self) -> None:
         """Show bytes instead of lines, or lines instead of bytes."""
-        if self._opened is not None:
-            self._hex = not self._opened.hex
-            self._opens.ask()
+        self._opening.switch_hex()
 
     def action_look(self) -> None:
         """Show the lines in another way."""
         self._look = LOOKS[(LOOKS.index(self._look) + 1) % len(LOOKS)]
-        if self._strips is not None and self._opened is not None and not self._opened.hex:
+        if self._strips is not None and self.opened is not None and not self.opened.hex:
             self._strips.look = self._look
             self._strips.forget()
             if self._searching is not None:
@@ -620,7 +513,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def action_wrap(self) -> None:
         """Show long lines on several rows, or on one."""
         self._wraps = not self._wraps
-        self._window.wraps = self._wraps and not (self._opened is not None and self._opened.hex)
+        self._window.wraps = self._wraps and not (self.opened is not None and self.opened.hex)
         self._column = 0
         self._resize_to_lines()
         self._move(lambda: self._window.move_to(Place(self._window.top.line)))

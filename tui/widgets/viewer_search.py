@@ -20,7 +20,8 @@ from sightline.tui.strips import cut
 from textual.strip import Strip
 
 if TYPE_CHECKING:
-    from sightline.tui.widgets.viewer import Opened, Viewer
+    from sightline.tui.widgets.viewer import Viewer
+    from sightline.tui.widgets.viewer_opening import Opened
 
 TELL_SECONDS = 0.05  # a count that grows is told so often
 _SHOWN_COLUMNS = 24  # of a pattern
