@@ -15,7 +15,7 @@ from sightline.store.audit.views import record_view
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.profile import load_profile
 from sightline.store.query.parse import Pipeline as Parsed
-from sightline.store.query.parse import parse
+from sightline.store.query.parse import Stage, parse
 from sightline.store.query.processes import Cancel
 from sightline.store.query.programs import Argument, check
 from sightline.store.query.ranges import exact_ranges
@@ -37,7 +37,13 @@ CLIENT = "inspector"
 _NUMBERED = re.compile(r"(?:(@[^\s:]+):)?([0-9]{1,15})[:-]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")
-_KEEP_LINES = ("head", "tail", "sort", "uniq", "tac", *_SEARCHERS)  # these pass lines on as they are
+_KEEP_LINES = ("head", "tail", "sort", "uniq", "tac", *_SEARCHERS)  # these pass lines on as they are …
+_NUMBERING = {"-n", "--line-number"}
+_COUNTING = {"-c", "--count"}
+_REWRITE = {  # … but with these options
+    "uniq": _COUNTING,
+    **{program: {*_NUMBERING, *_COUNTING, "-o", "--only-matching"} for program in _SEARCHERS},
+}
 
 FindHit = Callable[[int, str], Hit | None]
 """Gives the line behind a line of an answer, by its number and its text; reads the store and raises as that does."""
@@ -157,11 +163,12 @@ def whole_answer(asking: Asking, asked: Pipeline, cancel: Cancel) -> Answer:
     shows = reply.with_shown().shows
     streamed = {"streamed": True, "answer_bytes": spool.bytes, "answer_sha256": spool.sha256}
     fields = {**reply.fields, "stdout_total": reading.line_count, "total_bytes": spool.bytes}
-    try:
-        request = {**shows.request, **streamed}
-        record_view(store, asking.session, shows._replace(request=request), _render(reply._replace(fields=fields)))
-    except StoreFailed as error:
-        fields["warning"] = error.message
+    if not cancel.cancelled or spool.full:  # else nobody will have seen it
+        try:
+            request = {**shows.request, **streamed}
+            record_view(store, asking.session, shows._replace(request=request), _render(reply._replace(fields=fields)))
+        except StoreFailed as error:
+            fields["warning"] = error.message
     return Answer(asked, fields, reading, _finder(asking, asked, reply), is_whole=True)
 
 
@@ -215,14 +222,15 @@ def _numbers_lines(parsed: Parsed) -> bool:
     first, *rest = parsed.stages
     if first.program not in _SEARCHERS or any(stage.program not in _KEEP_LINES for stage in rest):
         return False
-    options = [_options(stage.words, stage.argv, first=stage is first) for stage in parsed.stages]
-    counted = ({"-c", "--count", "-n", "--line-number", "-o", "--only-matching"} & names for names in options[1:])
-    return bool({"-n", "--line-number"} & options[0]) and not any(counted)
+    if not _NUMBERING & _options(first, first=True):
+        return False
+    return not any(_REWRITE.get(stage.program, set()) & _options(stage, first=False) for stage in rest)
 
 
-def _options(words: tuple[str, ...], argv: tuple[str, ...], *, first: bool) -> set[str]:
-    arguments = [Argument(word, word != given) for word, given in zip(words[1:], argv[1:], strict=False)]
-    return {option.name for option in check(words[0], arguments, first=first).options}
+def _options(stage: Stage, *, first: bool) -> set[str]:
+    pairs = zip(stage.words[1:], stage.argv[1:], strict=False)
+    call = check(stage.program, [Argument(word, word != given) for word, given in pairs], first=first)
+    return {option.name for option in call.options}
 
 
 def _paths(asking: Asking, text: str) -> dict[str, str]:

@@ -147,8 +147,12 @@ class InspectorApp(App[None]):
 
     def action_help(self) -> None:
         """Show the keys."""
+        from sightline.tui.asked import FORMS
         from sightline.tui.screens.help import Help, section
         from sightline.tui.widgets.buffer_list import BufferList
+        from sightline.tui.widgets.query_bar import QueryInput
+        from sightline.tui.widgets.result_pane import ResultPane
+        from sightline.tui.widgets.text_rows import TextRows
         from sightline.tui.widgets.viewer import Viewer
 
         self.push_screen(
@@ -157,6 +161,9 @@ class InspectorApp(App[None]):
                     section("Anywhere", [*self.BINDINGS, *Inspector.BINDINGS]),
                     section("Buffers", BufferList.BINDINGS),
                     section("Viewer", Viewer.BINDINGS),
+                    ("What can be asked after :", list(FORMS)),
+                    section("Query bar", QueryInput.BINDINGS),
+                    section("Results", [*TextRows.BINDINGS, *ResultPane.BINDINGS]),
                 ]
             )
         )

@@ -1,11 +1,4 @@
-"""What a person means by what is typed in the query bar: a place, a part of an output, or a query over refs.
-
-42   42,80   50%   $              go there in the output that is shown
-/panic|fatal                      its lines that match, with their numbers
-$.items[0].name                   the JSON value at a path
-show @cmd_a1b2c3 42-80            any part, with the options of `sightline show`
-grep FAILED | sort | uniq -c      a query; where no ref is named, over the output that is shown
-"""
+"""What a person means by what is typed in the query bar: a place, a part of an output, or a query over refs."""
 
 import re
 import shlex
@@ -19,6 +12,15 @@ from sightline.store.records import Buffer
 from sightline.store.refs import looks_like_a_ref
 from sightline.store.tools.read_output import Request
 
+FORMS = (
+    ("42 · 42,80 · 50% · $", "Go there in the output that is shown"),
+    ("/panic|fatal", "Its lines that match, with their numbers"),
+    ("$.items[0].name", "The JSON value at a path"),
+    ("show @cmd_a1b2c3 42-80", "Any part of any output, with the options of `sightline show`"),
+    ("grep FAILED | sort", "A query, over the output that is shown where no ref is named"),
+)
+"""What can be typed, and what that does."""
+
 SHOW = "show"
 """The word that begins a call of read_output."""
 
@@ -27,7 +29,7 @@ _LINES = re.compile(r"([0-9]{1,15})(?:([,-])([0-9]{1,15})?)?")
 _TEXTS = ("lines", "search", "path", "stream")
 _NUMBERS = ("offset", "limit", "context")
 _FLAGS = {"case": {"ignore_case": False}, "ignore-case": {"ignore_case": True}, "schema": {"schema": True}}
-_FORMS = "show [REF] [LINES] [/PATTERN] [$.PATH] [--context N] [--stream err] [--schema] …"
+_SHOW_FORMS = "show [REF] [LINES] [/PATTERN] [$.PATH] [--context N] [--stream err] [--schema] …"
 
 
 class Place(NamedTuple):
@@ -135,7 +137,7 @@ def _words(text: str) -> list[str]:
     try:
         return list(lexer)
     except ValueError:
-        raise UsageError("a quote is not closed", _FORMS) from None
+        raise UsageError("a quote is not closed", _SHOW_FORMS) from None
 
 
 def _operand(word: str) -> dict[str, Any]:
@@ -147,7 +149,7 @@ def _operand(word: str) -> dict[str, Any]:
         return {"path": word}
     if match := _LINES.fullmatch(word):
         return {"lines": f"{match[1]}-{match[3] or ''}" if match[2] else match[1]}
-    raise UsageError(f"{SHOW} does not know what {word!r} is", _FORMS)
+    raise UsageError(f"{SHOW} does not know what {word!r} is", _SHOW_FORMS)
 
 
 def _option(word: str, words: Iterator[str]) -> dict[str, Any]:
@@ -155,12 +157,12 @@ def _option(word: str, words: Iterator[str]) -> dict[str, Any]:
     if name in _FLAGS and not equals:
         return _FLAGS[name]
     if name not in _TEXTS and name not in _NUMBERS:
-        raise UsageError(f"{SHOW} has no option --{name}", _FORMS)
+        raise UsageError(f"{SHOW} has no option --{name}", _SHOW_FORMS)
     value = value if equals else next(words, "")
     if not value:
-        raise UsageError(f"--{name} needs a value", _FORMS)
+        raise UsageError(f"--{name} needs a value", _SHOW_FORMS)
     if name in _TEXTS:
         return {name: value}
     if not value.isascii() or not value.isdigit():
-        raise UsageError(f"--{name} is a number, not {value!r}", _FORMS)
+        raise UsageError(f"--{name} is a number, not {value!r}", _SHOW_FORMS)
     return {name: int(value)}

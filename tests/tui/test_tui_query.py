@@ -11,7 +11,8 @@ from sightline.store.query.processes import Cancel
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.tui import answers
-from sightline.tui.asked import Pipeline
+from sightline.tui.asked import Pipeline, over
+from sightline.tui.places import Hit
 from sightline.tui.texts import Spool
 from sightline.tui.widgets.result_pane import ResultPane, field_rows
 from textual.pilot import Pilot
@@ -118,6 +119,22 @@ def test_a_search_shows_where_its_lines_of_stderr_stand(store: Store) -> None:
             await press(pilot, *":/careful", "enter", "j", "enter")
             await rest(pilot)
             assert any("1002" in row and "careful" in row for row in text(viewer(pilot)))
+
+    run(body)
+
+
+def test_a_hit_in_a_block_of_a_result_goes_to_where_the_block_stands(store: Store) -> None:
+    recording = begin(store, "tool_00000a", "fetch")
+    recording.register()
+    recording.append("part.0", numbered(40))
+    recording.append("part.1", b"alpha\nbeta\n")
+    recording.seal(exit_code=None)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, *":grep beta @tool_00000a.1", "enter", "enter")
+            await rest(pilot)
+            assert any(row.split() == ["42", "beta"] for row in text(viewer(pilot)))
 
     run(body)
 
@@ -235,6 +252,18 @@ def test_a_query_can_be_cancelled(store: Store, monkeypatch: pytest.MonkeyPatch)
             assert viewer(pilot).has_focus
 
     run(body)
+
+
+def test_what_was_cancelled_is_not_logged_as_seen(store: Store) -> None:
+    project(store)
+    cancel = Cancel()
+    cancel.cancel()
+    who = answers.person(store)
+    seen = list[answers.Answer]()
+    answers.answer(who, Pipeline("grep x @cmd_00000a"), cancel, seen.append)
+    answers.whole_answer(who, Pipeline("grep x @cmd_00000a"), cancel).text.close()
+    assert seen == []
+    assert list_views(store) == []
 
 
 def test_a_newer_query_ends_the_one_before(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,3 +407,60 @@ def test_fields_are_laid_out_in_rows() -> None:
         " exit_code 0  truncated true",
         " hint word word word word word word",
     ]
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "line"),
+    [
+        ("grep -n 7 | sort -n", "17:line 17"),
+        ("rg -n 7 | sort -rn | head -5", "17:line 17"),
+        ("grep -in 7 | grep -v 27 | uniq | tail -3", "17:line 17"),
+        ("grep -n 7 @cmd_00000b @cmd_00000a | sort", "@cmd_00000b:17:line 17"),
+    ],
+)
+def test_numbered_lines_are_known_wherever_they_stand(store: Store, pipeline: str, line: str) -> None:
+    project(store)
+    assert behind(store, pipeline, 1, line) == Hit("cmd_00000b", "out", 17)
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        "grep -n 7 | uniq -c",
+        "grep -n 7 | grep -n 1",
+        "grep -n 7 | grep -c 1",
+        "grep -n 7 | cut -d: -f2",
+        "sort",
+        "grep -n 7 @cmd_00000b @cmd_00000a",
+        "wc -l",
+    ],
+)
+def test_a_number_that_may_be_anything_is_taken_for_none(store: Store, pipeline: str) -> None:
+    project(store)
+    assert behind(store, pipeline, 1, "12:34:56 started") is None
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "number", "line"),
+    [
+        ("grep 7", 2, 17),
+        ("grep -A1 7", 5, 18),
+        ("head -3", 3, 3),
+        ("tail -n +5 | head -2", 2, 6),
+        ("sed -n '3,5p'", 2, 4),
+        ("cat", 20, 20),
+    ],
+)
+def test_lines_without_numbers_are_known_where_the_program_keeps_their_order(
+    store: Store, pipeline: str, number: int, line: int
+) -> None:
+    project(store)
+    assert behind(store, pipeline, number, "line") == Hit("cmd_00000b", "out", line)
+
+
+def behind(store: Store, pipeline: str, number: int, line: str) -> Hit | None:
+    """The line behind one of an answer's, over `seq 20` where no ref is named."""
+    shown = list[answers.Answer]()
+    asked = Pipeline(over(pipeline, "@cmd_00000b"))
+    answers.answer(answers.person(store), asked, Cancel(), shown.append)
+    return shown[0].find_hit(number, line)

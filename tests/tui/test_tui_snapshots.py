@@ -1,5 +1,6 @@
 """How the screens look, in three sizes."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -53,6 +54,22 @@ def test_filter(snap_compare: Compare, project: Store) -> None:
 
 def test_evicted(snap_compare: Compare, project: Store) -> None:
     assert shown(snap_compare, project, (120, 36), "j", "j")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)], ids=["small", "medium", "large"])
+def test_result(snap_compare: Compare, project: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, project, size, "j", *":grep -n 7 | sort -n", "enter", "j", "j", "enter")
+
+
+def test_query_bar(snap_compare: Compare, project: Store) -> None:
+    assert shown(snap_compare, project, (120, 36), "j", *":grep x | s", "tab", "tab")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)], ids=["small", "medium", "large"])
+def test_json(snap_compare: Compare, store: Store, size: tuple[int, int]) -> None:
+    value = {"items": [{"id": id_, "name": "试" * id_, "tags": []} for id_ in range(12)], "next": None, "é ü": 1.5e3}
+    add(store, "cmd_150115", "curl https://example.org/items", json.dumps(value, ensure_ascii=False).encode())
+    assert shown(snap_compare, store, size, "J", "j", "enter", "j", "j", "enter", "j", "j")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["small", "medium"])

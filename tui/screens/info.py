@@ -10,6 +10,7 @@ from sightline.store.disk.index import IndexedView
 from sightline.store.store import Store
 from sightline.tui.dossier import Dossier, facts_of, read_dossier, view_told, view_when
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.keys import named
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
@@ -30,10 +31,13 @@ class InfoScreen(ModalScreen[None]):
     """Rows of facts at the right."""
 
     CSS_PATH = "info.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,i", "dismiss", "Close", key_display="Esc"),
-        Binding("y", "copy", "Copy the row"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "info",
+        [
+            Binding("escape,q,i", "dismiss", "Close", key_display="Esc"),
+            Binding("y", "copy", "Copy the row"),
+        ],
+    )
 
     def __init__(self, store: Store, name: str, *, clock: Callable[[], float] = time.time) -> None:
         """Make it.

@@ -345,13 +345,11 @@ class Inspector(Screen[None]):
 
     def on_line_meant(self, message: messages.LineMeant) -> None:
         """Show a line, of another buffer too."""
-        if self._buffer is not None and self._buffer.name == message.buffer.name:
-            self.query_one(Viewer).go_to_line(message.line)
-            return
-        if not self._searches_contents:
-            self.query_one(BufferList).select(message.buffer.name)
-        self._show(message.buffer)
-        self.query_one(Viewer).show(message.buffer, line=message.line)
+        if self._buffer is None or self._buffer.name != message.buffer.name:
+            if not self._searches_contents:
+                self.query_one(BufferList).select(message.buffer.name)
+            self._show(message.buffer)
+        self.on_place_meant(messages.PlaceMeant(str(message.line)))
 
     # the search through all outputs, loaded when it is first wanted
 

@@ -7,6 +7,7 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.json_nodes import Node
+from sightline.tui.keys import named
 from sightline.tui.safe import title, visible
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
@@ -22,10 +23,13 @@ class JsonScreen(Screen[None]):
     """Which output it is, where in it one stands, and the tree."""
 
     CSS_PATH = "json.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,J", "dismiss", "Close", key_display="Esc"),
-        Binding("y", "copy_path", "Copy path"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "json",
+        [
+            Binding("escape,q,J", "dismiss", "Close", key_display="Esc"),
+            Binding("y", "copy_path", "Copy path"),
+        ],
+    )
 
     def __init__(self, store: Store, target: Target, root: Node) -> None:
         """Make it.

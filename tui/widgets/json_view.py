@@ -10,6 +10,7 @@ from sightline.store.store import Store, Target
 from sightline.tui.errand import Errand
 from sightline.tui.json_nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root
 from sightline.tui.json_rows import JsonRows
+from sightline.tui.keys import named
 from sightline.tui.safe import pieces, visible
 from sightline.tui.widgets.row_view import RowView
 from textual.binding import Binding, BindingType
@@ -30,11 +31,14 @@ class JsonView(RowView):
 
     PARTS = (*RowView.PARTS, "string", "number", "control", "failed")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "fold", "Fold or unfold", key_display="Enter"),
-        Binding("right,l", "open", "Unfold, or go in", show=False),
-        Binding("left,h", "leave", "Fold, or go out", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "json",
+        [
+            Binding("enter,space", "fold", "Fold or unfold", key_display="Enter"),
+            Binding("right,l", "open", "Unfold, or go in", show=False),
+            Binding("left,h", "leave", "Fold, or go out", show=False),
+        ],
+    )
 
     class Moved(Message):
         """The cursor stands on a node, or more is known of it."""

@@ -10,6 +10,7 @@ from sightline.tui.asked import Asked, asked
 from sightline.tui.completing import Completions, completions
 from sightline.tui.errand import Errand
 from sightline.tui.history import History, earlier, later
+from sightline.tui.keys import named
 from sightline.tui.safe import visible
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar
@@ -117,14 +118,17 @@ class _Earlier(Suggester):
 class QueryInput(Input):
     """The line: Up and Down go through what was asked before, Tab through what may follow."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "Ask"),
-        Binding("escape", "leave", "Cancel"),
-        Binding("tab", "complete(1)", "Complete"),
-        Binding("shift+tab", "complete(-1)", "Complete", show=False),
-        Binding("up", "recall(-1)", "Asked before", key_display="↑"),
-        Binding("down", "recall(1)", "Asked after", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "query",
+        [
+            Binding("enter", "submit", "Ask"),
+            Binding("escape", "leave", "Cancel"),
+            Binding("tab", "complete(1)", "Complete"),
+            Binding("shift+tab", "complete(-1)", "Complete", show=False),
+            Binding("up", "recall(-1)", "Asked before", key_display="↑"),
+            Binding("down", "recall(1)", "Asked after", show=False),
+        ],
+    )
 
     def __init__(self, bar: QueryBar) -> None:
         self._earlier = _Earlier()

@@ -14,6 +14,7 @@ from sightline.store.tools.asking import Asking
 from sightline.tui import asked, messages
 from sightline.tui.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.keys import named
 from sightline.tui.places import viewer_line
 from sightline.tui.safe import title, visible
 from sightline.tui.strips import Part
@@ -35,10 +36,13 @@ class ResultPane(Vertical):
         lines: the lines of the answer, which take the keys.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "close", "Close"),
-        Binding("f", "whole", "Whole result"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "result",
+        [
+            Binding("escape,q", "close", "Close"),
+            Binding("f", "whole", "Whole result"),
+        ],
+    )
 
     def __init__(self, store: Store) -> None:
         super().__init__(id="result")

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from rich.segment import Segment
+from sightline.tui.keys import named
 from sightline.tui.widgets.styled import Styled
 from textual import events
 from textual.binding import Binding, BindingType
@@ -18,16 +19,19 @@ class RowView(Styled, ScrollView, can_focus=True):
     PREFIX = "row-view"
     PARTS: ClassVar[tuple[str, ...]] = ("dim", "strong", "accent", "key", "error")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in (*PARTS, "cursor")}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-        Binding("home,g", "top", "First row", show=False),
-        Binding("end,G", "bottom", "Last row", key_display="G", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "rows",
+        [
+            Binding("down,j", "move(1)", "Down", show=False),
+            Binding("up,k", "move(-1)", "Up", show=False),
+            Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
+            Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
+            Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+            Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+            Binding("home,g", "top", "First row", show=False),
+            Binding("end,G", "bottom", "Last row", key_display="G", show=False),
+        ],
+    )
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

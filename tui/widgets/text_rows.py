@@ -9,6 +9,7 @@ from sightline.store.shape.clean import clean_line
 from sightline.store.shape.source import Line
 from sightline.store.shape.summary import human_bytes
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.keys import named
 from sightline.tui.safe import TAB_STOP, lone_controls_shown, pieces
 from sightline.tui.texts import Lines
 from sightline.tui.widgets.row_view import RowView
@@ -28,12 +29,15 @@ class TextRows(RowView):
 
     PARTS = (*RowView.PARTS, "control")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Go to the line"),
-        Binding("right,l", "sideways(1)", "Scroll right", show=False),
-        Binding("left,h", "sideways(-1)", "Scroll left", show=False),
-        Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "lines",
+        [
+            Binding("enter", "choose", "Go to the line"),
+            Binding("right,l", "sideways(1)", "Scroll right", show=False),
+            Binding("left,h", "sideways(-1)", "Scroll left", show=False),
+            Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
+        ],
+    )
 
     class Chosen(Message):
         """A line is meant: its number, from 1, and its text."""
