@@ -111,13 +111,11 @@ class FailureLines:
 
 def _failing(block: Block, judge: "Judge") -> Iterator[int]:
     """The failure lines of a block, in order."""
-    from sightline.store.shape.clean import without_colour
-    from sightline.store.shape.failure.failures import lines_with
     from sightline.store.shape.failure.judge import JUDGED_BYTES
+    from sightline.store.shape.failure.sieve import Sieve
 
-    data = without_colour(block[1])
-    for number, start, end in lines_with(block[0], data, judge.stems, judge.literals):
-        if judge.verdict(data[start : min(end, start + JUDGED_BYTES)]) is not None:
+    for number, line in Sieve(judge.stems, judge.literals).lines([block]):
+        if judge.verdict(line[:JUDGED_BYTES]) is not None:
             yield number
 
 

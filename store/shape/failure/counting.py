@@ -37,7 +37,7 @@ def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
     others: set[bytes] = set()
     literals = sorted({literal.encode() for counter in counters for literal in counter.count.has})
     for source in sources if literals else ():
-        for _, line in Sieve((), literals).lines(source):
+        for _, line in Sieve((), literals).lines(source.blocks()):
             _feed(line[:JUDGED_BYTES], judge, counters, others)
     return [Tally(rule, _together(rule, counters)) for rule in judge.rules]
 

@@ -52,7 +52,7 @@ def find_failures(source: Source, judge: Judge) -> Failures:
     """Every failure line of a stream."""
     collector = _Collector()
     verdict_of = judge.verdict
-    for number, line in Sieve(judge.stems, judge.literals).lines(source):
+    for number, line in Sieve(judge.stems, judge.literals).lines(source.blocks()):
         verdict = verdict_of(line[:JUDGED_BYTES])
         if verdict is not None:
             collector.add(number, verdict)

@@ -4,10 +4,9 @@ What a large output says, it says again and again but for its numbers. Of lines 
 is searched, so that most of a long log is only split and looked up, which is several times as fast.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.store.shape.clean import without_colour
-from sightline.store.shape.source import Source
 
 NUMBERS = bytes.maketrans(b"23456789", b"11555555")
 """Makes lines equal that differ in their numbers; "0 errors" is another thing than many, and so is a status of 500."""
@@ -41,10 +40,14 @@ class Sieve:
         self._known: set[bytes] = set()
         self._skips = 0
 
-    def lines(self, source: Source) -> Iterator[tuple[int, bytes]]:
-        """(number, line) of all lines that hold one of the literals, in order, without colours."""
+    def lines(self, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+        """(number, line) of all lines that hold one of the literals, in order, without colours.
+
+        Args:
+            blocks: (number of the first line, whole lines), as a source gives them.
+        """
         count = len(self._stems) + len(self._literals)
-        for first, block in source.blocks() if count else ():
+        for first, block in blocks if count else ():
             block = without_colour(block)
             if self._skips or count <= FEW:
                 self._skips -= bool(self._skips)
