@@ -9,7 +9,8 @@ from sightline.store.store import Store
 from sightline.tui.asked import Asked, asked
 from sightline.tui.completing import Completions, completions
 from sightline.tui.errand import Errand
-from sightline.tui.history import History, earlier, later
+from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.history import History, earlier, later, with_newest
 from sightline.tui.keys import named
 from sightline.tui.safe import visible
 from sightline.tui.strips import Part
@@ -23,9 +24,6 @@ PLACEHOLDER = "42 · 50% · /regex · $.json.path · grep x | sort · show 42-80
 _REFS = 200  # of the buffers used last, that can be completed
 
 _HINTS = 8  # completions that are shown together
-
-Known = tuple[list[str], list[str]]
-"""What was asked before, the newest last; and refs, the most recently used first."""
 
 
 class QueryBar(Vertical):
@@ -44,8 +42,8 @@ class QueryBar(Vertical):
         self._store = store
         self._history = History(store)
         self._ref = ""
+        self._asked = list[str]()
         self._pending = list[str]()
-        self._reads: Errand[Known] = Errand(self, lambda: self._read, self._take)
         self._writes: Errand[None] = Errand(self, self._plan_write, lambda _: None)
 
     def fill(self) -> None:
@@ -67,7 +65,7 @@ class QueryBar(Vertical):
         self._label.styles.width = cell_len(told)
         self._label.say(([Part(told, "key")], ()))
         self._input.open()
-        self._reads.ask()
+        self._look_up()
 
     def hint(self, parts: Sequence[Part] = ()) -> None:
         """Say something above the line, or nothing."""
@@ -83,15 +81,22 @@ class QueryBar(Vertical):
             return None
         if meant is None:
             return lambda: None
+        self._asked = with_newest(self._asked, text)
         self._pending.append(text)
         self._writes.ask()
         return lambda: self._carry_out(meant)
 
-    def _read(self) -> Known:
-        return self._history.texts(), [item.buffer.ref for item in self._store.index.listed(_REFS)]
-
-    def _take(self, known: Known) -> None:
-        self._input.know(*known)
+    def _look_up(self) -> None:
+        """Read what can be recalled and completed, at once: the next key may be Up or Tab, and it is little."""
+        try:
+            texts = self._history.texts()
+            refs = [item.buffer.ref for item in self._store.index.listed(_REFS)]
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        for text in self._asked:  # these may still be on their way to the file
+            texts = with_newest(texts, text)
+        self._input.know(texts, refs)
 
     def _plan_write(self) -> Callable[[], None]:
         texts, self._pending = self._pending, []

@@ -33,6 +33,7 @@ class TextRows(RowView):
         "lines",
         [
             Binding("enter", "choose", "Go to the line"),
+            Binding("y", "copy", "Copy the line", show=False),
             Binding("right,l", "sideways(1)", "Scroll right", show=False),
             Binding("left,h", "sideways(-1)", "Scroll left", show=False),
             Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
@@ -100,18 +101,26 @@ class TextRows(RowView):
         """A key that would do nothing is not shown."""
         return self._leads if action == "choose" else super().check_action(action, parameters)
 
-    def choose(self) -> None:
-        """Tell which line is meant."""
-        if self._text is None or not self.row_count or not self._leads:
-            return
+    def _line(self) -> Line | None:
+        """The line under the cursor; None where there is none, or it cannot be read, which is then said."""
+        if self._text is None or not self.row_count:
+            return None
         try:
-            lines = list(self._text.lines(self.cursor + 1, self.cursor + 1, LINE_BYTES))
+            return next((line for _, line in self._text.lines(self.cursor + 1, self.cursor + 1, LINE_BYTES)), None)
         except STORE_ERRORS as error:
             tell(self.app, error)
-            return
-        if lines:
-            text = lines[0][1].data.decode(errors="surrogateescape")
-            self.post_message(self.Chosen(self.cursor + 1, text))
+            return None
+
+    def choose(self) -> None:
+        """Tell which line is meant."""
+        if self._leads and (line := self._line()) is not None:
+            self.post_message(self.Chosen(self.cursor + 1, line.data.decode(errors="surrogateescape")))
+
+    def action_copy(self) -> None:
+        """Put the line on the clipboard, as far as it was read."""
+        if (line := self._line()) is not None:
+            self.app.copy_to_clipboard(clean_line(line.data))
+            self.notify(f"Copied line {self.cursor + 1:,}", markup=False)
 
     def action_choose(self) -> None:
         """Enter: the line is meant."""
