@@ -110,7 +110,9 @@ def test_the_link_lets_in_and_leaves_the_token_behind(served: Served) -> None:
     assert f'data-session-websocket-url="ws://127.0.0.1:{served.port}/ws"' in text
     assert not re.search(r"https?://", text)  # nothing comes from elsewhere
     assert served.token not in text
-    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    policy = page.headers["Content-Security-Policy"]
+    assert "default-src 'none'; script-src 'self';" in policy
+    assert f"connect-src 'self' ws://127.0.0.1:{served.port} wss://127.0.0.1:{served.port};" in policy
     assert page.headers["Cache-Control"] == "no-store"
 
 
@@ -176,6 +178,8 @@ def test_the_inspector_really_opens(served: Served) -> None:
         ("evil.example", LOCAL, False),
         ("", LOCAL, False),
         ("[", LOCAL, False),
+        ("127.0.0.1:80; script-src *", LOCAL, False),
+        ("evil@127.0.0.1", LOCAL, False),
         ("192.168.1.2:8000", PUBLIC, True),  # a number cannot be made to lead elsewhere
         ("BOX.example.org:8000", PUBLIC, True),
         ("evil.example", PUBLIC, False),

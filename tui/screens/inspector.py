@@ -74,6 +74,7 @@ class Inspector(Screen[None]):
         self._target = target
         self._buffer: Buffer | None = None
         self._copies: Copies | None = None
+        self._first_shown = 0
         self._query = ""
         self._contents: Contents | None = None
         self._to_go: tuple[str, messages.PlaceMeant] | None = None
@@ -170,6 +171,7 @@ class Inspector(Screen[None]):
         """The place goes to the facts."""
         if not self._is_whole:
             return
+        self._first_shown = message.first
         self.query_one(Info).at(message)
         self._say_why_empty()
         if self._to_go and self.query_one(Viewer).shows(self._to_go[0]):
@@ -327,8 +329,8 @@ class Inspector(Screen[None]):
             from sightline.tui.outside import Copies
 
             self._copies = self._copies or Copies()
-            line = self.query_one(Viewer).scroll_offset.y + 1
-            self.run_worker(leave_for(self.app, self._store, self._buffer, program, line, self._copies))
+            place = self._first_shown
+            self.run_worker(leave_for(self.app, self._store, self._buffer, program, place, self._copies))
 
     # asking: see `tui.querying`, loaded when it is first wanted
 

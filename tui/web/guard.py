@@ -6,18 +6,21 @@ page of anyone's can open a connection to here with the cookies that the browser
 
 import hmac
 import ipaddress
+import re
 import socket
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from sightline.store.errors import UsageError
 
 TOKEN_VARIABLE = "SIGHTLINE_SERVE_TOKEN"  # noqa: S105 (the name of a variable)
 LEAST_TOKEN_CHARACTERS = 16
 
+_HOST = re.compile(r"(?:(?P<name>[A-Za-z0-9.-]+)|\[(?P<number>[0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?")
+
+POLICY = "Content-Security-Policy"
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    POLICY: "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "font-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "Cache-Control": "no-store",
@@ -53,10 +56,10 @@ def address_of(host: str) -> Address:
 
 def is_ours(header: str, address: Address) -> bool:
     """Whether a request's ``Host`` can only mean this server; its port may be a tunnel's."""
-    try:
-        name = urlsplit(f"//{header}").hostname or ""
-    except ValueError:
+    match = _HOST.fullmatch(header)
+    if not match:
         return False
+    name = (match["name"] or match["number"]).lower()
     try:
         number = ipaddress.ip_address(name)
     except ValueError:

@@ -13,7 +13,7 @@ from string import Template
 
 from aiohttp import web
 from sightline.store.errors import SightlineError
-from sightline.tui.web.guard import HEADERS, Address, address_of, is_from_here, is_ours, is_token, token_for
+from sightline.tui.web.guard import HEADERS, POLICY, Address, address_of, is_from_here, is_ours, is_token, token_for
 from textual_serve.server import Server
 
 _FOLDER = os.path.dirname(__file__)
@@ -64,7 +64,8 @@ class InspectorServer(Server):
             refused.headers.update(HEADERS)
             raise
         if not response.prepared:
-            response.headers.update(HEADERS)
+            for name, value in HEADERS.items():
+                response.headers.setdefault(name, value)
         return response
 
     async def _let_in(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -80,13 +81,16 @@ class InspectorServer(Server):
         return web.Response(status=403, text=_REFUSED)
 
     async def _index(self, request: web.Request) -> web.Response:
+        host = request.headers["Host"]
         scheme = "wss" if request.headers.get("X-Forwarded-Proto", request.scheme) == "https" else "ws"
         page = self._page.substitute(
             title=html.escape(self.title),
-            socket=html.escape(f"{scheme}://{request.headers['Host']}/ws"),
+            socket=html.escape(f"{scheme}://{host}/ws"),
             font_pixels=_FONT_PIXELS,
         )
-        return web.Response(text=page, content_type="text/html")
+        # Not every browser takes 'self' to mean sockets, too.
+        policy = HEADERS[POLICY].replace("connect-src 'self'", f"connect-src 'self' ws://{host} wss://{host}")
+        return web.Response(text=page, content_type="text/html", headers={POLICY: policy})
 
     async def _script(self, _: web.Request) -> web.FileResponse:
         return web.FileResponse(os.path.join(_FOLDER, "page.js"))

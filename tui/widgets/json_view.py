@@ -115,7 +115,6 @@ class JsonView(RowView):
 
     def on_resize(self) -> None:
         """More may be in sight."""
-        super().on_resize()
         self._reads.ask()
 
     def cursor_moved(self) -> None:
