@@ -50,7 +50,7 @@ def test_what_is_remembered_of_a_stream_is_bounded(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("sightline.store.shape.memory.BLOCK_BYTES", 400)
     words = [b"%s %s" % (a, b) for a in (b"go", b"on", b"to", b"so") for b in (b"in", b"up", b"my", b"it")]
     made = Sieve(STEMS, LITERALS)
-    assert list(made.lines(BytesSource(b"\n".join([b"error here", *words * 40, X [
+    assert list(made.lines(BytesSource(b"\n".join([b"error here", *words * 40, b"and an error"])).blocks())) == [
         (1, b"error here"),
         (642, b"and an error"),
     ]
