@@ -4,7 +4,7 @@ import gc
 import os
 import time
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.store import Store, Target
 from sightline.tui import messages
@@ -18,7 +18,12 @@ from sightline.tui.theme import DARK, LIGHT
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input
+
+if TYPE_CHECKING:
+    from sightline.tui.actions import Action
 
 FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
 
@@ -37,6 +42,7 @@ class InspectorApp(App[None]):
                 Binding("slash", "filter", "Filter", key_display="/", priority=True),
                 Binding("colon", "query", "Query", key_display=":", priority=True),
                 Binding("question_mark", "help", "Keys", key_display="?"),
+                Binding("ctrl+p", "palette", "All that can be done", show=False),
                 Binding("q", "quit", "Quit"),
                 Binding("t", "switch_theme", "Light or dark", show=False),
             ],
@@ -58,8 +64,8 @@ class InspectorApp(App[None]):
         super().__init__()
         self.remembered = Remembered(store.root)
         self._key_order = KeyOrder(self, super().on_event)
-        if store.settings.keys:
-            self.set_keymap(self._keymap_of(store))
+        self._keys = self._keymap_of(store) if store.settings.keys else {}
+        self.set_keymap(self._keys)
         self.animation_level = "none"  # a page key is on the screen in 8 ms, with smooth scrolling in 40
         for theme in (DARK, LIGHT):
             self.register_theme(theme)
@@ -72,10 +78,12 @@ class InspectorApp(App[None]):
 
     @staticmethod
     def _keymap_of(store: Store) -> dict[str, str]:
+        from sightline.tui.screens.buffer_actions import BufferActions
         from sightline.tui.widgets.buffer_list import BufferList
+        from sightline.tui.widgets.found_lines import FoundLines
         from sightline.tui.widgets.viewer import Viewer
 
-        panes = (InspectorApp.BINDINGS, Inspector.BINDINGS, BufferList.BINDINGS, Viewer.BINDINGS)
+        panes = [pane.BINDINGS for pane in (InspectorApp, Inspector, BufferActions, BufferList, FoundLines, Viewer)]
         return keymap_of(store.settings.keys, panes, store.layout.config)
 
     def _remembered_theme(self) -> str:
@@ -128,6 +136,8 @@ class InspectorApp(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that opens a prompt is a letter like any other while one is open."""
+        if action in ("help", "palette") and isinstance(self.screen, ModalScreen):
+            return False
         if action in ("filter", "query"):
             return self.screen is self._inspector and not isinstance(self.focused, Input)
         return super().check_action(action, parameters)
@@ -146,27 +156,34 @@ class InspectorApp(App[None]):
         self.remembered.put("theme", self.theme)
 
     def action_help(self) -> None:
-        """Show the keys."""
+        """Show the keys of the screen that is shown."""
+        from sightline.tui.actions import actions_of
         from sightline.tui.asked import FORMS
-        from sightline.tui.screens.help import Help, section
-        from sightline.tui.widgets.buffer_list import BufferList
-        from sightline.tui.widgets.query_bar import QueryInput
-        from sightline.tui.widgets.result_pane import ResultPane
-        from sightline.tui.widgets.text_rows import TextRows
-        from sightline.tui.widgets.viewer import Viewer
+        from sightline.tui.screens.help import Help, sections_of
 
-        self.push_screen(
-            Help(
-                [
-                    section("Anywhere", [*self.BINDINGS, *Inspector.BINDINGS]),
-                    section("Buffers", BufferList.BINDINGS),
-                    section("Viewer", Viewer.BINDINGS),
-                    ("What can be asked after :", list(FORMS)),
-                    section("Query bar", QueryInput.BINDINGS),
-                    section("Results", [*TextRows.BINDINGS, *ResultPane.BINDINGS]),
-                ]
-            )
-        )
+        sections = sections_of(actions_of(self.screen, self._keys))
+        if self.screen is self._inspector:
+            sections.append(("What can be asked after :", list(FORMS)))
+        self.push_screen(Help(sections))
+
+    def action_palette(self) -> None:
+        """Offer every action of the screen that is shown."""
+        from sightline.tui.actions import actions_of
+        from sightline.tui.screens.palette import Palette
+
+        self.push_screen(Palette(actions_of(self.screen, self._keys)), self._carry_out)
+
+    async def _carry_out(self, action: "Action | None") -> None:
+        if action is not None:
+            if isinstance(action.node, Widget) and action.node.focusable:
+                self.screen.set_focus(action.node)
+            await self.run_action(action.call, action.node)
+
+    def on_line_chosen(self, message: messages.LineChosen) -> None:
+        """A line of a comparison is wanted in its buffer: back to the main screen."""
+        if self.screen is not self._inspector:
+            self.pop_screen()
+        self._inspector.show_line(message.buffer, message.stream, message.line)
 
 
 def run(store_root: str | None = None, ref: str | None = None) -> int:

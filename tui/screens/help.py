@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
+from sightline.tui.actions import Action
 from sightline.tui.keys import written
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,6 +19,14 @@ def section(name: str, bindings: Iterable[BindingType]) -> Section:
     """A section of the help from a class' own bindings."""
     described = [binding for binding in bindings if isinstance(binding, Binding) and binding.description]
     return name, [(" ".join(map(written, binding.key.split(","))), binding.description) for binding in described]
+
+
+def sections_of(actions: Iterable[Action]) -> list[Section]:
+    """A section for each pane."""
+    sections = dict[str, list[tuple[str, str]]]()
+    for action in actions:
+        sections.setdefault(action.pane, []).append((" ".join(action.keys), action.what))
+    return list(sections.items())
 
 
 class Help(ModalScreen[None]):

@@ -1,5 +1,6 @@
 """The main screen: buffers at the left, the selected one's output at the right. It passes on what its parts tell."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
@@ -12,6 +13,7 @@ from sightline.tui.keys import named
 from sightline.tui.ordering import GROUPS, SORTS, Order
 from sightline.tui.prompts import PROMPTS
 from sightline.tui.remembered import Remembered
+from sightline.tui.screens.buffer_actions import BufferActions
 from sightline.tui.strips import Part
 from sightline.tui.widgets.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.widgets.header import Header
@@ -26,14 +28,12 @@ from sightline.tui.wording import tombstone_text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 
-if TYPE_CHECKING:  # made when they are first wanted
+if TYPE_CHECKING:  # made when it is first wanted
     from sightline.tui.contents import Contents
-    from sightline.tui.outside import Copies
 
 
-class Inspector(Screen[None]):
+class Inspector(BufferActions):
     """Two panes that know nothing of each other; beside each other or, where it is narrow, one above the other."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 (typed so in Screen)
@@ -42,11 +42,6 @@ class Inspector(Screen[None]):
         "anywhere",
         [
             Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="Tab"),
-            Binding("y", "copy_ref", "Copy ref"),
-            Binding("i", "info", "Info"),
-            Binding("J", "json", "JSON as a tree", show=False),
-            Binding("P", "outside('pager')", "Open in the pager", show=False),
-            Binding("O", "outside('editor')", "Open a copy in the editor", show=False),
             Binding("escape", "clear_filter", "Clear the filter", show=False),
         ],
     )
@@ -67,14 +62,9 @@ class Inspector(Screen[None]):
             target: what it opens on; the most recently used buffer by default.
             clock: what ages are counted from.
         """
-        super().__init__()
-        self._store = store
+        super().__init__(store, clock)
         self._remembered = remembered
-        self._clock = clock
         self._target = target
-        self._buffer: Buffer | None = None
-        self._copies: Copies | None = None
-        self._first_shown = 0
         self._query = ""
         self._contents: Contents | None = None
         self._to_go: tuple[str, messages.PlaceMeant] | None = None
@@ -110,8 +100,7 @@ class Inspector(Screen[None]):
         """End a search, which would keep the application from ending; what editors were given goes."""
         if self._contents is not None:
             self._contents.end()
-        if self._copies is not None:
-            self._copies.close()
+        self.close_copies()
 
     @property
     def _is_whole(self) -> bool:
@@ -300,38 +289,6 @@ class Inspector(Screen[None]):
         at = next((at for at, pane in enumerate(panes) if pane.has_focus), -1)
         self.set_focus(panes[(at + 1) % len(panes)])
 
-    def action_copy_ref(self) -> None:
-        """Put the selected buffer's ref on the clipboard."""
-        if self._buffer is not None:
-            self.app.copy_to_clipboard(self._buffer.ref)
-            self.notify(f"Copied {self._buffer.ref}", markup=False)
-
-    # other looks at the selected buffer, loaded when they are first wanted
-
-    def action_info(self) -> None:
-        """Show all that is known of the buffer."""
-        if self._buffer is not None:
-            from sightline.tui.screens.info import InfoScreen
-
-            self.app.push_screen(InfoScreen(self._store, self._buffer.name, clock=self._clock))
-
-    async def action_json(self) -> None:
-        """Show the buffer's JSON as a tree."""
-        if self._buffer is not None and self._buffer.state != "evicted":
-            from sightline.tui.screens.json import open_json
-
-            self.run_worker(open_json(self.app, self._store, self._buffer), exclusive=True, group="json")
-
-    def action_outside(self, program: str) -> None:
-        """Open the buffer in the person's pager, or a copy of it in their editor."""
-        if self._buffer is not None:
-            from sightline.tui.leaving import leave_for
-            from sightline.tui.outside import Copies
-
-            self._copies = self._copies or Copies()
-            place = self._first_shown
-            self.run_worker(leave_for(self.app, self._store, self._buffer, program, place, self._copies))
-
     # asking: see `tui.querying`, loaded when it is first wanted
 
     def open_query(self) -> None:
@@ -352,6 +309,20 @@ class Inspector(Screen[None]):
                 self.query_one(BufferList).select(message.buffer.name)
             self._show(message.buffer)
         self.on_place_meant(messages.PlaceMeant(str(message.line)))
+
+    def show_line(self, buffer: Buffer, stream: str, line: int) -> None:
+        """Show a line of one of a buffer's streams."""
+        from sightline.tui.places import Hit, viewer_line
+
+        async def place() -> None:
+            try:
+                at = await asyncio.to_thread(viewer_line, self._store, buffer, Hit(buffer.name, stream, line))
+            except STORE_ERRORS as error:
+                tell(self.app, error)
+            else:
+                self.post_message(messages.LineMeant(buffer, at))
+
+        self.run_worker(place())
 
     # the search through all outputs, loaded when it is first wanted
 

@@ -1,0 +1,205 @@
+"""What can be done with a buffer, and how all of it is found: pin, delete, diff, palette, help."""
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sightline.store.store import Store
+from sightline.tui.screens.confirm import Confirm
+from sightline.tui.screens.diff import DiffScreen
+from sightline.tui.screens.help import Help
+from sightline.tui.screens.inspector import Inspector
+from sightline.tui.screens.palette import Choices, Palette
+from textual.pilot import Pilot
+from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(str(tmp_path)) as store:
+        add(store, "cmd_00000a", "make all", numbered(3), ago=300.0)
+        add(store, "cmd_00000b", "cargo test", numbered(10), ago=200.0)
+        add(store, "cmd_00000c", "make all", numbered(4), ago=100.0)
+        yield store
+
+
+def said(pilot: Pilot[None]) -> str:
+    return "\n".join(f"{toast.title} {toast.message}" for toast in pilot.app._notifications)
+
+
+async def changed(pilot: Pilot[None]) -> None:
+    buffers(pilot).store_changed(index=True, live=frozenset())
+    await rest(pilot)
+
+
+def test_the_key_that_pins_lets_go_again(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "p")
+            assert store.index.buffer("cmd_00000c").pinned
+            assert "Pinned @cmd_00000c" in said(pilot)
+            await changed(pilot)
+            assert "◆" in text(buffers(pilot))[0]
+            await press(pilot, "p")
+            assert not store.index.buffer("cmd_00000c").pinned
+
+    run(body)
+
+
+def test_deleting_is_confirmed_and_only_y_is_a_yes(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            for no in ("n", "escape", "enter", "q", "space"):
+                await pilot.press("D")
+                await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+                await press(pilot, no)
+                assert isinstance(pilot.app.screen, Inspector)
+            assert store.index.buffer("cmd_00000c") is not None
+            await pilot.press("D")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+            await press(pilot, "y")
+            assert store.index.buffer("cmd_00000c") is None
+            await changed(pilot)
+            assert buffers(pilot).rows.selected == "cmd_00000b"
+
+    run(body)
+
+
+def test_deleting_by_mouse(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await pilot.press("D")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+            await pilot.click("#yes")
+            await rest(pilot)
+            assert store.index.buffer("cmd_00000c") is None
+
+    run(body)
+
+
+def test_keys_typed_ahead_of_the_question_confirm_nothing(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            for key in ("D", "D", "enter", "enter"):
+                await pilot.press(key)
+            await rest(pilot)
+            assert isinstance(pilot.app.screen, Inspector)
+            assert store.index.buffer("cmd_00000c") is not None
+
+    run(body)
+
+
+def test_a_running_capture_is_not_deleted(store: Store) -> None:
+    recording = begin(store, "cmd_00000d", "sleep")
+    recording.register()
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await pilot.press("D")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+            await press(pilot, "y")
+            assert "still running" in said(pilot)
+            recording.seal(exit_code=0)
+
+    run(body)
+
+
+def test_a_full_disk_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            monkeypatch.setattr("sightline.store.store.write_meta", full)
+            await press(pilot, "p")
+            assert "No space left on device" in said(pilot)
+            assert pilot.app.is_running
+
+    run(body)
+
+
+def test_a_diff_of_the_two_that_are_marked(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "j", "m", "m", "d")
+            assert isinstance(pilot.app.screen, DiffScreen)
+            assert [target.buffer.name for target in pilot.app.screen._targets] == ["cmd_00000b", "cmd_00000a"]
+
+    run(body)
+
+
+def test_a_diff_with_the_run_before(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "d")
+            assert [target.buffer.name for target in pilot.app.screen._targets] == ["cmd_00000a", "cmd_00000c"]
+            await press(pilot, "q", "j", "d")
+            assert isinstance(pilot.app.screen, Inspector)
+            assert "@cmd_00000b is the first run of its command" in said(pilot)
+
+    run(body)
+
+
+def test_a_line_of_a_diff_opens_in_its_buffer(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "d", "n", "enter")
+            assert isinstance(pilot.app.screen, Inspector)
+            assert viewer(pilot)._target == 4
+
+    run(body)
+
+
+def test_the_palette_finds_an_action_and_does_it(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await pilot.press("ctrl+p")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Palette))
+            await rest(pilot)
+            await pilot.press(*"leastused")
+            await rest(pilot)
+            assert "Least recently used" in text(pilot.app.screen.query_one(Choices))[0]
+            await press(pilot, "enter")
+            assert buffers(pilot).rows.selected == "cmd_00000a"
+
+    run(body)
+
+
+def test_the_palette_offers_all_that_the_help_lists_and_closes_again(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, (100, 60)) as pilot:
+            await pilot.press("ctrl+p")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Palette))
+            await rest(pilot)
+            offered = pilot.app.screen._actions
+            assert {"Filter", "Sort", "Delete", "Follow", "Diff", "Quit"} <= {action.what for action in offered}
+            assert {"Buffers", "Viewer", "Anywhere"} == {action.pane for action in offered}
+            await press(pilot, "down", "up", "escape")
+            assert isinstance(pilot.app.screen, Inspector)
+
+    run(body)
+
+
+def test_help_is_about_the_screen_that_is_shown(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, (100, 60)) as pilot:
+            await press(pilot, "d", "question_mark")
+            assert isinstance(pilot.app.screen, Help)
+            shown = "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+            assert "Whitespace" in shown
+            assert "Least recently used" not in shown
+
+    run(body)
+
+
+def test_a_burst_that_ends_in_delete_waits_for_an_answer(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await burst(pilot, "/cargo\r")
+            await pilot.press("D")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+            assert "@cmd_00000b" in "\n".join(str(fact.render()) for fact in pilot.app.screen.query("Static"))
+            await press(pilot, "n")
+
+    run(body)

@@ -1,0 +1,65 @@
+"""All that can be done on a screen, with the keys that do it: what the help lists and the palette offers."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sightline.tui.keys import written
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.widgets import Input
+
+ANYWHERE = "Anywhere"
+_OURS = "sightline."
+_PANES = {"BufferList": "Buffers", "FoundLines": "Found lines", "TextRows": "Answer", "ResultPane": "Answer"}
+
+
+class Action(NamedTuple):
+    """Something that can be done.
+
+    Attributes:
+        pane: where its keys act.
+        what: it does.
+        keys: as they are written on the screen.
+        node: whose it is.
+        call: its name and arguments, as Textual runs it.
+    """
+
+    pane: str
+    what: str
+    keys: tuple[str, ...]
+    node: DOMNode
+    call: str
+
+
+def actions_of(screen: Screen[object], keymap: dict[str, str]) -> list[Action]:
+    """What can be done on a screen, pane by pane; what can be done anywhere comes last.
+
+    Args:
+        screen: the one that is shown.
+        keymap: a person's own keys, by binding id.
+    """
+    panes = [widget for widget in screen.query("*") if widget.display and not isinstance(widget, Input)]
+    found = dict[tuple[str, str], Action]()
+    for node in (*panes, screen, screen.app):
+        pane = ANYWHERE if node in (screen, screen.app) else _pane(node)
+        for binding in _bindings(node):
+            keys = keymap.get(binding.id or "", binding.key).split(",")
+            action = Action(pane, binding.description, tuple(map(written, keys)), node, binding.action)
+            found.setdefault((pane, binding.description), action)
+    return list(found.values())
+
+
+def _bindings(node: DOMNode) -> Iterator[Binding]:
+    """Those that have a description, of classes of ours."""
+    for cls in type(node).__mro__:
+        if cls.__module__.startswith(_OURS):
+            for binding in cls.__dict__.get("BINDINGS", ()):
+                if isinstance(binding, Binding) and binding.description:
+                    yield binding
+
+
+def _pane(node: DOMNode) -> str:
+    name = type(node).__name__
+    return _PANES.get(name) or " ".join(re.findall(r"[A-Z][a-z]*", name)).capitalize()

@@ -1,0 +1,95 @@
+"""What can be done with the selected buffer from the main screen. Each is loaded when it is first wanted."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+from sightline.tui.keys import named
+from sightline.tui.widgets.buffer_list import BufferList
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from sightline.tui.outside import Copies
+
+
+class BufferActions(Screen[None]):
+    """The keys for a buffer, wherever on the screen one is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "buffer",
+        [
+            Binding("y", "copy_ref", "Copy ref"),
+            Binding("i", "info", "Info"),
+            Binding("d", "diff", "Diff"),
+            Binding("J", "json", "JSON as a tree", show=False),
+            Binding("P", "outside('pager')", "Open in the pager", show=False),
+            Binding("O", "outside('editor')", "Open a copy in the editor", show=False),
+            Binding("p", "pin", "Pin or unpin", show=False),
+            Binding("D", "delete", "Delete", show=False),
+        ],
+    )
+
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._store = store
+        self._clock = clock
+        self._buffer: Buffer | None = None
+        self._copies: Copies | None = None
+        self._first_shown = 0
+
+    def close_copies(self) -> None:
+        """What editors were given goes."""
+        if self._copies is not None:
+            self._copies.close()
+
+    def action_copy_ref(self) -> None:
+        """Put the selected buffer's ref on the clipboard."""
+        if self._buffer is not None:
+            self.app.copy_to_clipboard(self._buffer.ref)
+            self.notify(f"Copied {self._buffer.ref}", markup=False)
+
+    def action_info(self) -> None:
+        """Show all that is known of the buffer."""
+        if self._buffer is not None:
+            from sightline.tui.screens.info import InfoScreen
+
+            self.app.push_screen(InfoScreen(self._store, self._buffer.name, clock=self._clock))
+
+    async def action_json(self) -> None:
+        """Show the buffer's JSON as a tree."""
+        if self._buffer is not None and self._buffer.state != "evicted":
+            from sightline.tui.screens.json import open_json
+
+            self.run_worker(open_json(self.app, self._store, self._buffer), exclusive=True, group="json")
+
+    def action_outside(self, program: str) -> None:
+        """Open the buffer in the person's pager, or a copy of it in their editor."""
+        if self._buffer is not None:
+            from sightline.tui.leaving import leave_for
+            from sightline.tui.outside import Copies
+
+            self._copies = self._copies or Copies()
+            place = self._first_shown
+            self.run_worker(leave_for(self.app, self._store, self._buffer, program, place, self._copies))
+
+    def action_diff(self) -> None:
+        """Compare the two marked buffers, or the selected one with the run before it."""
+        from sightline.tui.compared import open_diff
+
+        self.run_worker(open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
+
+    def action_pin(self) -> None:
+        """Keep the selected buffer whatever the limits, or no longer."""
+        from sightline.tui.keeping import pin
+
+        if self._buffer is not None:
+            self.run_worker(pin(self.app, self._store, self._buffer))
+
+    def action_delete(self) -> None:
+        """Delete the selected buffer, once it is confirmed."""
+        from sightline.tui.keeping import delete
+
+        if self._buffer is not None:
+            delete(self.app, self._store, self._buffer)
