@@ -3,7 +3,20 @@
 import argparse
 import tempfile
 
-from benchmarks import capture, coverage, failure_recall, lines, mcp, processes, proxy, screen, shaping, startup
+from benchmarks import (
+    capture,
+    coverage,
+    diff,
+    failure_recall,
+    lines,
+    mcp,
+    processes,
+    proxy,
+    screen,
+    shaping,
+    startup,
+    tui,
+)
 from benchmarks.measure import machine, print_rows
 
 ALL = {
@@ -16,6 +29,8 @@ ALL = {
     "proxy": proxy,
     "screen": screen,
     "shaping": shaping,
+    "diff": diff,
+    "tui": tui,
     "failure_recall": failure_recall,
 }
 

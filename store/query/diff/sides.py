@@ -80,6 +80,8 @@ class Side:
 
     def pieces(self, first: int, last: int) -> list[Piece]:
         """Where the bytes of these lines lie."""
+        if first == 1 and last >= self.line_count:  # without a look at where its lines are
+            return [Piece(part.path, 0, part.reader.byte_count) for part in self._parts]
         found = []
         for part, _, start, end in self._ranges(first, last):
             offset = part.reader.offset_of_line(start)
@@ -89,6 +91,8 @@ class Side:
     def last_within(self, first: int, most_bytes: int, most_lines: int) -> int:
         """Last of the lines from ``first`` on that have so many bytes and lines together; at least one."""
         last = min(first + most_lines - 1, self.line_count)
+        if last == self.line_count and self.byte_count <= most_bytes:
+            return last
         left = most_bytes
         for part, before, start, end in self._ranges(first, last):
             offset = part.reader.offset_of_line(start)
