@@ -89,7 +89,7 @@ class Terminal:
             os.kill(pid, signal.SIGKILL)
 
     def keys(self, *keys: str) -> float:
-        """Send keys, texts as they stand, others as tmux names them (``Enter``, ``NPage``); the time before the first."""
+        """Send keys, texts as they stand, others as tmux names them (``Enter``, ``NPage``); the time before that."""
         began = time.perf_counter()
         for key in keys:
             named = len(key) > 1 and (key in _NAMED or key.startswith("C-"))
