@@ -14,7 +14,7 @@ from sightline.store.records import StreamInfo
 from sightline.store.store import Store
 
 from benchmarks.measure import SIGHTLINE, Row, mib, ms
-from benchmarks.terminal import NotShown, Terminal
+from benchmarks.terminal import GIVE_UP_SECONDS, NotShown, Terminal
 from benchmarks.viewers import OURS, PEERS, Keys, Viewer, filled, installed
 
 LINE_BYTES = 100
@@ -22,6 +22,7 @@ NEEDLE = "XQ-NEEDLE-7731"
 ROUNDS = 3
 PAGES = 40
 APPENDS = 20
+PRESS_SECONDS = 0.1  # between two tries
 FILTERED = "crgtst"  # finds `cargo test`
 _COMMANDS = ("cargo build --release", "pytest -q tests", "git log --oneline", "grep -rn TODO src", "npm run lint")
 
@@ -149,7 +150,8 @@ def _places(terminal: Terminal, viewer: Viewer, file: str, lines: int) -> dict[s
             return
         try:
             # The line is looked for, not what was typed: that stands on the screen before anything is found.
-            found[name] = terminal.wait(_shows(line), terminal.keys(*filled(keys, value)))
+            since = terminal.keys(*filled(keys, value))
+            found[name] = _pressed(terminal, viewer.again if name == "find" else (), line, since)
         except NotShown:
             print(f"  {viewer.name}: {name} never came", flush=True)
         terminal.settled(time.perf_counter())
@@ -158,12 +160,12 @@ def _places(terminal: Terminal, viewer: Viewer, file: str, lines: int) -> dict[s
         began = terminal.start(filled(viewer.command, file))
         found["first"] = terminal.wait(lambda screen: "INFO  [worker-" in screen, began)
         terminal.settled(time.perf_counter(), 20.0)
-        terminal.wait(_shows(1), terminal.keys(*viewer.top))  # some open at the end
+        _pressed(terminal, viewer.top, 1, time.perf_counter())  # some open at the end
         terminal.settled(time.perf_counter(), 20.0)
         found |= _pages(terminal, viewer)
         measure("goto", viewer.goto, lines // 2, lines // 2 + 1)  # some have that line at the top, counted from 0
         measure("end", viewer.end, "", lines)
-        terminal.wait(_shows(1), terminal.keys(*viewer.top))
+        _pressed(terminal, viewer.top, 1, time.perf_counter())
         terminal.settled(time.perf_counter())
         measure("find", viewer.find, NEEDLE, lines - lines // 100)
         found["memory"] = terminal.private_bytes()
@@ -175,6 +177,17 @@ def _places(terminal: Terminal, viewer: Viewer, file: str, lines: int) -> dict[s
 
 def _shows(number: int) -> Callable[[str], bool]:
     return lambda screen: f"n={number:010d}" in screen
+
+
+def _pressed(terminal: Terminal, keys: Keys, line: int, since: float) -> float:
+    """Press keys until a line is there: some heed them only when they have read it all. Raises NotShown."""
+    while True:
+        terminal.keys(*keys)
+        try:
+            return terminal.wait(_shows(line), since, time.perf_counter() - since + PRESS_SECONDS)
+        except NotShown:
+            if time.perf_counter() - since > GIVE_UP_SECONDS:
+                raise
 
 
 def _pages(terminal: Terminal, viewer: Viewer) -> dict[str, float]:

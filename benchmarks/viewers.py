@@ -21,6 +21,7 @@ class Viewer(NamedTuple):
         page: a page down.
         follow: what starts it so that it stays at the end of a growing file.
         top: keys to the first line.
+        again: keys that lead to what was found, once it has been; pressed until it is there.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Viewer(NamedTuple):
     page: Keys
     follow: tuple[str, ...] = ()
     top: Keys = ()
+    again: Keys = ()
 
 
 _OURS = (*SIGHTLINE, "{}")
@@ -42,7 +44,7 @@ PEERS = (
         "less -N", ("less", "-N", "{}"), ("G",), ("{}g",), ("/{}", "Enter"), ("Space",), ("less", "+F", "{}"), ("g",)
     ),
     Viewer("vim", _VIM, ("G",), ("{}G",), ("/{}", "Enter"), ("C-f",), top=("gg",)),
-    Viewer("lnav", _LNAV, ("G",), (":goto {}", "Enter"), ("/{}", "Enter", "n"), ("Space",), _LNAV, ("g",)),
+    Viewer("lnav", _LNAV, ("G",), (":goto {}", "Enter"), ("/{}", "Enter"), ("Space",), _LNAV, ("g",), ("n",)),
     Viewer("toolong", ("tl", "{}"), ("End",), (), ("/", "{}", "Enter"), ("NPage",), ("tl", "{}"), ("Home",)),
 )
 
