@@ -202,9 +202,9 @@ class DiffMoved(Message):
 
 
 class SideLinesChosen(Message):
-    """Lines of one side of a comparison: to be copied as a ref, or opened in their buffer."""
+    """Lines of one side of a comparison: to be opened in their buffer, or copied as their ``ref`` or ``text``."""
 
-    def __init__(self, right: bool, first: int, last: int, *, copied: bool) -> None:
+    def __init__(self, right: bool, first: int, last: int, *, copied: str = "") -> None:
         super().__init__()
         self.right = right
         self.first = first

@@ -194,12 +194,36 @@ def test_refs_of_lines_are_copied(store: Store, pair: tuple[Buffer, Buffer]) -> 
             assert pilot.app.clipboard == "@cmd_00000b:5-5"
             await press(pilot, "tab", "y")
             assert pilot.app.clipboard == "@cmd_00000a:5-5"
-            await press(pilot, "k", "v", "j", "j", "y")
+            await press(pilot, "k", "v", "j", "j", "Y")
             assert pilot.app.clipboard == "@cmd_00000a:4-6"
-            await press(pilot, "v", "3", "j", "y")  # on to the fold, with all that it hides
+            await press(pilot, "v", "3", "j", "Y")  # on to the fold, with all that it hides
             assert pilot.app.clipboard == "@cmd_00000a:6-17"
             await press(pilot, "n", "y")  # only the right side has that line
             assert pilot.app.clipboard == "@cmd_00000b:21-21"
+
+    run(body)
+
+
+def test_lines_are_copied(store: Store, pair: tuple[Buffer, Buffer]) -> None:
+    async def body() -> None:
+        async with compared(store, *pair) as pilot:
+            await press(pilot, "v", "j", "y")
+            assert pilot.app.clipboard == "LINE 5\nline 6\n"
+            assert toasts(pilot) == ["Copied 2 lines of @cmd_00000b"]
+            await press(pilot, "v", "3", "j", "escape", "Y")
+            assert pilot.app.clipboard == "@cmd_00000b:9-17"
+
+    run(body)
+
+
+def test_more_than_a_terminal_takes_is_not_copied(store: Store) -> None:
+    left, right = (add(store, f"cmd_00000{at}", "seq", numbered(20_000) + at.encode()) for at in "ab")
+
+    async def body() -> None:
+        async with compared(store, left, right) as pilot:
+            await press(pilot, "v", "g", "y")
+            assert toasts(pilot) == ["That is more than a terminal takes: Y copies the ref"]
+            assert pilot.app.clipboard == ""
 
     run(body)
 

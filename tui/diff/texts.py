@@ -17,6 +17,9 @@ _READ_AHEAD = 60  # lines that are read with the one asked for: a screenful cost
 _KEPT_TEXTS = 2_000
 _KEPT_PAIRS = 500
 
+COPY_BYTES = 74_994
+"""As much as fits 100,000 characters of base64, which is where many terminals stop taking what is copied (OSC 52)."""
+
 Spans = tuple[Sequence[Span], Sequence[Span]]
 
 
@@ -39,6 +42,17 @@ class Texts:
     def run(self, first: int, count: int) -> list[str]:
         """Lines that follow each other, as far as they exist."""
         return [_text(line) for line in self._side.lines(first, first + count - 1, LINE_BYTES)]
+
+
+def text_of(side: Side, first: int, last: int) -> str | None:
+    """Lines, cleaned, each with its newline; None where that is more than a terminal takes. Raises as reading does."""
+    texts, size = list[str](), 0
+    for line in side.lines(first, last, COPY_BYTES):
+        texts.append(_text(line) + "\n")
+        size += len(texts[-1].encode("utf-8", "replace"))
+        if size > COPY_BYTES or not line.whole:
+            return None
+    return "".join(texts)
 
 
 def _text(line: Line) -> str:

@@ -6,18 +6,21 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sightline.store.query.diff.engines import Ignore
+from sightline.store.query.diff.sides import Side
 from sightline.store.records import Buffer
 from sightline.store.refs import parse_ref
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store, Target
 from sightline.tui import messages
 from sightline.tui.diff.comparing import Compared, Comparing
+from sightline.tui.diff.texts import text_of
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.strips import Part
 from sightline.tui.widgets.diff_header import DiffHeader, Told
 from sightline.tui.widgets.diff_view import DiffView
 from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.notice import Notice, Said
+from sightline.tui.wording import counted
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -169,12 +172,26 @@ class DiffScreen(Screen[None]):
         side = self._compared.right if message.right else self._compared.left
         target = self._targets[message.right]
         ref = side.ref_of(message.first, message.last)
-        if message.copied:
+        if message.copied == "ref":
             self.app.copy_to_clipboard(ref)
             self.notify(f"Copied {ref}", markup=False)
+        elif message.copied:
+            self._copy_text(side, message.first, message.last, ref)
         else:
             place = parse_ref(ref)
             self.app.post_message(messages.LineChosen(target.buffer, place.stream or "out", place.first))
+
+    def _copy_text(self, side: Side, first: int, last: int, ref: str) -> None:
+        try:
+            text = text_of(side, first, last)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        if text is None:
+            self.notify("That is more than a terminal takes: Y copies the ref", severity="warning", markup=False)
+            return
+        self.app.copy_to_clipboard(text)
+        self.notify(f"Copied {counted(last + 1 - first, 'line')} of {ref.partition(':')[0]}", markup=False)
 
     def on_resize(self) -> None:
         """Narrow screens have no room for two sides."""

@@ -35,7 +35,8 @@ class DiffView(Styled, ScrollView, can_focus=True):
         Binding("N,left_square_bracket,p", "hunk(-1)", "Previous change", show=False),
         Binding("enter", "choose", "Open", key_display="⏎"),
         Binding("z", "fold", "Fold equal parts, or none", show=False),
-        Binding("y", "copy", "Copy the ref of lines or hunk", show=False),
+        Binding("y", "copy_text", "Copy the selected lines, or the ref of the change", show=False),
+        Binding("Y", "copy_ref", "Copy the ref of the selected lines, or of the change", show=False),
         Binding("tab,shift+tab", "other_side", "Other side", show=False),
         Binding("v", "select", "Select lines", show=False),
         Binding("down,j", "move(1)", "Line down", show=False),
@@ -248,15 +249,22 @@ class DiffView(Styled, ScrollView, can_focus=True):
             self._resize_to_rows()
         else:
             line, right = self._line_at(self._cursor)
-            self.post_message(SideLinesChosen(right, line, line, copied=False))
+            self.post_message(SideLinesChosen(right, line, line))
 
     def action_select(self) -> None:
         """Begin to select rows, or end it."""
         self._anchor = self._cursor if self._anchor is None else None
         self.refresh()
 
-    def action_copy(self) -> None:
+    def action_copy_text(self) -> None:
+        """Have the selected lines copied; without any, the ref."""
+        self._copy("text" if self._anchor is not None else "ref")
+
+    def action_copy_ref(self) -> None:
         """Have the ref of the selected lines copied, or of the hunk, or of the line."""
+        self._copy("ref")
+
+    def _copy(self, what: str) -> None:
         if self.rows is None or not len(self.rows):
             return
         row = self.rows[self._cursor]
@@ -268,7 +276,7 @@ class DiffView(Styled, ScrollView, can_focus=True):
         right = self._right if sides[self._right][0] <= sides[self._right][1] else not self._right
         self._anchor = None
         self.refresh()
-        self.post_message(SideLinesChosen(right, *sides[right], copied=True))
+        self.post_message(SideLinesChosen(right, *sides[right], copied=what))
 
     def _selected_lines(self, *, right: bool) -> tuple[int, int]:
         """First and last line of one side in the selected rows; the last is before the first where there are none."""
