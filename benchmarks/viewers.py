@@ -45,7 +45,7 @@ PEERS = (
     ),
     Viewer("vim", _VIM, ("G",), ("{}G",), ("/{}", "Enter"), ("C-f",), top=("gg",)),
     Viewer("lnav", _LNAV, ("G",), (":goto {}", "Enter"), ("/{}", "Enter"), ("Space",), _LNAV, ("g",), ("n",)),
-    Viewer("toolong", ("tl", "{}"), ("End",), (), ("/", "{}", "Enter"), ("NPage",), ("tl", "{}"), ("Home",)),
+    Viewer("toolong", ("tl", "{}"), ("End",), (), ("/", "{}"), ("NPage",), ("tl", "{}"), ("Home",), ("Down",)),
 )
 
 

@@ -1,7 +1,7 @@
 """Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
-Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg`` and, where a
-converter (rsvg-convert) is installed, the same as PNG.
+Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``, ``diff.svg``
+and, where a converter (rsvg-convert) is installed, the same as PNG.
 """
 
 import asyncio
@@ -21,12 +21,14 @@ from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
 from sightline.store.store import Store
 from sightline.tui.app import InspectorApp
+from sightline.tui.screens.diff import DiffScreen
 from textual.pilot import Pilot
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = (144, 38)
 CELL_WIDTH = 12.2  # of Textual's SVG export
 AGENT, PERSON = "claude-code-7f3a", "shell-2210"
+TEST_RUN, BEFORE, AFTER = "python3 -m unittest -v test_parser", "cmd_4c7e90", "cmd_a1b2c3"
 
 TESTS = """
     import unittest
@@ -51,6 +53,10 @@ TESTS = """
 
         def test_unicode(self):
             self.assertEqual(parse("naïve 日本"), ["naïve", "日本"])
+"""
+PARSER_BEFORE = """
+    def parse(text):
+        return text.split(" ")
 """
 PARSER = """
     def parse(text):
@@ -82,6 +88,12 @@ def capture(store: Store, command: str, session: str = AGENT, label: str = "", n
         store.index.put_buffer(captured.buffer._replace(cwd="~/project"))
 
 
+def write(file: str, text: str) -> None:
+    """Write a file of the project."""
+    with open(file, "w", encoding="utf-8") as opened:
+        opened.write(textwrap.dedent(text).lstrip())
+
+
 @contextlib.contextmanager
 def project() -> Iterator[Store]:
     """A small project, and a store with what an agent and a person ran in it."""
@@ -89,9 +101,8 @@ def project() -> Iterator[Store]:
     with tempfile.TemporaryDirectory() as folder, Store(os.path.join(folder, "store"), Settings()) as store:
         os.mkdir(os.path.join(folder, "project"))
         os.chdir(os.path.join(folder, "project"))
-        for file, text in (("test_parser.py", TESTS), ("parser.py", PARSER), ("serve.py", LOG)):
-            with open(file, "w", encoding="utf-8") as opened:
-                opened.write(textwrap.dedent(text).lstrip())
+        for file, text in (("test_parser.py", TESTS), ("parser.py", PARSER_BEFORE), ("serve.py", LOG)):
+            write(file, text)
         try:
             yield store
         finally:
@@ -109,17 +120,23 @@ def fill(store: Store) -> None:
     capture(store, "wc -l *.py", PERSON, name="cmd_e4470b")
     capture(store, "python3 -m compileall -q . && echo compiled", name="cmd_29f6c1")
     capture(store, "cat missing.toml", PERSON, name="cmd_8c15d0")
-    capture(store, "python3 -m unittest -v test_parser", name="cmd_a1b2c3")
+    capture(store, TEST_RUN, name=BEFORE)
+    write("parser.py", PARSER)
+    capture(store, TEST_RUN, name=AFTER)
     store.amend("cmd_51a9e3", pinned=True)
-    for item, minutes in zip(reversed(store.index.listed(100)), (190, 64, 47, 31, 18, 12, 6, 1), strict=True):
+    for item, minutes in zip(reversed(store.index.listed(100)), (190, 64, 47, 31, 18, 12, 6, 3, 1), strict=True):
         store.index.touch(item.buffer.name, time.time() - 60 * minutes - 5)
 
 
-async def picture(store: Store, name: str, *keys: str) -> None:
-    """Open the inspector, press some keys, and export the screen."""
+async def picture(store: Store, name: str, *keys: str, compared: tuple[str, str] | None = None) -> None:
+    """Open the inspector, or the comparison of two buffers, press some keys, and export the screen."""
     app = InspectorApp(store, live=False)
     async with app.run_test(size=SIZE) as pilot:
         await rest(pilot)
+        if compared:
+            left, right = (store.resolve(f"@{buffer}").buffer for buffer in compared)
+            await app.push_screen(DiffScreen(store, left, right))
+            await rest(pilot)
         await pilot.press(*keys)
         await rest(pilot)
         svg = aligned(app.export_screenshot(title="sightline").replace(os.getcwd(), "~/project"))
@@ -165,6 +182,7 @@ def main() -> int:
                 store.index.put_buffer(buffer._replace(cwd="~/project"))
             asyncio.run(picture(store, "inspector", "j"))
             asyncio.run(picture(store, "inspector-light", "t"))
+            asyncio.run(picture(store, "diff", "i", "n", compared=(BEFORE, AFTER)))
         finally:
             log.terminate()
             log.wait()

@@ -276,6 +276,7 @@ def test_long_lines_scroll_sideways_together(store: Store) -> None:
     async def body() -> None:
         async with compared(store, left, right) as pilot:
             assert "LEFT" not in rows(pilot)[0]
+            assert rows(pilot)[0].endswith("a›")
             await press(pilot, "dollar_sign")
             assert "LEFT" in rows(pilot)[0]
             assert rows(pilot)[0].endswith("RIGHT")

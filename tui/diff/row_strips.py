@@ -17,6 +17,7 @@ _MIN_DIGITS = 3
 _KEPT_STRIPS = 1_000
 _NO_SPANS: Spans = ((), ())
 _MARKS = ("-", "+")
+_GOES_ON = "›"  # at the edge, where there is more of a line
 _PARTS = ("removed", "added")
 
 
@@ -135,7 +136,10 @@ class RowStrips:
 
     def _with_text(self, gutter: Strip, text: Strip, width: int, base: Style, look: Look) -> Strip:
         room = max(width - gutter.cell_length, 0)
-        return Strip.join([gutter, text.crop_extend(look.column, look.column + room, base)]).crop(0, width)
+        seen = text.crop_extend(look.column, look.column + room, base)
+        if text.cell_length > look.column + room and room:
+            seen = Strip.join([seen.crop(0, room - 1), Strip([Segment(_GOES_ON, base + look.styles["gutter"])], 1)])
+        return Strip.join([gutter, seen]).crop(0, width)
 
     def _text(self, row: Row, lines: tuple[int, int], side: int, base: Style, look: Look) -> Strip:
         """The text of one side of a row, with what differs from the other marked."""
