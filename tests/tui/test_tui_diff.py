@@ -125,7 +125,7 @@ def test_that_nothing_differs_is_said(store: Store) -> None:
 
     async def body() -> None:
         async with compared(store, left, left) as pilot:
-            assert notice(pilot) == "No differences Byte for byte the same."
+            assert notice(pilot) == "No differences Line for line the same."
         async with compared(store, left, right) as pilot:
             assert notice(pilot) == ""
             await press(pilot, "i")

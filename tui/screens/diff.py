@@ -154,7 +154,7 @@ class DiffScreen(Screen[None]):
         if compared.comparison.hunks or comparing is not None:
             return []
         without = [name for name, on in zip(("whitespace", "volatile tokens"), compared.ignore, strict=True) if on]
-        told = f"They differ at most in {' and '.join(without)}." if without else "Byte for byte the same."
+        told = f"They differ at most in {' and '.join(without)}." if without else "Line for line the same."
         return [[Part("No differences", "strong")], [], [Part(told, "dim")]]
 
     # what the parts tell
