@@ -9,11 +9,10 @@ from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui.diff import comparing
-from sightline.tui.messages import LineChosen
 from sightline.tui.screens.diff import DiffScreen
 from sightline.tui.widgets.diff_view import DiffView
 from textual.pilot import Pilot
-from tui_kit import NOW, add, burst, numbered, opened, press, rest, run, text, until
+from tui_kit import NOW, add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 WIDE, NARROW = (140, 30), (80, 24)
 
@@ -228,25 +227,23 @@ def test_more_than_a_terminal_takes_is_not_copied(store: Store) -> None:
     run(body)
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [("j", ("cmd_00000b", "6 line 6")), ("tab", ("cmd_00000a", "5 line 5"))],
+    ids=["right", "left"],
+)
 def test_a_line_is_opened_in_its_buffer(
-    store: Store, pair: tuple[Buffer, Buffer], monkeypatch: pytest.MonkeyPatch
+    store: Store, pair: tuple[Buffer, Buffer], keys: str, expected: tuple[str, str]
 ) -> None:
-    chosen = list[tuple[str, str, int]]()
-
     async def body() -> None:
         async with compared(store, *pair) as pilot:
-            post = pilot.app.post_message
-
-            def noted(message: object) -> bool:
-                if isinstance(message, LineChosen):
-                    chosen.append((message.buffer.name, message.stream, message.line))
-                return post(message)  # type: ignore[arg-type]
-
-            monkeypatch.setattr(pilot.app, "post_message", noted)
-            await press(pilot, "j", "enter", "k", "tab", "enter")
+            await press(pilot, keys, "enter")
+            assert not isinstance(pilot.app.screen, DiffScreen)
+            shown = viewer(pilot)
+            assert buffers(pilot).rows.selected == expected[0]
+            assert expected[1] in [" ".join(row.split()) for row in text(shown)]
 
     run(body)
-    assert chosen == [("cmd_00000b", "out", 6), ("cmd_00000a", "out", 5)]
 
 
 def test_streams_can_be_compared_one_by_one(store: Store) -> None:

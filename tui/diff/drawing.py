@@ -6,7 +6,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from sightline.store.query.diff.inline import Span
-from sightline.tui.safe import TAB_STOP, pieces
+from sightline.tui.output.painting import expanded
+from sightline.tui.safe import pieces
 from textual.strip import Strip
 
 Styles = dict[str, Style]
@@ -45,17 +46,6 @@ def _segments(runs: Iterable[tuple[str, Style]], control: Style) -> Iterator[Seg
     for run, style in runs:
         for text, marked in pieces(run):
             if "\t" in text:
-                text = _expanded(text, column)
+                text = expanded(text, column)
             column += cell_len(text)
             yield Segment(text, control if marked else style)
-
-
-def _expanded(text: str, column: int) -> str:
-    """Tabs as spaces up to the next stop, by cells and not by characters."""
-    first, *runs = text.split("\t")
-    column += cell_len(first)
-    for run in runs:
-        gap = TAB_STOP - column % TAB_STOP
-        first += " " * gap + run
-        column += gap + cell_len(run)
-    return first

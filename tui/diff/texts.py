@@ -9,6 +9,8 @@ from sightline.store.query.diff.sides import Side
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.source import Line
 from sightline.store.shape.summary import human_bytes
+from sightline.tui.output.painting import plain_text
+from sightline.tui.output.selection import COPY_BYTES
 from sightline.tui.safe import lone_controls_shown
 from textual.cache import LRUCache
 
@@ -16,9 +18,6 @@ LINE_BYTES = 1 << 14  # read of one line at most: its two ends
 _READ_AHEAD = 60  # lines that are read with the one asked for: a screenful costs one read
 _KEPT_TEXTS = 2_000
 _KEPT_PAIRS = 500
-
-COPY_BYTES = 74_994
-"""As much as fits 100,000 characters of base64, which is where many terminals stop taking what is copied (OSC 52)."""
 
 Spans = tuple[Sequence[Span], Sequence[Span]]
 
@@ -57,7 +56,7 @@ def text_of(side: Side, first: int, last: int) -> str | None:
 
 def _text(line: Line) -> str:
     if line.whole:
-        return clean_line(lone_controls_shown(line.data))
+        return plain_text(line)
     half = len(line.data) // 2
     head, tail = (clean_line(lone_controls_shown(data)) for data in (line.data[:half], line.data[half:]))
     return f"{head} ⋯ {human_bytes(line.length - len(line.data))} not read ⋯ {tail}"

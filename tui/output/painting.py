@@ -89,12 +89,12 @@ def _safe(runs: Iterable[tuple[str, Style]], paint: Paint) -> Iterable[Segment]:
     for run, style in runs:
         for text, marked in pieces(run):
             if "\t" in text:
-                text = _expanded(text, column)
+                text = expanded(text, column)
             column += cell_len(text)
             yield Segment(text, paint.base + paint.parts["control"] if marked else style)
 
 
-def _expanded(text: str, column: int) -> str:
+def expanded(text: str, column: int) -> str:
     """Tabs as spaces up to the next stop, by cells and not by characters."""
     runs = text.split("\t")
     expanded = runs[0]
