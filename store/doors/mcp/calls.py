@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.doors.mcp.arguments import checked
 from sightline.store.doors.mcp.call import Call, Cancelled
@@ -35,46 +35,25 @@ def calls_in(tools: tuple[str, ...]) -> Calls:
     return calls
 
 
-def call_tool(
-    asking: Asking, caller: "Caller", call: Call, options: Options, commands: "Commands", tool: str, arguments: Any
-) -> None:
-    """Call a tool, log what it replies and answer with that; a call that was withdrawn is not answered.
+class Errand(NamedTuple):
+    """One call of a tool, and what doing it takes.
 
-    Raises:
-        sqlite3.Error: the index cannot be read or written.
+    Attributes:
+        asking: who asks, and of which store.
+        caller: what is known of them, for the log.
+        call: what is answered.
+        options: how the server is to behave.
+        commands: where a command runs.
     """
-    given = arguments if isinstance(arguments, dict) else {}
-    try:
-        reply = _reply(asking, call, options, commands, tool, given)
-    except Cancelled:
-        return
-    except SightlineError as error:
-        reply = error_reply(error, tool, given)
-    if call.cancelled:  # nobody is shown this: it must not stand in the log
-        return
-    request = {**reply.shows.request, **({"caller": logged} if (logged := caller.logged()) else {})}
-    reply = reply._replace(shows=reply.shows._replace(request=request))
-    deliver(asking, reply, render, lambda text: call.answer(result_of(asking, reply, text)))
 
-
-def _reply(
-    asking: Asking, call: Call, options: Options, commands: "Commands", tool: str, given: dict[str, Any]
-) -> Reply:
-    values = checked(tool, given)
-    return _VERBS[tool](_Errand(asking, call, options, commands), values)
-
-
-class _Errand:
-    """What the verbs below need beside their arguments."""
-
-    def __init__(self, asking: Asking, call: Call, options: Options, commands: "Commands") -> None:
-        self.asking = asking
-        self.call = call
-        self.options = options
-        self.commands = commands
+    asking: Asking
+    caller: "Caller"
+    call: Call
+    options: Options
+    commands: "Commands"
 
     def cancellable(self) -> Asking:
-        """The caller, whose query or wait ends with the call."""
+        """Who asks, such that a query or a wait ends with the call."""
         from sightline.store.query.processes import Cancel
 
         cancel = Cancel()
@@ -82,14 +61,39 @@ class _Errand:
         return self.asking._replace(cancel=cancel)
 
     def confined(self, path: str) -> str:
-        """A path as it may be used."""
+        """A path as it may be used. Raises UsageError."""
         return under(self.options.root, path) if self.options.root else path
+
+
+def call_tool(errand: Errand, tool: str, arguments: dict[str, Any]) -> None:
+    """Call a tool, log what it replies and answer with that; a call that was withdrawn is not answered.
+
+    Raises:
+        sqlite3.Error: the index cannot be read or written.
+    """
+    try:
+        reply = _VERBS[tool](errand, checked(tool, arguments))
+    except Cancelled:
+        return
+    except SightlineError as error:
+        reply = error_reply(error, tool, arguments)
+    if errand.call.cancelled:  # nobody is shown this: it must not stand in the log
+        return
+    reply = with_caller(reply, errand.caller)
+    deliver(errand.asking, reply, render, lambda text: errand.call.answer(result_of(errand.asking, reply, text)))
+
+
+def with_caller(reply: Reply, caller: "Caller") -> Reply:
+    """The reply, in whose log entry the caller will stand beside the request."""
+    logged = caller.logged()
+    request = {**reply.shows.request, **({"caller": logged} if logged else {})}
+    return reply._replace(shows=reply.shows._replace(request=request))
 
 
 # Each loads its verb only when it is called: the first answer must not wait for all of them.
 
 
-def _run_command(errand: _Errand, values: dict[str, Any]) -> Reply:
+def _run_command(errand: Errand, values: dict[str, Any]) -> Reply:
     from sightline.store.tools.run_command import Doorway, Request, run_command
 
     if values.get("cwd"):
@@ -98,13 +102,13 @@ def _run_command(errand: _Errand, values: dict[str, Any]) -> Reply:
     return run_command(errand.asking, Request(**values), doorway)
 
 
-def _read_file(errand: _Errand, values: dict[str, Any]) -> Reply:
+def _read_file(errand: Errand, values: dict[str, Any]) -> Reply:
     from sightline.store.tools.read_file import Request, read_file
 
     return read_file(errand.asking, Request(**{**values, "path": errand.confined(values["path"])}))
 
 
-def _read_output(errand: _Errand, values: dict[str, Any]) -> Reply:
+def _read_output(errand: Errand, values: dict[str, Any]) -> Reply:
     from sightline.store.tools.read_output import Request, read_output
 
     if "wait" in values:
@@ -112,19 +116,19 @@ def _read_output(errand: _Errand, values: dict[str, Any]) -> Reply:
     return read_output(errand.cancellable(), Request(**values))
 
 
-def _query(errand: _Errand, values: dict[str, Any]) -> Reply:
+def _query(errand: Errand, values: dict[str, Any]) -> Reply:
     from sightline.store.tools.query import Request, query
 
     return query(errand.cancellable(), Request(**values))
 
 
-def _list_outputs(errand: _Errand, values: dict[str, Any]) -> Reply:
+def _list_outputs(errand: Errand, values: dict[str, Any]) -> Reply:
     from sightline.store.tools.list_outputs import Request, list_outputs
 
     return list_outputs(errand.asking, Request(**values))
 
 
-_VERBS: dict[str, Callable[[_Errand, dict[str, Any]], Reply]] = {
+_VERBS: dict[str, Callable[[Errand, dict[str, Any]], Reply]] = {
     "run_command": _run_command,
     "read_file": _read_file,
     "read_output": _read_output,

@@ -7,7 +7,7 @@ from typing import Any
 from sightline.store.doors.mcp import resources
 from sightline.store.doors.mcp.call import Call
 from sightline.store.doors.mcp.caller import Caller, Sessions
-from sightline.store.doors.mcp.calls import call_tool, calls_in
+from sightline.store.doors.mcp.calls import Errand, call_tool, calls_in, with_caller
 from sightline.store.doors.mcp.commands import Commands
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import Context, Rejected
@@ -73,8 +73,7 @@ class Desk:
             raise Rejected(INVALID_PARAMS, f"Unknown tool: {str(name)[:100]}", {"tools": list(self._options.tools)})
         if not isinstance(arguments, dict):
             raise Rejected(INVALID_PARAMS, "arguments is no object")
-        asking, caller = self.asking(call.context)
-        call_tool(asking, caller, call, self._options, self._commands, name, arguments)
+        call_tool(Errand(*self.asking(call.context), call, self._options, self._commands), name, arguments)
 
     def list_resources(self, call: Call) -> None:
         """Answer ``resources/list``. Raises Rejected for a cursor that is none."""
@@ -84,9 +83,7 @@ class Desk:
         """Answer ``resources/read``, logged as any other reply. Raises Rejected where there is no such resource."""
         asking, caller = self.asking(call.context)
         uri = call.params.get("uri")
-        reply = resources.read(asking, str(uri), call.context)
-        request = {**reply.shows.request, "caller": caller.logged()}
-        reply = reply._replace(shows=reply.shows._replace(request=request))
+        reply = with_caller(resources.read(asking, str(uri), call.context), caller)
         deliver(asking, reply, lambda made: made.body, lambda text: call.answer(resources.contents(str(uri), text)))
 
     def complete(self, call: Call) -> None:

@@ -6,8 +6,8 @@ from typing import NoReturn
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-class Ended(BaseException):
-    """A signal asks for the end."""
+class Ended(SystemExit):
+    """A signal asks for the end; of this kind, since an event loop lets no other pass wherever it comes from."""
 
 
 def raise_signals() -> None:

@@ -48,8 +48,9 @@ LINE_LIMIT_BYTES = 16 << 20
 CALLS_AT_ONCE = 512
 """More are refused: each has a thread, and the agent is no longer waiting for most of them."""
 
-END_GRACE_SECONDS = 0.5
-"""What calls have to finish once the input has ended, as when a script was piped in."""
+END_GRACE_SECONDS = 1.0
+"""What calls have to finish once the input has ended, as when a script was piped in. With what ending commands takes
+this stays below the 2 s after which clients kill a server."""
 
 LAST_WORDS_SECONDS = 0.2
 """What is left for answers after that: of commands that have just been ended, and to subscriptions."""

@@ -213,18 +213,23 @@ def test_nothing_heavy_is_loaded_for_serving_and_little_before_a_call(tmp_path: 
     reads = [{"jsonrpc": "2.0", "id": 20, "method": "resources/list"}]
 
     def loaded(messages: list[dict[str, Any]]) -> set[str]:
-        done = subprocess.run(
+        server = subprocess.Popen(
             [sys.executable, "-c", program],
-            input="".join(json.dumps(message) + "\n" for message in messages).encode(),
-            capture_output=True,
-            check=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             cwd=tmp_path,
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store")},
-            timeout=60,
         )
-        answers = [json.loads(line) for line in done.stdout.splitlines()]
-        assert {answer["id"] for answer in answers} == {message["id"] for message in messages}
-        return set(json.loads(done.stderr))
+        assert server.stdin
+        assert server.stdout
+        for message in messages:
+            server.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.flush()
+            answer = json.loads(server.stdout.readline())
+            assert answer["id"] == message["id"]
+            assert not answer["result"].get("isError")
+        return set(json.loads(server.communicate()[1]))
 
     heavy = {
         "asyncio",
