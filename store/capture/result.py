@@ -19,6 +19,9 @@ from sightline.store.shape.structured.sampling import Sampling
 from sightline.store.store import Store
 
 TEXT_MIME = "text/plain"
+FAILED_NOTE = "the tool reported an error"
+"""What is noted of a result that tells of an error."""
+
 _SNIFFED_BYTES = 4096
 _FIELD = re.compile(rf'{TEXT_MIME}; of=(\d+); field=(".*")')
 

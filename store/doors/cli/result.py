@@ -7,7 +7,7 @@ from typing import Any
 
 from sightline.store.audit.sessions import working_directory
 from sightline.store.capture.command import Unkept
-from sightline.store.capture.result import Block, blocks_of, call_text, capture_result
+from sightline.store.capture.result import FAILED_NOTE, Block, blocks_of, call_text, capture_result
 from sightline.store.doors.cli.output import Door
 from sightline.store.errors import UsageError
 from sightline.store.shape.budgets import budget_for
@@ -18,7 +18,6 @@ from sightline.store.tools.structured_view import sampling_of
 from sightline.store.tools.unkept_view import unkept_reply
 
 VERB = "capture"
-FAILED_NOTE = "the tool reported an error"
 _READ_BYTES = 1 << 18
 _MCP_BYTES = 1 << 24  # MCP's blocks are looked for in a result up to this size; a larger one is kept as it comes
 

@@ -77,12 +77,12 @@ class Proxy:
             return line
         try:
             value = json.loads(line)
+            if isinstance(value, dict):
+                return b"" if self._takes(value, in_batch=False) else line
+            if isinstance(value, list):
+                return self._batch_from_client(line, value)
         except (ValueError, RecursionError):
-            return line
-        if isinstance(value, dict):
-            return b"" if self._takes(value, in_batch=False) else line
-        if isinstance(value, list):
-            return self._batch_from_client(line, value)
+            pass  # no JSON in UTF-8: the server will say so
         return line
 
     def _batch_from_client(self, line: bytes, messages: list[Any]) -> bytes:
@@ -131,7 +131,7 @@ class Proxy:
                 answer = result_of(number, finished(outcome, "tools/call", asked.context))
             try:
                 self._client.write(encode([answer] if in_batch else answer))
-            except BrokenPipeError:
+            except OSError:
                 pass  # the client has gone, and whoever copies the server's lines will learn of it
 
         call = Call("tools/call", {"name": verb, "arguments": asked.arguments}, asked.context, reply)
@@ -145,11 +145,11 @@ class Proxy:
         thread.start()
 
     def prepare(self) -> None:
-        """Load and open what the first result needs; what cannot be opened is told when it is needed."""
+        """Load and open what the first result needs."""
         try:
             self._service.desk()
-        except SightlineError:
-            pass
+        except Exception as error:
+            self._warn(error)
 
     def finish(self, seconds: float) -> None:
         """Wait for the answers of the added tools that are still being made, so long at most each."""
@@ -171,7 +171,7 @@ class Proxy:
             self._client.write_pieces(iter((line,)))
         try:
             self._keeper.catch_up()
-        except SightlineError as error:
+        except Exception as error:
             self._warn(error)
 
     def _rewrite(self, text: str, messages: list[Any]) -> bool:
@@ -248,8 +248,9 @@ class Proxy:
         return bool(changes)
 
     def _warn(self, error: Exception) -> None:
-        """Say once, where the server's own complaints go, that results pass unkept."""
+        """Say once, where the server's own complaints go, what is wrong with the store: nobody else is told."""
         if not self._has_warned:
             self._has_warned = True
             hint = f" {error.hint}" if isinstance(error, SightlineError) else ""
-            print(f"sightline proxy: a result was passed on unkept: {error}.{hint}", file=sys.stderr, flush=True)
+            told = f"{type(error).__name__}: {error}" if not hint else f"{error}.{hint}"
+            print(f"sightline proxy: results may pass unkept, or unlogged: {told}", file=sys.stderr, flush=True)

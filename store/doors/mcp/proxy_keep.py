@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Appended, Shows, append_view, index_view
-from sightline.store.capture.result import call_text, capture_result
+from sightline.store.capture.result import FAILED_NOTE, call_text, capture_result
 from sightline.store.doors.mcp.calls import render, result_of
 from sightline.store.doors.mcp.proxy_calls import ToolCall, shortened
 from sightline.store.doors.mcp.proxy_results import Result, parts_of, read_result, rewritten, told
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 VERB = "tool"
 """What the log calls a call of a proxied server's tool; its request tells which."""
-
-FAILED_NOTE = "the tool reported an error"
 
 
 class ResultKeeper:

@@ -55,7 +55,6 @@ class Server:
             os.close(theirs_in)
             os.close(theirs_out)
         self._ended = threading.Event()
-        self._closing = threading.Lock()
 
     def wait(self) -> int:
         """Wait for its end; its exit code, 128 + N after signal N. For the main thread: signals are heard meanwhile."""
@@ -82,13 +81,6 @@ class Server:
                 self.signal(number)
 
         threading.Thread(target=insist, daemon=True).start()
-
-    def close_stdin(self) -> None:
-        """Tell it that there is nothing more to come."""
-        with self._closing:
-            if self.stdin >= 0:
-                os.close(self.stdin)
-                self.stdin = -1
 
 
 def serve(server: Server, proxy: "Proxy", client: LineWriter) -> int:
@@ -131,7 +123,7 @@ def _from_client(server: Server, proxy: "Proxy") -> None:
                 write_all(server.stdin, piece)
     except OSError:  # the server reads no more: the client is told as it would be without us
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    server.close_stdin()
+    os.close(server.stdin)  # there is nothing more to come
     _watch_reader()
     server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
 

@@ -1,5 +1,6 @@
 """The two tools that the proxy adds to a server's own: how they are told of, and what they are called."""
 
+import re
 from typing import Any
 
 from sightline.store.doors.mcp.calls import calls_in
@@ -11,6 +12,9 @@ ADDED = (READ_OUTPUT, QUERY)
 """The verbs that are added, in the order that they are listed."""
 
 _ABOUT = "Large results of the other tools here are kept whole under a ref (@tool_…) and shown to you in part. "
+
+
+_REF = re.compile(r"@(?:(?:cmd|file|tool)_[0-9a-f]|last\b|sha256:)")
 
 
 class Names:
@@ -51,7 +55,7 @@ class Names:
         verb = next((verb for verb in ADDED if name == verb or _is_renamed(name, verb)), None)
         told = arguments if isinstance(arguments, dict) else {}
         first = told.get("ref" if verb == READ_OUTPUT else "pipeline")
-        return verb if isinstance(first, str) and "@" in first else None
+        return verb if isinstance(first, str) and _REF.search(first) else None
 
     def _free(self, verb: str) -> str:
         names = (verb, *(_renamed(verb, number) for number in range(1, len(self._taken) + 2)))

@@ -147,3 +147,15 @@ def test_a_result_passes_as_it_came_where_storing_fails(client: Make, tmp_path: 
     for number in (2, 3):
         assert through.ask("tools/call", line, name="big", arguments={}) == line.replace("$ID", str(number)).encode()
     through.close()
+
+
+def test_a_store_that_breaks_under_way_costs_no_answer(client: Make, tmp_path: Any) -> None:
+    through = client()
+    through.call(text_result("words\n" * 5000))
+    for name in ("index.sqlite", "index.sqlite-wal"):
+        (tmp_path / "store" / name).write_bytes(b"no database" * 1000)
+    through.call(text_result("short"))
+    assert through.call(text_result("words\n" * 5000))["content"]
+    told = through.own("read_output", ref="@tool_000000")
+    assert "error" in json.loads(told["content"][0]["text"])
+    assert through.close()[1] == 0
