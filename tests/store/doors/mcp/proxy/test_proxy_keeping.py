@@ -111,6 +111,7 @@ def test_structured_content_that_says_the_same_is_kept_and_not_shown_twice(
     result = through.call(text_result(text, structuredContent=structured))
     told = fields(result)
     assert told["note"] == "part 1 is structuredContent, which says the same"
+    assert told["total_bytes"] == len(text.encode())
     assert "[part 0]" not in result["content"][1]["text"]
     assert json.loads(through.stream(told["output_id"] + ".1")) == structured
 
