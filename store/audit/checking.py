@@ -50,13 +50,13 @@ def find_all(store: Store, calls: Sequence[Call], captured: Sequence[Buffer], se
         session: whose views count; None for everyone's.
     """
     unseen = overlooked(store, captured, session=session)
+    return [*(_overlooked(one) for one in unseen), *find_others(store, calls, captured, session)]
+
+
+def find_others(store: Store, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
+    """All findings but the overlooked failures; takes what `find_all` takes."""
     names = [session] if session else sorted({call.view.session for call in calls})
-    return [
-        *(_overlooked(one) for one in unseen),
-        *_untold(calls, captured),
-        *_cut(calls),
-        *_broken(store, names),
-    ]
+    return [*_untold(calls, captured), *_cut(calls), *_broken(store, names)]
 
 
 def _overlooked(one: Overlooked) -> Finding:

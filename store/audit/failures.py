@@ -86,7 +86,7 @@ class Overlooked(NamedTuple):
 
 
 def failures_of(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
-    """What failed in a buffer, most telling first; of a sealed one found once and then kept in the index.
+    """What failed in a buffer, in order; of one that has ended found once, and then kept in the index.
 
     Nothing for a file, and nothing where the output neither failed nor says that anything did.
 
@@ -95,11 +95,12 @@ def failures_of(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
     """
     if buffer.kind == "file" or not buffer.bytes:
         return ()
-    kept = store.index.derived(buffer.name, _KEY) if buffer.state == "sealed" else None
+    final = buffer.state in ("sealed", "interrupted")
+    kept = store.index.derived(buffer.name, _KEY) if final else None
     if kept is not None:
         return tuple(_read(row) for row in json.loads(kept))
     found = _examine(store, buffer)
-    if buffer.state == "sealed":
+    if final:
         store.index.put_derived(buffer.name, _KEY, json.dumps(found, ensure_ascii=False))
     return found
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from sightline.store.audit.coverage import recorded
-from sightline.store.audit.covering import contribution_of, is_transformed
+from sightline.store.audit.covering import contribution_of, coverage_of, filtered_from, is_transformed
 from sightline.store.audit.spans import NONE, Spans, common, size, union
 from sightline.store.audit.views import fill_index
 from sightline.store.disk.index import IndexedView
@@ -111,6 +111,8 @@ class Overview:
             matched: whether texts that pipelines made are searched for its lines, where they have not been yet; this
                 may take a moment each time there are new ones.
         """
+        if matched and buffer.state != "evicted" and filtered_from(buffer):
+            return self._filtered(buffer)
         known = self._known.get(buffer.name)
         if known is None:
             return Share(0, buffer.lines, 0, False)
@@ -123,6 +125,15 @@ class Overview:
             if info.lines
         )
         return Share(seen, buffer.lines, len(known.views), known.cut)
+
+    def _filtered(self, buffer: Buffer) -> Share:
+        """What went into a command's filters is seen in the command's own views, too."""
+        try:
+            coverage = coverage_of(self._store, buffer, session=self._session)
+        except SightlineError:
+            return Share(0, buffer.lines, 0, False)
+        views = coverage.contributions
+        return Share(coverage.seen_lines, buffer.lines, len(views), bool(views) and views[-1].view.truncated)
 
     def _match(self, buffer: Buffer, known: _Known, indexed: IndexedView) -> None:
         try:

@@ -172,7 +172,7 @@ def _limit_log(store: Store) -> int:
     for path in sorted(paths, key=lambda path: sizes[path].st_mtime):
         if over <= 0:
             break
-        blanked += log.blank(path, lambda _: True, durable=store.settings.durable)
+        blanked += log.blank(path, lambda entry: entry.get("kind") == "view", durable=store.settings.durable)
         over -= sizes[path].st_size - os.stat(path).st_size
     if blanked:
         rebuild_views(store)

@@ -1,6 +1,7 @@
 """The sessions of a store: who asked, what each captured, and who read whose."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from sightline.store.audit.entries import append_entry
 from sightline.store.audit.views import fill_index
 from sightline.store.disk.index import SessionCounts
 from sightline.store.errors import SightlineError, UsageError
-from sightline.store.records import Session
+from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
 
 TITLE_CHARACTERS = 80
@@ -49,7 +50,8 @@ class SessionFacts(NamedTuple):
 def list_sessions(store: Store) -> list[SessionFacts]:
     """All sessions, the one that asked last first; the removed ones, too."""
     fill_index(store)
-    counts, readings = store.index.session_counts(), store.index.readings()
+    counts = store.index.session_counts()
+    readings = Counter((reader, captor) for reader, captor, _ in store.index.readings())
     known = {session.name: session for session in store.index.sessions()}
     for name in counts.keys() - known.keys():  # it captured, and was never shown anything
         known[name] = Session(name, "", "", "", "", counts[name].first)
@@ -57,12 +59,39 @@ def list_sessions(store: Store) -> list[SessionFacts]:
         SessionFacts(
             session,
             counts.get(name, SessionCounts(0, session.started, session.started)),
-            tuple((captor, number) for reader, captor, number in readings if reader == name),
-            tuple((reader, number) for reader, captor, number in readings if captor == name),
+            tuple(sorted((captor, count) for (reader, captor), count in readings.items() if reader == name)),
+            tuple(sorted((reader, count) for (reader, captor), count in readings.items() if captor == name)),
         )
         for name, session in known.items()
     ]
     return sorted(facts, key=lambda one: one.counts.last, reverse=True)
+
+
+class Captured(NamedTuple):
+    """A buffer that a session captured, and the names of the other sessions that were shown it."""
+
+    buffer: Buffer
+    readers: tuple[str, ...]
+
+
+class Belongings(NamedTuple):
+    """What a session captured, and what it was shown of others: (captor, name of the buffer)."""
+
+    captured: tuple[Captured, ...]
+    read: tuple[tuple[str, str], ...]
+
+
+def belongings_of(store: Store, session: str) -> Belongings:
+    """The buffers of a session, oldest first, those that were evicted among them; who read them, and whose it read."""
+    readers: dict[str, list[str]] = {}
+    read = []
+    for reader, captor, name in store.index.readings(session):
+        if captor == session:
+            readers.setdefault(name, []).append(reader)
+        else:
+            read.append((captor, name))
+    captured = (Captured(one, tuple(readers.get(one.name, ()))) for one in store.index.of_session(session))
+    return Belongings(tuple(captured), tuple(read))
 
 
 def find_session(store: Store, text: str) -> SessionFacts:

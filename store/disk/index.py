@@ -308,12 +308,17 @@ class Index:
             found[name] = known._replace(buffers=count, bytes=size)
         return found
 
-    def readings(self) -> list[tuple[str, str, int]]:
-        """(reader, captor, buffers): how many buffers that one session captured another was shown."""
+    def readings(self, session: str | None = None) -> list[tuple[str, str, str]]:
+        """(reader, captor, buffer) of buffers that were shown to another session than the one that captured them.
+
+        Only those that a session read, or that were read of it, where it is given.
+        """
+        where = " AND ? IN (views.session, buffers.session)" if session is not None else ""
         rows = self._db.rows(
-            "SELECT views.session, buffers.session, COUNT(DISTINCT buffers.name) FROM views_of"
+            "SELECT DISTINCT views.session, buffers.session, buffers.name FROM views_of"  # noqa: S608
             " JOIN views ON views.number = views_of.view JOIN buffers ON buffers.name = views_of.buffer"
-            " WHERE views.session <> buffers.session GROUP BY 1, 2 ORDER BY 1, 2"
+            f" WHERE views.session <> buffers.session{where} ORDER BY buffers.number, views.session",
+            (session,) if session is not None else (),
         )
         return [(row[0], row[1], row[2]) for row in rows]
 

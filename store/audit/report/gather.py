@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.checking import CUT, OVERLOOKED, Finding, find_all
+from sightline.store.audit.checking import CUT, Finding, find_others
 from sightline.store.audit.coverage import Coverage, StreamCoverage
 from sightline.store.audit.covering import coverage_of, filtered_from
 from sightline.store.audit.failures import Failure, Overlooked, failures_of, overlooked
@@ -136,7 +136,7 @@ def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> R
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
     captured = captured_by(store, names, since)
     unseen = overlooked(store, captured, session=session)
-    findings = [one for one in find_all(store, calls, captured, session) if one.kind != OVERLOOKED]
+    findings = find_others(store, calls, captured, session)
     outputs = _outputs(store, captured, session)
     missed = [_missed(store, one) for one in unseen[:MOST_OVERLOOKED]]
     told = _told(store, calls[-MOST_CALLS:])

@@ -157,20 +157,20 @@ def _output(output: Output) -> Iterator[str]:
 
 
 def _strip(stretch: Stretch, named: bool) -> str:
-    """A stream from its first line to its last, as a bar."""
+    """A stream from its first line to its last, as a bar; failures are marked above it."""
     covered = stretch.covered
     bars = [
-        *_bars(covered.lines.asked, covered.total, "asked", 3, 10),
-        *_bars(covered.lines.matched, covered.total, "matched", 3, 10),
-        *_bars(covered.lines.exact, covered.total, "exact", 3, 10),
-        *_bars(stretch.failing, covered.total, "failing", 0, 16, wide=3),
+        *_bars(covered.lines.asked, covered.total, "asked", 6, 10),
+        *_bars(covered.lines.matched, covered.total, "matched", 6, 10),
+        *_bars(covered.lines.exact, covered.total, "exact", 6, 10),
+        *_bars(stretch.failing, covered.total, "failing", 0, 5, wide=3),
     ]
     name = f"<small>{_text(stretch.ref)}</small>" if named else ""
     label = f"{stretch.ref}: {words.counted(covered.seen_lines, 'line')} of {covered.total:,} seen"
     return (
         f'<div class="strip">{name}<svg viewBox="0 0 {_STRIP_UNITS} 16" preserveAspectRatio="none" role="img" '
         f'aria-label="{_text(label)}"><title>{_text(label)}</title>'
-        f'<rect class="unseen" x="0" y="3" width="{_STRIP_UNITS}" height="10"/>{"".join(bars)}</svg></div>'
+        f'<rect class="unseen" x="0" y="6" width="{_STRIP_UNITS}" height="10"/>{"".join(bars)}</svg></div>'
     )
 
 

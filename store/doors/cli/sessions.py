@@ -4,13 +4,15 @@ import time
 from typing import Any
 
 from sightline.store.audit.retention import remove_session
-from sightline.store.audit.roster import SessionFacts, find_session, list_sessions, rename_session
+from sightline.store.audit.roster import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
 from sightline.store.shape.summary import human_bytes
+from sightline.store.tools.list_outputs import state_of
 from sightline.store.tools.printing import printable
 
 _MANY = 50
+_COMMAND_CHARACTERS = 90
 
 
 def main(name: str, words: list[str]) -> int:
@@ -21,16 +23,20 @@ def main(name: str, words: list[str]) -> int:
         return _rename(words[1:])
     made = parser(
         name,
-        "List sessions, the one that asked last first: harness, client, calls, what it captured, who read whose. "
+        "List sessions, the one that asked last first: harness, client, calls, what it captured, who read whose; of "
+        "one that is named also its buffers, and those it read of others. "
         "`sightline sessions rename S NAME` names one; `sightline sessions rm S` removes what it captured and blanks "
         "what it was shown.",
         example="sightline sessions --json",
     )
+    made.add_argument("session", nargs="?", metavar="S", help="one session, with its buffers")
     made.add_argument("--all", action="store_true", help="the removed ones, too")
     made.add_argument("--limit", type=int, default=_MANY, metavar="N", help=f"how many (default {_MANY})")
     given = made.parse_args(words)
     door = Door()
     try:
+        if given.session:
+            return _one(door, given)
         found = [one for one in list_sessions(door.store) if given.all or not one.is_removed][: max(given.limit, 0)]
         if given.json:
             print_json([as_data(one) for one in found])
@@ -39,6 +45,27 @@ def main(name: str, words: list[str]) -> int:
         return 0
     finally:
         door.close()
+
+
+def _one(door: Door, given: Any) -> int:
+    facts = find_session(door.store, given.session)
+    belongings = belongings_of(door.store, facts.session.name)
+    if given.json:
+        captured = [
+            {"ref": one.buffer.ref, "state": one.buffer.state, "command": one.buffer.command, "read_by": one.readers}
+            for one in belongings.captured
+        ]
+        others = [{"ref": f"@{name}", "session": captor} for captor, name in belongings.read]
+        print_json({**as_data(facts), "captured": captured, "read_of_others": others})
+        return 0
+    rows = _rows(facts)
+    for one in belongings.captured:
+        command = " ".join(one.buffer.command.split())[:_COMMAND_CHARACTERS]
+        readers = f"  read by {', '.join(one.readers)}" if one.readers else ""
+        rows += f"  {one.buffer.ref}  {state_of(one.buffer)}  {printable(command + readers)}\n"
+    rows += "".join(f"  read @{name} of {printable(captor)}\n" for captor, name in belongings.read)
+    write_out(rows)
+    return 0
 
 
 def as_data(facts: SessionFacts) -> dict[str, Any]:

@@ -133,6 +133,10 @@ def test_sessions_are_listed_renamed_and_removed(cli: Any, hidden: str) -> None:
     assert rows["a-test"]["buffers"] == 1
     assert rows["a-test"]["read_by"] == {"reader": 1}
     assert rows["reader"]["read"] == {"a-test": 1}
+    one = cli("sessions", "a-test", "--json").data
+    assert [(row["ref"], row["read_by"]) for row in one["captured"]] == [(hidden, ["reader"])]
+    assert cli("sessions", "reader", "--json").data["read_of_others"] == [{"ref": hidden, "session": "a-test"}]
+    assert hidden in cli("sessions", "a-test").out
     assert cli("sessions", "rename", "a-test", "release").code == 0
     assert "release (a-test)" in cli("sessions").out
     removed = cli("sessions", "rm", "release", "--json").data

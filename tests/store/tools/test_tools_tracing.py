@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sightline.store.audit.coverage import Coverage, cover
 from sightline.store.audit.covering import coverage_of
+from sightline.store.audit.overview import Overview
 from sightline.store.audit.spans import Spans, size
 from sightline.store.records import Buffer
 from sightline.store.tools import read_file as files
@@ -124,6 +125,9 @@ def test_what_a_filter_showed_of_its_command_is_matched_in_what_it_left_out(agen
     agent.run("for i in $(seq 90); do echo row $i kind x; done | tail -n 4")
     whole = next(item.buffer for item in agent.store.listed(5) if item.buffer.origin)
     assert coverage_of(agent.store, whole).streams["out"].lines.matched == ((87, 90),)
+    overview = Overview(agent.store)
+    overview.refresh()
+    assert overview.of(whole) == (4, 90, 1, False)
 
 
 def test_a_json_reply_is_read_for_its_lines(agent: Any, buffer: Buffer) -> None:
