@@ -117,6 +117,24 @@ class Session(NamedTuple):
     removed: float = 0.0
 
 
+class SessionCounts(NamedTuple):
+    """What a session did.
+
+    Attributes:
+        calls: views in the log.
+        first: time of its first one, or of its first capture where it has none; seconds since the epoch.
+        last: time of its last one; likewise.
+        buffers: buffers that it captured and that are there.
+        bytes: of these.
+    """
+
+    calls: int
+    first: float
+    last: float
+    buffers: int = 0
+    bytes: int = 0
+
+
 class Shown(NamedTuple):
     """A range of raw lines that stood in a view.
 

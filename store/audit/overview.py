@@ -70,8 +70,11 @@ class Overview:
         """Take in the views that came since; names of the buffers that they concern."""
         fill_index(self._store)
         changed: set[str] = set()
+        if self._numbers and self._store.index.newest_view() < self._numbers[-1]:  # they were indexed anew
+            changed.update(self._known)
+            self._known, self._numbers = {}, []
         after = self._numbers[0] - 1 if self._numbers else 0
-        while rows := self._store.index.views_after(after, _BATCH):
+        while rows := self._store.index.views_after(after, session=self._session, limit=_BATCH):
             for _, indexed in rows:
                 changed.update(self._take(indexed))
             after = rows[-1][0]
@@ -83,8 +86,6 @@ class Overview:
 
     def _take(self, indexed: IndexedView) -> list[str]:
         view = indexed.view
-        if self._session is not None and view.session != self._session:
-            return []
         changed = []
         for name in dict.fromkeys(view.refs):
             known = self._known.setdefault(name, _Known())
@@ -95,8 +96,8 @@ class Overview:
                 del known.unmatched[view.id]
             if is_new or was_traced:
                 changed.append(name)
+                known.cut = view.truncated if is_new else known.cut
                 known.views[view.id] = None
-                known.cut = view.truncated
                 for stream, spans in ranges.items():
                     known.add(stream, spans)
             if is_new and not ranges and is_transformed(view, name):

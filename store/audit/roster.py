@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from sightline.store.audit.entries import append_entry
 from sightline.store.audit.views import fill_index
-from sightline.store.disk.index import SessionCounts
 from sightline.store.errors import SightlineError, UsageError
-from sightline.store.records import Buffer, Session
+from sightline.store.records import Buffer, Session, SessionCounts
 from sightline.store.store import Store
 
 TITLE_CHARACTERS = 80

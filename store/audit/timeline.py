@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sightline.store.audit.coverage import Contribution, Lines, contribution, graded
 from sightline.store.audit.covering import contribution_of
 from sightline.store.audit.spans import NONE, Spans, common, size, union
-from sightline.store.audit.views import TextGone, list_views, ref_of_shown, view_text
+from sightline.store.audit.views import TextGone, fill_index, ref_of_shown, view_text
 from sightline.store.disk.index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer, Shown, View
@@ -126,27 +126,82 @@ def asked_of(view: View) -> str:
     return ""
 
 
-def calls_of(store: Store, *, session: str | None = None, since: float = 0.0) -> list[Call]:
-    """The calls of a session, or of all, oldest first.
+class Timeline:
+    """The calls of a session, or of all, that can be followed as they come. One thread at a time may use it.
 
-    Args:
-        store: the store.
-        session: name of a session.
-        since: only those from a time on, seconds since the epoch.
+    Attributes:
+        calls: as of the last `refresh`, oldest first.
     """
-    views = list_views(store, session=session, since=since)
-    buffers: dict[str, Buffer | None] = {}
-    seen: dict[tuple[str, str, str], Spans] = {}
-    calls = []
-    for indexed in reversed(views):
-        for name in indexed.view.refs:
-            if name not in buffers:
-                buffers[name] = store.index.buffer(name)
-        parts = {name: _part(store, name, buffers[name], indexed) for name in indexed.view.refs}
-        new, again = _count(indexed.view, parts, seen)
-        first = indexed.view.refs[0] if indexed.view.refs else ""
-        calls.append(Call(indexed, buffers.get(first), parts, new, again))
-    return calls
+
+    def __init__(self, store: Store, *, session: str | None = None, since: float = 0.0) -> None:
+        """Prepare; nothing is read before `refresh`.
+
+        Args:
+            store: the store.
+            session: name of a session; None for all.
+            since: only calls from a time on, seconds since the epoch.
+        """
+        self._store = store
+        self._session = session
+        self._since = since
+        self._start()
+
+    def _start(self) -> None:
+        self.calls: list[Call] = []
+        self._settled = 0
+        self._after = self._newest = 0
+        self._seen: _Seen = {}
+
+    def refresh(self) -> int:
+        """Take in what came since; the place of the first call that is new, or no longer what it was.
+
+        That is the number of calls where nothing has changed.
+        """
+        fill_index(self._store)
+        newest = self._store.index.newest_view()
+        if newest < self._newest:  # they were indexed anew
+            self._start()
+        self._newest = newest
+        before, self.calls = self.calls, [self._refreshed(call) for call in self.calls[: self._settled]]
+        rows = self._store.index.views_after(self._after, session=self._session)
+        early = next((at for at, row in enumerate(rows) if row[1].view.time >= self._since), len(rows))
+        if early:
+            self._after, rows = rows[early - 1][0], rows[early:]
+        settling = max(len(rows) - _TAIL, 0)
+        for number, indexed in rows[:settling]:
+            self.calls.append(self._call(indexed, self._seen))
+            self._after = number
+        self._settled = len(self.calls)
+        seen = dict(self._seen)
+        self.calls += [self._call(indexed, seen) for _, indexed in rows[settling:]]
+        same = (place for place, (old, new) in enumerate(zip(before, self.calls, strict=False)) if old != new)
+        return next(same, min(len(before), len(self.calls)))
+
+    def _refreshed(self, call: Call) -> Call:
+        """The call; its buffer as it is now where it was still running."""
+        if call.buffer is None or call.buffer.state != "running":
+            return call
+        return call._replace(buffer=self._store.index.buffer(call.buffer.name))
+
+    def _call(self, indexed: IndexedView, seen: "_Seen") -> Call:
+        view = indexed.view
+        buffers = {name: self._store.index.buffer(name) for name in view.refs}
+        parts = {name: _part(self._store, name, buffer, indexed) for name, buffer in buffers.items()}
+        new, again = _count(view, parts, seen)
+        return Call(indexed, buffers[view.refs[0]] if view.refs else None, parts, new, again)
+
+
+_Seen = dict[tuple[str, str, str], Spans]
+"""What was shown so far, by session, buffer and stream."""
+
+_TAIL = 64  # the last calls are read anew each time: which lines they showed may have been found since
+
+
+def calls_of(store: Store, *, session: str | None = None, since: float = 0.0) -> list[Call]:
+    """The calls of a session, or of all, from a time on, oldest first; see `Timeline`."""
+    timeline = Timeline(store, session=session, since=since)
+    timeline.refresh()
+    return timeline.calls
 
 
 def _part(store: Store, name: str, buffer: Buffer | None, indexed: IndexedView) -> Contribution:
@@ -155,7 +210,7 @@ def _part(store: Store, name: str, buffer: Buffer | None, indexed: IndexedView) 
     return contribution_of(store, buffer, indexed)
 
 
-def _count(view: View, parts: Mapping[str, Contribution], seen: dict[tuple[str, str, str], Spans]) -> tuple[int, int]:
+def _count(view: View, parts: Mapping[str, Contribution], seen: _Seen) -> tuple[int, int]:
     """(lines new to a session, lines shown again); what it has seen is brought up to date.
 
     Lines of a buffer that a command line names stand in the command's own output, and count there.

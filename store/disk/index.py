@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
-from sightline.store.records import Buffer, Note, Session, Shown, StreamInfo, View
+from sightline.store.records import Buffer, Note, Session, SessionCounts, Shown, StreamInfo, View
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
@@ -71,24 +71,6 @@ class IndexedView(NamedTuple):
     view: View
     offset: int
     length: int
-
-
-class SessionCounts(NamedTuple):
-    """What a session did.
-
-    Attributes:
-        calls: views in the log.
-        first: time of its first one, or of its first capture where it has none; seconds since the epoch.
-        last: time of its last one; likewise.
-        buffers: buffers that it captured and that are there.
-        bytes: of these.
-    """
-
-    calls: int
-    first: float
-    last: float
-    buffers: int = 0
-    bytes: int = 0
 
 
 class Index:
@@ -294,7 +276,7 @@ class Index:
         rows = self._db.rows(f"SELECT {_SESSION} FROM sessions ORDER BY started DESC")  # noqa: S608
         return [Session(*row) for row in rows]
 
-    def session_counts(self) -> dict[str, "SessionCounts"]:
+    def session_counts(self) -> dict[str, SessionCounts]:
         """What each session asked and captured, by name; those that only one of both is known of are there, too."""
         found: dict[str, SessionCounts] = {}
         views = "SELECT session, COUNT(*), MIN(time), MAX(time) FROM views GROUP BY session"
@@ -375,11 +357,17 @@ class Index:
         rows = self._db.rows(f"{_VIEW} WHERE {' AND '.join(where)} ORDER BY number DESC LIMIT ?", (*parameters, limit))
         return [_view(row) for row in rows]
 
-    def views_after(self, number: int, limit: int) -> list[tuple[int, IndexedView]]:
-        """(number, view) of those that were indexed after one, in the order in which they were."""
-        statement = f"SELECT number, {_VIEW_COLUMNS} FROM views WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608
-        rows = self._db.rows(statement, (number, limit))
+    def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
+        """(number, view) of those that were indexed after one, in the order in which they were; of one session."""
+        where, parameters = ("session = ? AND ", [session]) if session is not None else ("", list[Any]())
+        statement = f"SELECT number, {_VIEW_COLUMNS} FROM views WHERE {where}number > ? ORDER BY number LIMIT ?"  # noqa: S608
+        rows = self._db.rows(statement, (*parameters, number, limit))
         return [(row[0], _view(row[1:])) for row in rows]
+
+    def newest_view(self) -> int:
+        """The largest number of a view, 0 where there is none; it falls only where all were indexed anew."""
+        row = self._db.row("SELECT MAX(number) FROM views")
+        return int(row[0] or 0) if row else 0
 
     def forget_views(self, session: str) -> None:
         """Remove a session's views, to index them anew."""

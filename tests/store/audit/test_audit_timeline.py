@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sightline.store.audit import log, retention
+from sightline.store.audit import log, retention, timeline
 from sightline.store.audit.notes import send_note, write_note
 from sightline.store.audit.overview import Overview
 from sightline.store.audit.retention import StillRunning, remove_session
 from sightline.store.audit.roster import UnknownSession, find_session, list_sessions, rename_session
 from sightline.store.audit.timeline import (
     Call,
+    Timeline,
     Totals,
     Wanted,
     calls_of,
@@ -251,3 +252,58 @@ def test_limits_take_a_removed_session_s_records_like_any(store: Store, keep: Ke
     (call,) = calls_of(store)
     assert (call.new, call.buffer is not None and call.buffer.state) == (4, "evicted")
     assert captured_by(store, ["s"]) == []
+
+
+def test_a_timeline_is_followed_and_tells_from_where_on_it_has_changed(
+    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "_TAIL", 2)
+    buffer = keep(TEN)
+    followed = Timeline(store)
+    assert followed.refresh() == 0
+    for first in (1, 3, 5):
+        ask(buffer, (first, first + 2))
+    assert followed.refresh() == 0
+    assert _counts(followed.calls) == [(3, 0), (2, 1), (2, 1)]
+    assert followed.refresh() == 3, "nothing has changed"
+    view = ask(buffer, verb="query", request={"pipeline": f"grep x {buffer.ref}"})
+    assert followed.refresh() == 3
+    record_shown(store, view, Traced((Shown(buffer.name, "out", 6, 9),)))
+    assert followed.refresh() == 3
+    assert _counts(followed.calls) == [(3, 0), (2, 1), (2, 1), (2, 2)] == _counts(calls_of(store))
+
+
+def test_a_followed_timeline_starts_anew_where_the_views_were_indexed_anew(
+    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "_TAIL", 1)
+    one, two = keep(TEN), keep(TEN)
+    views = [ask(buffer, (1, 1)) for buffer in (one, two, one)]
+    rebuild_views(store)
+    followed, overview = Timeline(store), Overview(store)
+    followed.refresh()
+    overview.refresh()
+    store.start_index_anew()
+    store.index.put_buffer(one)
+    rebuild_views(store)
+    ask(one, (2, 2))
+    followed.refresh()
+    overview.refresh()
+    assert [call.view.id for call in followed.calls][:3] == [view.id for view in views]
+    assert len(followed.calls) == 4
+    assert overview.of(one).views == 3
+
+
+def test_how_a_call_in_the_background_ended_is_known_when_it_has(
+    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "_TAIL", 0)
+    recording = store.begin("cmd", "slow", "/", "s")
+    recording.register()
+    ask(store.index.running()[0], verb="run_command", request={"command": "slow"})
+    followed = Timeline(store)
+    followed.refresh()
+    assert not followed.calls[0].failed
+    recording.seal(exit_code=3)
+    assert followed.refresh() == 0
+    assert followed.calls[0].failed
