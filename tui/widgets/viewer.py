@@ -413,10 +413,8 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def show_columns(self, start: int, end: int) -> None:
         """Scroll sideways where some columns are not on the screen."""
         room = self._rows.room
-        if not self._window.wraps and not self._column <= start < self._column + room:
-            self._scroll_to_column(0 if end < room else start - room // 3)
-        elif not self._window.wraps and end > self._column + room:
-            self._scroll_to_column(start - room // 3)
+        if not self._window.wraps and not (self._column <= start and end <= self._column + room):
+            self._scroll_to_column(0 if end <= room else min(start, end - room + _COLUMN_STEP))
 
     def bring_in(self, number: int) -> None:
         """Move no further than needed to have a line on the screen."""

@@ -22,35 +22,58 @@ FAILURE_MARK = "!"
 _MIN_DIGITS = 3
 _OFFSET_DIGITS = 8
 _MARK_COLUMNS = 3  # failure, stream, space
+_TIMES_COLUMNS = TIME_COLUMNS + WAIT_COLUMNS + 2
 
 
 class Rows:
-    """Draws what a viewer shows. Asked row by row, it works out once for all of them where they stand."""
+    """Draws what a viewer shows. Asked row by row, it works out once for all of them where they stand.
+
+    Attributes:
+        room: columns for the text.
+    """
 
     def __init__(self, viewer: "Viewer") -> None:
         self._viewer = viewer
         self._places: list[Place] | None = None
+        self._paint: Paint | None = None
         self._size = Size(0, 0)
         self._times: dict[int, int] = {}
         self._with_times = False
         self._whole = 0  # nanoseconds that all lines took
+        self._timed = False  # whether the column of times is there
+        self._digits = _MIN_DIGITS
+        self._gutter_columns = 0
+        self.room = 1
 
     def changed(self) -> None:
-        """Forget where the rows stand."""
-        self._places = None
+        """Forget where the rows stand and what they are drawn in."""
+        self._places = self._paint = None
+        self._measure()
+
+    def _measure(self) -> None:
+        """Work out the columns of the gutter and of the text."""
+        viewer, opened = self._viewer, self._viewer.opened
+        self._size = viewer.size
+        in_hex = opened is not None and opened.hex
+        self._timed = self._with_times and opened is not None and opened.timed and not in_hex
+        self._digits = _OFFSET_DIGITS if in_hex else max(len(str(viewer.line_count)), _MIN_DIGITS)
+        self._gutter_columns = self._digits + _MARK_COLUMNS + (_TIMES_COLUMNS if self._timed else 0)
+        self.room = max(self._size.width - self._gutter_columns, 1)
 
     def paint(self) -> Paint:
         """What lines are drawn in, as the theme has it now."""
-        viewer = self._viewer
-        return Paint(viewer.own_style, viewer.part_styles, viewer.app.ansi_theme, viewer.part_style)
+        if self._paint is None:
+            viewer = self._viewer
+            self._paint = Paint(viewer.own_style, viewer.part_styles, viewer.app.ansi_theme, viewer.part_style)
+        return self._paint
 
     # where rows stand
 
     def places(self) -> list[Place]:
         """The places of the rows on the screen, fewer where the output ends."""
-        size = self._viewer.size  # known to who draws before it is told
-        if self._places is None or self._size != size:
-            self._size, self._viewer.window.rows = size, size.height
+        if self._places is None or self._size != self._viewer.size:  # known to who draws before it is told
+            self._measure()
+            self._viewer.window.rows = self._size.height
             self._places = self._viewer.window.places()
             self._times = self._times_shown(self._places) if self._timed else {}
         return self._places
@@ -77,17 +100,11 @@ class Rows:
         """Show when lines came, or no longer; where that is not known, why, in words."""
         opened = self._viewer.opened
         self._with_times = not self._with_times
-        if self._with_times and opened is not None and not self._timed:
+        if self._with_times and opened is not None and not opened.timed:
             self._with_times = False
             return "When its lines came is not known: it was not captured from a running command"
         self.changed()
         return ""
-
-    @property
-    def _timed(self) -> bool:
-        """Whether the column of times is there; not where none are known."""
-        opened = self._viewer.opened
-        return self._with_times and opened is not None and opened.timed
 
     def _times_shown(self, places: list[Place]) -> dict[int, int]:
         opened = self._viewer.opened
@@ -105,39 +122,27 @@ class Rows:
 
     def row(self, y: int) -> Strip:
         """A row on the screen."""
-        viewer, base = self._viewer, self._viewer.own_style
-        width, places = viewer.size.width, self.places()
+        viewer, base, places = self._viewer, self._viewer.own_style, self.places()
+        width = self._size.width
         if y >= len(places):
             return Strip.blank(width, base)
         number, row = places[y]
         drawn = viewer.drawn(number)
         text = viewer.with_hits(number, drawn.strip)
-        room = max(width - self._gutter_columns, 0)
         if viewer.window.wraps:
-            text = fold(text, self.room, row).crop_extend(0, room, base)
+            text, column = fold(text, self.room, row), 0
         else:
-            text = text.crop_extend(viewer.column, viewer.column + room, base)
+            column = viewer.column
+        if column or text.cell_length > self.room:
+            text = text.crop(column, column + self.room)
+        segments = [*text, Segment(" " * (self.room - text.cell_length), base)]
         if viewer.selecting.holds(number):
-            text = _over(text, viewer.part_style("selected"))
-        return Strip.join([self._gutter(number, row, drawn, base), text]).crop(0, width)
+            chosen = Style(bgcolor=viewer.part_style("selected").bgcolor)  # the text keeps its colours
+            segments = [Segment(piece, (own or base) + chosen) for piece, own, _ in segments]
+        strip = Strip([*self._gutter(number, row, drawn, base), *segments], self._gutter_columns + self.room)
+        return strip if strip.cell_length == width else strip.crop(0, width)
 
-    @property
-    def _digits(self) -> int:
-        opened = self._viewer.opened
-        if opened is not None and opened.hex:
-            return _OFFSET_DIGITS
-        return max(len(str(self._viewer.line_count)), _MIN_DIGITS)
-
-    @property
-    def _gutter_columns(self) -> int:
-        return self._digits + _MARK_COLUMNS + (TIME_COLUMNS + WAIT_COLUMNS + 2 if self._timed else 0)
-
-    @property
-    def room(self) -> int:
-        """Columns for the text."""
-        return max(self._viewer.size.width - self._gutter_columns, 1)
-
-    def _gutter(self, number: int, row: int, drawn: Drawn, base: Style) -> Strip:
+    def _gutter(self, number: int, row: int, drawn: Drawn, base: Style) -> list[Segment]:
         """What stands before the text; of a line on several rows, the number and the time only at the first."""
         styles, viewer = self._viewer.part_styles, self._viewer
         numbered = base + styles["target" if number in (viewer.target, viewer.selecting.head) else "gutter"]
@@ -153,7 +158,7 @@ class Rows:
             segments += (
                 self._time(number, base) if not row else [Segment(" " * (TIME_COLUMNS + WAIT_COLUMNS + 2), base)]
             )
-        return Strip(segments, self._gutter_columns)
+        return segments
 
     def _numbered(self, number: int, drawn: Drawn) -> str:
         opened = self._viewer.opened
@@ -174,8 +179,3 @@ class Rows:
             ),
             Segment(f"{told:<{WAIT_COLUMNS}} ", base + self._viewer.part_style("wait")),
         ]
-
-
-def _over(strip: Strip, style: Style) -> Strip:
-    """A strip with a style on top of its own."""
-    return Strip([Segment(text, (own or Style.null()) + style) for text, own, _ in strip], strip.cell_length)
