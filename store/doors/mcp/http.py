@@ -7,7 +7,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ except ImportError as missing:
     ) from missing
 
 PATH = "/mcp"
+_CONNECTIONS = 1024  # more at once are refused with 503
 _GRACE_SECONDS = 1  # for requests that are being answered when the end is asked for
 
 _PARAMS: dict[str, Any] = {
@@ -80,7 +81,12 @@ def _tell(url: str, token: str, is_new: bool, path: str) -> None:
 
 def _run(app: App, listener: socket.socket) -> None:
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=_GRACE_SECONDS
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[listener])
 
@@ -137,7 +143,10 @@ class _Waiting:
         self.call = Call(request.method, dict(request.params or {}), _context(request), self._reply)
 
     def _reply(self, outcome: Outcome) -> None:
-        self._loop.call_soon_threadsafe(self._settle, outcome)
+        try:
+            self._loop.call_soon_threadsafe(self._settle, outcome)
+        except RuntimeError:  # the loop has been closed: the server ends, and nobody waits any more
+            return
 
     def _settle(self, outcome: Outcome) -> None:
         if not self._done.done():
@@ -164,6 +173,12 @@ async def _answer(service: Service, request: _Request, _: Any) -> dict[str, Any]
     return await _Waiting(request).outcome(request, service.answer)
 
 
+def _soon(loop: asyncio.AbstractEventLoop, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Send something from a thread, unless the server ends and the loop has been closed."""
+    if not loop.is_closed():
+        asyncio.run_coroutine_threadsafe(send(), loop)
+
+
 def _key(request: _Request, uri: str) -> tuple[str, str]:
     return _session_id(request), uri
 
@@ -172,17 +187,14 @@ async def _subscribe(service: Service, request: _Request, params: Any) -> dict[s
     loop, uri = asyncio.get_running_loop(), str(params.uri)
 
     def tell(uri: str) -> None:
-        asyncio.run_coroutine_threadsafe(request.session.send_resource_updated(uri), loop)
+        _soon(loop, partial(request.session.send_resource_updated, uri))
 
-    def work(call: Call) -> None:
-        def begin(service: Service, call: Call) -> None:
-            desk = service.desk()
-            desk.watch.add(_key(request, uri), desk.ref_of(uri, call), uri, tell)
-            call.answer({})
+    def begin(service: Service, call: Call) -> None:
+        desk = service.desk()
+        desk.watch.add(_key(request, uri), desk.ref_of(uri, call), uri, tell)
+        call.answer({})
 
-        service.answer(call, begin)
-
-    return await _Waiting(request).outcome(request, work)
+    return await _Waiting(request).outcome(request, partial(service.answer, handler=begin))
 
 
 async def _unsubscribe(service: Service, request: _Request, params: Any) -> dict[str, Any]:
@@ -209,7 +221,7 @@ async def _listen(service: Service, request: _Request, params: Any) -> Any:
 
     def tell(uri: str) -> None:
         bus.heard.wait()
-        asyncio.run_coroutine_threadsafe(bus.publish(ResourceUpdated(uri)), loop)
+        _soon(loop, partial(bus.publish, ResourceUpdated(uri)))
 
     def begin(service: Service, call: Call) -> None:
         for uri in wanted_uris(call.params.get("notifications")):

@@ -62,9 +62,9 @@ _DEFINED = {
             "Run a bash command and keep all it prints. Short output comes back whole; of long output you get a view, "
             "failures first, and a ref such as @cmd_a1b2c3: ask the ref (read_output, query) instead of running again. "
             "No need for head, tail or grep: nothing is lost. A ref in the command becomes the path of a file with "
-            'that output. After 50 s the answer is status "running": it goes on, follow it with read_output(ref, '
-            "wait). Destructive commands ask back (pending_ack). Outputs are kept until the store is full; an expired "
-            "ref says how to get it again.",
+            'that output. What takes long is answered with status "running" and goes on: follow it with '
+            "read_output(ref, wait). Destructive commands ask back (pending_ack). Outputs are kept until the store is "
+            "full; an expired ref says how to get it again.",
             {
                 "command": _text("for bash; or an @ack_ token, which confirms"),
                 "cwd": _text("working directory"),
@@ -149,7 +149,7 @@ _DEFINED = {
 
 
 def definitions(names: Sequence[str] = TOOLS) -> list[dict[str, Any]]:
-    """The definitions of some tools, in their order, as ``tools/list`` gives them."""
+    """The definitions of some tools, in their order, as ``tools/list`` gives them; not to be changed."""
     return [_DEFINED[name] for name in TOOLS if name in names]
 
 
