@@ -44,7 +44,10 @@ def caller_of(context: Context, environment: Mapping[str, str] = os.environ) -> 
 
     The environment may be inherited from another harness: it speaks for the client only where they agree.
     """
-    around = current_session(environment, name="unused")
+    return _caller(context, current_session(environment, name="unused"))
+
+
+def _caller(context: Context, around: Session) -> Caller:
     name = context.client.partition(" ")[0]
     harness = _HARNESSES.get(name, safe_name(name) if name else around.harness)
     session = _first(context.meta, _SESSION_KEYS)
@@ -70,15 +73,22 @@ class Sessions:
 
     def __init__(self, name: str = "", environment: Mapping[str, str] = os.environ) -> None:
         self._name = name or environment.get("SIGHTLINE_SESSION", "")
-        self._environment = environment
+        self._around = current_session(environment, name="unused")
+        self._known: dict[Caller, Session] = {}
         self._own = os.urandom(4).hex()  # for clients that tell nothing: one session a server
         self._started = time.time()
 
     def of(self, context: Context) -> tuple[Session, Caller]:
         """The session of a request, and its caller."""
-        caller = caller_of(context, self._environment)
+        caller = _caller(context, self._around)
+        who = caller._replace(tool_use="")
+        if who not in self._known:
+            self._known[who] = self._session(who)
+        return self._known[who], caller
+
+    def _session(self, caller: Caller) -> Session:
         name = self._name or f"{caller.harness}-{caller.harness_session or self._own}"
-        session = Session(
+        return Session(
             name=safe_name(name),
             harness=caller.harness,
             harness_id=storable(caller.harness_session),
@@ -86,4 +96,3 @@ class Sessions:
             cwd=storable(working_directory()),
             started=self._started,
         )
-        return session, caller

@@ -78,7 +78,7 @@ class Proxy:
         try:
             value = json.loads(line)
             if isinstance(value, dict):
-                return b"" if self._takes(value, in_batch=False) else line
+                return b"" if self._takes(value, len(line), in_batch=False) else line
             if isinstance(value, list):
                 return self._batch_from_client(line, value)
         except (ValueError, RecursionError):
@@ -86,7 +86,7 @@ class Proxy:
         return line
 
     def _batch_from_client(self, line: bytes, messages: list[Any]) -> bytes:
-        taken = [isinstance(one, dict) and self._takes(one, in_batch=True) for one in messages]
+        taken = [isinstance(one, dict) and self._takes(one, len(line), in_batch=True) for one in messages]
         if not any(taken):
             return line
         text = line.decode()
@@ -94,12 +94,12 @@ class Proxy:
         rest = [text[span.start : span.end] for span, ours in zip(spans, taken, strict=True) if not ours]
         return f"[{','.join(rest)}]\n".encode() if rest else b""
 
-    def _takes(self, message: dict[str, Any], *, in_batch: bool) -> bool:
+    def _takes(self, message: dict[str, Any], size: int, *, in_batch: bool) -> bool:
         """Note what a message asks for; whether it is for us alone."""
         self._opened = opened_by(message) or self._opened
         if message.get("method") == "notifications/cancelled":
             return self._withdraw(message.get("params"))
-        asked = asked_of(message, self._opened)
+        asked = asked_of(message, self._opened, size)
         if asked is None:
             return False
         number: Id = message["id"]

@@ -1,6 +1,5 @@
 """What the client has asked for and the server has yet to answer, as far as the proxy must know it."""
 
-import json
 import re
 from typing import Any, NamedTuple
 
@@ -10,8 +9,11 @@ from sightline.store.doors.mcp.wire import Id
 LOOKS_LIKE_OURS = re.compile(rb"tools/(?:call|list)|notifications/cancelled|clientInfo|\\")
 """Finds something in every line of a client that the proxy must read; a backslash may spell any of it otherwise."""
 
-_LONG_TEXT = 2_000
-_LONG_ARGUMENTS = 4_096
+LONG_LINE_BYTES = 4_096
+"""Of a request up to this size the arguments are told as they are."""
+
+_LONG_TEXT = 2_000  # characters
+_MANY_ITEMS = 20
 
 
 class Listing(NamedTuple):
@@ -30,11 +32,13 @@ class ToolCall(NamedTuple):
     Attributes:
         name: the tool.
         arguments: what it was called with, None for nothing.
+        told: the same for names and the log, long texts cut.
         context: what the request says of itself beside them.
     """
 
     name: str
     arguments: Any
+    told: Any
     context: Context
 
 
@@ -65,11 +69,12 @@ def is_id(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-def asked_of(message: dict[str, Any], opened: Context) -> ToolCall | Listing | None:
+def asked_of(message: dict[str, Any], opened: Context, size: int) -> ToolCall | Listing | None:
     """What a request asks for, None for anything else.
 
     Args:
         message: the client's message.
+        size: bytes of the line that it stands in.
         opened: what its ``initialize`` said.
     """
     params = message.get("params")
@@ -80,7 +85,9 @@ def asked_of(message: dict[str, Any], opened: Context) -> ToolCall | Listing | N
         return Listing(params.get("cursor") is None)
     name = params.get("name")
     if message.get("method") == "tools/call" and isinstance(name, str):
-        return ToolCall(name, params.get("arguments"), _context(params.get("_meta"), opened))
+        arguments = params.get("arguments")
+        told = arguments if size <= LONG_LINE_BYTES else shortened(arguments)
+        return ToolCall(name, arguments, told, _context(params.get("_meta"), opened))
     return None
 
 
@@ -101,19 +108,14 @@ def opened_by(message: dict[str, Any]) -> Context | None:
     return Context("", client_label(params.get("clientInfo")))
 
 
-def shortened(arguments: Any) -> Any:
-    """Arguments for a name or the log: long texts in large ones are cut, so that a written file is not kept twice."""
-    if len(json.dumps(arguments, ensure_ascii=False)) <= _LONG_ARGUMENTS:
-        return arguments
-    return _short(arguments)
-
-
-def _short(value: Any) -> Any:
+def shortened(value: Any) -> Any:
+    """Arguments with long texts and lists cut, so that a file that is written is not kept twice more."""
     if isinstance(value, str) and len(value) > _LONG_TEXT:
         half = _LONG_TEXT // 2
         return f"{value[:half]}[… {len(value) - _LONG_TEXT:,} characters elided …]{value[-half:]}"
     if isinstance(value, dict):
-        return {name: _short(one) for name, one in value.items()}
+        return {name: shortened(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [_short(one) for one in value]
+        more = [f"[… {len(value) - _MANY_ITEMS:,} more items elided …]"] if len(value) > _MANY_ITEMS else []
+        return [shortened(one) for one in value[:_MANY_ITEMS]] + more
     return value

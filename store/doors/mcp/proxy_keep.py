@@ -7,7 +7,7 @@ from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Appended, Shows, append_view, index_view
 from sightline.store.capture.result import FAILED_NOTE, call_text, capture_result
 from sightline.store.doors.mcp.calls import render, result_of
-from sightline.store.doors.mcp.proxy_calls import ToolCall, shortened
+from sightline.store.doors.mcp.proxy_calls import ToolCall
 from sightline.store.doors.mcp.proxy_results import Result, parts_of, read_result, rewritten, told
 from sightline.store.doors.mcp.proxy_spans import Span
 from sightline.store.doors.mcp.service import Service
@@ -89,7 +89,7 @@ class ResultKeeper:
         kept = capture_result(
             asking.store,
             [part.block for part in parts],
-            command=call_text(call.name, shortened(call.arguments)),
+            command=call_text(call.name, call.told),
             cwd=self._cwd,
             session=asking.session.name,
             note="; ".join([*about, *(part.about for part in parts if part.about)]),
@@ -116,5 +116,5 @@ class ResultKeeper:
 
 
 def _request(call: ToolCall, caller: "Caller") -> dict[str, Any]:
-    request = {"tool": call.name, "arguments": shortened(call.arguments)}
+    request = {"tool": call.name, "arguments": call.told}
     return {**request, **({"caller": logged} if (logged := caller.logged()) else {})}

@@ -186,13 +186,14 @@ def test_many_blocks_are_kept_as_one_text(client: Make) -> None:
 def test_long_arguments_are_cut_in_the_name_and_in_the_log(client: Make) -> None:
     through = client()
     written = "w" * 1_000_000
-    told = fields(through.call(text_result(LOG), arguments={"path": "a", "text": written}))
+    told = fields(through.call(text_result(LOG), arguments={"path": "a", "text": written, "n": [*range(999)]}))
     with through.store() as store:
         command = store.resolve(told["output_id"]).buffer.command
         (view,) = list_views(store, limit=1)
     assert len(command) < 3000
     assert '"path":"a"' in command
     assert "998,000 characters elided" in command
+    assert '18,19,"[… 979 more items elided …]"]' in command
     assert len(view.view.request) < 3000
     assert json.loads(through.received)["params"]["arguments"]["text"] == written
 
