@@ -11,9 +11,11 @@ READ_OUTPUT, QUERY = "read_output", "query"
 ADDED = (READ_OUTPUT, QUERY)
 """The verbs that are added, in the order that they are listed."""
 
-_ABOUT = "Large results of the other tools here are kept whole under a ref (@tool_…) and shown to you in part. "
-
-
+_KEPT = "Large results of the other tools here are kept whole under a ref (@tool_…) and shown to you in part. "
+_READ = (
+    "Read more of one, in one way: lines, bytes (offset, limit), search or JSON path. Where a result has several "
+    "blocks, .0, .1 … after the ref name them."
+)
 _REF = re.compile(r"@(?:(?:cmd|file|tool)_[0-9a-f]|last\b|sha256:)")
 
 
@@ -39,9 +41,13 @@ class Names:
     def definitions(self) -> list[dict[str, Any]]:
         """The list is complete: the two tools, each under a name that is free."""
         self._given = {verb: self._free(verb) for verb in ADDED}
-        tools = definitions(ADDED)
         return [
-            {**tool, "name": self._given[tool["name"]], "description": _ABOUT + tool["description"]} for tool in tools
+            {
+                **tool,
+                "name": self._given[tool["name"]],
+                "description": _KEPT + (_READ if tool["name"] == READ_OUTPUT else tool["description"]),
+            }
+            for tool in definitions(ADDED)
         ]
 
     def of(self, verb: str) -> str:

@@ -5,6 +5,7 @@ Those on Node need version 22 or newer and their packages: with ``npm install --
 they run by ``SIGHTLINE_NODE_PEERS=DIR pytest -m peers_node``.
 """
 
+import asyncio
 import importlib.util
 import json
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proxy_kit import Client
+from proxy_kit import PROGRAM, Client
 
 Make = Callable[..., Client]
 Request = tuple[str, dict[str, Any]]
@@ -155,6 +156,31 @@ def test_a_git_server_says_the_same_but_for_what_is_kept(client: Make, repositor
     command = [sys.executable, "-m", "mcp_server_git", "--repository", str(repository)]
     meta = MODERN if era == "modern" else {}
     assert compare(client, command, requests, meta=meta) >= 2
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_official_client_takes_all_of_it(tmp_path: Path, repository: Path, mode: str) -> None:
+    mcp = pytest.importorskip("mcp")
+    stdio = pytest.importorskip("mcp.client.stdio")
+    if importlib.util.find_spec("mcp_server_git") is None:
+        pytest.skip("mcp-server-git is not installed")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store")}
+    words = [*PROGRAM[1:], "--", sys.executable, "-m", "mcp_server_git"]
+
+    async def talk() -> None:
+        server = mcp.StdioServerParameters(command=PROGRAM[0], args=words, env=environment)
+        async with mcp.Client(stdio.stdio_client(server), mode=mode) as client:
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert names[-2:] == ["read_output", "query"]
+            log = await client.call_tool("git_log", {"repo_path": str(repository), "max_count": 300})
+            ref = json.loads(log.content[0].text)["output_id"]
+            lines = await client.call_tool("read_output", {"ref": ref, "lines": "1-1"})
+            assert lines.content[1].text == "Commit history:\n"
+            count = await client.call_tool("query", {"pipeline": f"grep -c ^Commit: {ref}"})
+            assert count.content[-1].text == "300\n"
+
+    asyncio.run(talk())
 
 
 def node_server(name: str) -> list[str]:
