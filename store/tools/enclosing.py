@@ -5,18 +5,22 @@ from collections.abc import Callable
 
 from sightline.store.audit.notes import Waiting, hold_waiting, release
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.segments import join_segments
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply, in_order, serialised_bytes
+from sightline.store.tools.reply import Render, Reply, in_order, serialised_bytes
 
 
-def deliver_with_notes(asking: Asking, reply: Reply, deliver: Callable[[Reply], None]) -> None:
+def deliver_with_notes(asking: Asking, reply: Reply, render: Render, deliver: Callable[[Reply], None]) -> None:
     """Deliver a reply with the notes that wait for who asks, as many as fit into it; the rest wait on.
 
-    What waits for whoever asks next is not for the person who sits at the terminal.
+    So do all of them where a door writes no fields, as it does of an error at the command line. What waits for whoever
+    asks next is not for the person who sits at the terminal.
     """
     anyone = not (asking.person and os.isatty(1))
     held = hold_waiting(asking.store, asking.session.name, anyone=anyone)
     enclosed = _as_many_as_fit(reply, held)
+    if enclosed and _written(render, _with(reply, enclosed)) == _written(render, reply):
+        enclosed = []
     release(asking.store, held[len(enclosed) :], None)
     went_out = False
     try:
@@ -24,6 +28,10 @@ def deliver_with_notes(asking: Asking, reply: Reply, deliver: Callable[[Reply], 
         went_out = True
     finally:
         release(asking.store, enclosed, asking.session if went_out else None)
+
+
+def _written(render: Render, reply: Reply) -> str:
+    return join_segments(render(reply))
 
 
 def _as_many_as_fit(reply: Reply, held: list[Waiting]) -> list[Waiting]:

@@ -166,10 +166,12 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
         send: takes the text that was logged.
         is_use: False for a look, after which the store is as it was: nothing moves in the order of use, nothing goes.
     """
-    if is_use and os.path.exists(asking.store.layout.outbox) and "error" not in reply.fields:
+    if is_use and os.path.exists(asking.store.layout.outbox):
         from sightline.store.tools.enclosing import deliver_with_notes  # few replies have any
 
-        deliver_with_notes(asking, reply, lambda enclosed: _deliver(asking, enclosed, render, send, is_use=True))
+        deliver_with_notes(
+            asking, reply, render, lambda enclosed: _deliver(asking, enclosed, render, send, is_use=True)
+        )
     else:
         _deliver(asking, reply, render, send, is_use=is_use)
 

@@ -81,3 +81,14 @@ def test_a_note_waits_on_where_the_reply_could_not_be_sent(agent: Any, person: A
         deliver(agent.asking, query(agent.asking, Request("wc -l @last")), render_text, gone)
     agent.run("echo hi")
     assert "look" in agent.told
+
+
+def test_a_note_waits_on_where_a_door_writes_the_body_alone(agent: Any, person: Any, note: Note) -> None:
+    from sightline.store.tools.reply import deliver
+
+    _send(person, note, "claude-code-1")
+    sent: list[str] = []
+    deliver(agent.asking, query(agent.asking, Request("head -n 1 @last")), lambda reply: reply.body, sent.append)
+    assert sent == ["1\n"]
+    agent.run("echo hi")
+    assert "look" in agent.told
