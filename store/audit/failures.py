@@ -5,11 +5,12 @@ was seen when any line that tells of it stood in a view.
 """
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sightline.store.audit.coverage import Coverage
-from sightline.store.audit.covering import coverage_of, filtered_from
+from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.spans import Spans, common, spans_of
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
@@ -24,7 +25,7 @@ from sightline.store.store import Store, Target
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
 
-_KEY = "failures/1"  # another number whenever the same bytes would be judged in another way
+_KEY = "failures/2"  # another number whenever the same bytes would be judged in another way
 _READERS = frozenset(
     ("cat", "head", "tail", "sed", "awk", "less", "more", "bat", "find", "fd", "ls", "tree", "git", "jq", "wc", "sort")
 )
@@ -33,6 +34,11 @@ _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cm
 
 To a searcher, 1 is an answer.
 """
+
+_SILENT = frozenset(("cd", "pushd", "popd", "export", "set", "source", ".", ":", "true", "echo", "printf", "sleep"))
+_WRAPPERS = frozenset(("sudo", "time", "command", "env", "nice", "nohup", "exec"))
+_JOINTS = re.compile(r"&&|\|\||[;\n]")
+_ASSIGNMENT = re.compile(r"\w+=")
 
 
 class Place(NamedTuple):
@@ -172,11 +178,22 @@ def _regions(store: Store, buffer: Buffer, first: str, second: str) -> list[tupl
 
 def _has_failed(buffer: Buffer, examination: Examination) -> bool:
     """Whether it failed, or says that something did; what only shows what others wrote speaks for those."""
-    words = buffer.command.split()
-    program = words[0].rpartition("/")[2] if words and not filtered_from(buffer) else ""
-    if program in _SEARCHERS and buffer.exit_code in (0, 1):
+    programs = _programs(buffer.command)
+    only_shows = bool(programs) and programs <= _READERS | _SEARCHERS
+    if only_shows and programs & _SEARCHERS and buffer.exit_code in (0, 1):
         return False
-    return buffer.failed or (program not in _READERS and examination.says_failed)
+    return buffer.failed or (not only_shows and examination.says_failed)
+
+
+def _programs(command: str) -> set[str]:
+    """The programs that a command line runs one after the other, as far as its words tell; of a pipe the first."""
+    found = set()
+    for part in _JOINTS.split(command):
+        words = [word for word in part.strip("(){} \t").split() if not _ASSIGNMENT.match(word)]
+        name = next((word for word in words if word not in _WRAPPERS), "").rpartition("/")[2]
+        if name and name not in _SILENT:
+            found.add(name)
+    return found
 
 
 def _counting(found: list[tuple[str, Region, str]]) -> list[tuple[str, Region, str]]:

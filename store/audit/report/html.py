@@ -160,10 +160,10 @@ def _strip(stretch: Stretch, named: bool) -> str:
     """A stream from its first line to its last, as a bar; failures are marked above it."""
     covered = stretch.covered
     bars = [
-        *_bars(covered.lines.asked, covered.total, "asked", 6, 10),
-        *_bars(covered.lines.matched, covered.total, "matched", 6, 10),
-        *_bars(covered.lines.exact, covered.total, "exact", 6, 10),
-        *_bars(stretch.failing, covered.total, "failing", 0, 5, wide=3),
+        _bars(covered.lines.asked, covered.total, "asked", 6, 10),
+        _bars(covered.lines.matched, covered.total, "matched", 6, 10),
+        _bars(covered.lines.exact, covered.total, "exact", 6, 10),
+        _bars(stretch.failing, covered.total, "failing", 0, 5, wide=3),
     ]
     name = f"<small>{_text(stretch.ref)}</small>" if named else ""
     label = f"{stretch.ref}: {words.counted(covered.seen_lines, 'line')} of {covered.total:,} seen"
@@ -174,25 +174,19 @@ def _strip(stretch: Stretch, named: bool) -> str:
     )
 
 
-def _bars(spans: Spans, total: int, kind: str, top: int, height: int, wide: int = 2) -> Iterator[str]:
+def _bars(spans: Spans, total: int, kind: str, top: int, height: int, wide: int = 2) -> str:
     """Spans of lines as bars, those that would touch as one; none narrower than can be seen."""
-    begin = end = -1
+    bars: list[tuple[int, int]] = []
     for first, last in spans:
         start = (first - 1) * _STRIP_UNITS // total
         stop = min(max(last * _STRIP_UNITS // total, start + wide), _STRIP_UNITS)
         start = min(start, _STRIP_UNITS - wide)
-        if start <= end:
-            end = max(end, stop)
-            continue
-        if end >= 0:
-            yield _bar(begin, end, kind, top, height)
-        begin, end = start, stop
-    if end >= 0:
-        yield _bar(begin, end, kind, top, height)
-
-
-def _bar(begin: int, end: int, kind: str, top: int, height: int) -> str:
-    return f'<rect class="{kind}" x="{begin}" y="{top}" width="{end - begin}" height="{height}"/>'
+        if bars and start <= bars[-1][1]:
+            bars[-1] = (bars[-1][0], max(bars[-1][1], stop))
+        else:
+            bars.append((start, stop))
+    drawn = "".join(f"M{start} {top}h{stop - start}v{height}h{start - stop}z" for start, stop in bars)
+    return f'<path class="{kind}" d="{drawn}"/>' if drawn else ""
 
 
 def _calls_section(report: Report) -> Iterator[str]:

@@ -93,7 +93,27 @@ def test_nothing_is_found_in_what_went_well_or_only_shows_others(store: Store, k
     assert failures_of(store, keep(b"fine\n" * 50)) == ()
     assert failures_of(store, keep(LOG, command="cat build.log")) == ()
     assert failures_of(store, _failed(store, keep(LOG, command="grep -c boom build.log"))) == ()
-    assert failures_of(store, _failed(store, keep(LOG, command="cat build.log missing"))) != ()
+
+
+@pytest.mark.parametrize(
+    ("command", "exit_code", "is_told"),
+    [
+        ("cd src && grep -rn Error .", 0, False),
+        ("cd src && LANG=C sudo /bin/cat build.log | head -5; echo done", 0, False),
+        ("git diff", 1, True),
+        ("rg boom; cat build.log", 1, False),
+        ("cat build.log missing", 1, True),
+        ("grep x missing", 2, True),
+        ("cat notes && make", 0, True),
+        ("echo start; ./build.sh", 0, True),
+        ("echo hello", 0, True),
+    ],
+)
+def test_what_a_command_line_shows_of_others_is_told_from_what_it_does(
+    store: Store, keep: Keep, command: str, exit_code: int, is_told: bool
+) -> None:
+    buffer = store.amend(keep(LOG, command=command).name, exit_code=exit_code)
+    assert bool(failures_of(store, buffer)) is is_told
 
 
 def test_files_and_empty_outputs_have_no_failures(store: Store, keep: Keep) -> None:
