@@ -211,7 +211,7 @@ def test_what_cannot_be_read_stays_in_the_bar_with_the_reason(store: Store) -> N
             assert hints(pilot) == ""
             await press(pilot, "escape")
             assert not pilot.app.query_one("#query-bar").display
-            assert viewer(pilot).has_focus
+            assert buffers(pilot).has_focus
 
     run(body)
 
@@ -347,6 +347,7 @@ def test_a_full_disk_is_said_and_survived(store: Store, monkeypatch: pytest.Monk
             await press(pilot, *":grep line", "enter", "f")
             await rest(pilot)
             assert "failed" in head(pilot)
+            assert text(pane(pilot).lines) == []
             assert "No space left on device" in "".join(notice.title for notice in pilot.app._notifications)
             await press(pilot, *":grep 77", "enter")
             assert text(pane(pilot).lines)[0] == "line 77"

@@ -18,6 +18,7 @@ from sightline.tui.widgets.bar import Bar
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.suggester import Suggester
+from textual.widget import Widget
 from textual.widgets import Input
 
 PLACEHOLDER = "42 · 50% · /regex · $.json.path · grep x | sort · show 42-80 · Tab completes"
@@ -142,6 +143,7 @@ class QueryInput(Input):
         )
         self.cursor_blink = False  # an idle screen is never drawn anew
         self._bar = bar
+        self._back: Widget | None = None
         self._refs = list[str]()
         self._at: int | None = None
         self._beginning = ""
@@ -156,11 +158,12 @@ class QueryInput(Input):
     def open(self) -> None:
         """Begin anew, and take the keys."""
         self._at, self._taken = None, -1
+        self._back = self.screen.focused
         self.screen.set_focus(self)
 
-    def _close(self) -> None:
+    def _close(self, back: Widget | None) -> None:
         self.clear()
-        self.screen.set_focus(self.screen.query_one("#viewer"))
+        self.screen.set_focus(back)
         self._bar.display = False
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -173,12 +176,12 @@ class QueryInput(Input):
     async def action_submit(self) -> None:
         """Enter: the text is meant; it stays where it makes no sense."""
         if carry_out := self._bar.read(self.value):
-            self._close()
+            self._close(self.screen.query_one("#viewer"))
             carry_out()
 
     def action_leave(self) -> None:
-        """Escape: never mind."""
-        self._close()
+        """Escape: never mind; the keys go back to where they were."""
+        self._close(self._back)
 
     def _put(self, text: str) -> None:
         self._completed = self.value = text

@@ -71,6 +71,7 @@ class ResultPane(Vertical):
 
     def _run(self, question: Question, carry_out: Callable[[Cancel, Callable[[Answer], None]], None]) -> None:
         self.give_up()
+        self._clear()  # what stands there answers something else
         self._cancel = cancel = Cancel()
         self._say(question, [Part("running", "running"), Part(" · esc cancels ", "dim")])
         self.run_worker(self._carry_out(question, cancel, carry_out))
@@ -143,9 +144,12 @@ class ResultPane(Vertical):
             self._said = ([Part(" cancelled", "interrupted")], ()), ()
             self._lay_out()
         else:
-            self.lines.show(None)
-            self._answer = None
+            self._clear()
             self.post_message(messages.ResultClosed())
+
+    def _clear(self) -> None:
+        self.lines.show(None)
+        self._answer = None
 
     def action_whole(self) -> None:
         """Ask for all of the answer."""
