@@ -169,8 +169,12 @@ class Blocks(_ByLines):
             left -= standing[stream]
         return standing
 
+    def number_at(self, stream: str, offset: int) -> int:
+        """The number of the line that a byte stands in; of a block that is not shown, the first."""
+        return super().number_at(stream, offset) if stream in self._parts else 1
+
     def number_of(self, stream: str, line: int) -> int:
-        """The blocks before it come first; a block that is not shown is at the start."""
+        """The blocks before it come first."""
         standing = 0
         for name, part in self._parts.items():
             if name == stream:

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.style import Style
 from sightline.store.records import Buffer
@@ -13,7 +13,7 @@ from sightline.tui.output.painting import LOOKS, Paint, draw
 from sightline.tui.strips import row
 from sightline.tui.widgets.buffer_row import row_parts
 from textual._ansi_theme import MONOKAI
-from tui_kit import NOW, add, opened, press, run
+from tui_kit import NOW, add, opened, press, run, viewer
 
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _BUFFER = Buffer("cmd_a1b2c3", "cmd", "sealed", "", "/", "s", NOW, NOW, NOW, 0, 0, False, "", False, "", "", "", {})
@@ -63,6 +63,37 @@ def test_a_hostile_buffer_cannot_disturb_the_terminal(store: Store) -> None:
                 for screen_row in pilot.app.screen._compositor.render_strips():
                     assert not acts(screen_row.text)
             assert pilot.app.is_running
+
+    run(body)
+
+
+_ESCAPES = (b"\x1b[31m", b"\x1b[8m", b"\x1b]8;;http://x\x07", b"\x1b[2J", b"\x1b[?1049h", b"\x1bP", b"\x9b1m", b"\r")
+_UNSEEN = ("\u202e", "\u200d", "\u2066", "\ufe0f", "\U0001f600", "日", "e\u0301", "\t", "\x85")
+_OTHERS = (b"\n", b"word ", b"[red]", b"\xff", b"\x00", b"\xed\xa0\x80")
+_NASTY = st.lists(
+    st.sampled_from((*_ESCAPES, *map(str.encode, _UNSEEN), *_OTHERS)) | st.binary(max_size=12), max_size=60
+).map(b"".join)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(out=_NASTY, err=_NASTY, size=st.sampled_from([(80, 24), (121, 30), (50, 20)]))
+def test_whatever_an_output_holds_only_text_reaches_the_screen_and_stays_in_its_pane(
+    store: Store, out: bytes, err: bytes, size: tuple[int, int]
+) -> None:
+    for listed in store.index.listed(10):
+        store.remove(listed.buffer, "removed")
+    add(store, "cmd_00000a", "make", out, err)
+
+    async def body() -> None:
+        async with opened(store, size) as pilot:
+            shown = viewer(pilot)
+            for keys in (["enter"], ["r"], ["r", "w"], ["r", "T"], ["l"], ["v", "G"], ["escape", "w", "s"], ["x"]):
+                await press(pilot, *keys)
+                assert {shown.render_line(y).cell_length for y in range(shown.size.height)} <= {shown.size.width}
+                for screen_row in pilot.app.screen._compositor.render_strips():
+                    assert not acts(screen_row.text)
+                    assert screen_row.cell_length == size[0]
+                    assert not any(segment.style and segment.style.link for segment in screen_row)
 
     run(body)
 

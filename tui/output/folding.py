@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rich.cells import get_character_cell_size
+from rich.segment import Segment
 from textual.strip import Strip
 
 
@@ -29,18 +30,18 @@ START = Place(1)
 
 @lru_cache(maxsize=256)
 def _folds_of(text: str, width: int) -> tuple[int, ...]:
-    starts, row_start, at = [0], 0, 0
-    for char in text:
+    starts, row_cells = [0], 0
+    for at, char in enumerate(text):
         cells = get_character_cell_size(char)
-        if cells and at + cells - row_start > width and at > row_start:  # what has no width stays with what it joins
-            row_start = at
+        if cells and row_cells and row_cells + cells > width:  # what has no width stays with what it joins
             starts.append(at)
-        at += cells
+            row_cells = 0
+        row_cells += cells
     return tuple(starts)
 
 
 def folds(strip: Strip, width: int) -> tuple[int, ...]:
-    """The cells at which the rows of a line begin; no character is cut in two.
+    """The characters with which the rows of a line begin.
 
     Args:
         strip: the line.
@@ -49,17 +50,23 @@ def folds(strip: Strip, width: int) -> tuple[int, ...]:
     if strip.cell_length <= width:
         return (0,)
     text = strip.text
-    if len(text) == strip.cell_length and text.isascii():
-        return tuple(range(0, len(text), width))
-    return _folds_of(text, width)
+    return tuple(range(0, len(text), width)) if text.isascii() else _folds_of(text, width)
 
 
 def fold(strip: Strip, width: int, row: int) -> Strip:
     """One row of a line; what is past its last row is empty."""
     starts = folds(strip, width)
+    if len(starts) == 1 and not row:
+        return strip
     if row >= len(starts):
         return Strip([], 0)
-    return strip.crop(starts[row], starts[row + 1] if row + 1 < len(starts) else None)
+    first, last = starts[row], starts[row + 1] if row + 1 < len(starts) else len(strip.text)
+    segments, at = list[Segment](), 0
+    for text, style, _ in strip:
+        if piece := text[max(first - at, 0) : max(last - at, 0)]:
+            segments.append(Segment(piece, style))
+        at += len(text)
+    return Strip(segments)
 
 
 class Walk:

@@ -62,13 +62,11 @@ class Window:
         self.move_to(self._walk().on(Place(number), -above))
 
     def bring_in(self, number: int) -> None:
-        """Go no further than needed to have a line on the screen."""
+        """Go no further than needed to have a line on the screen, its beginning in any case."""
         if number <= self.top.line:
             self.move_to(Place(number))
-        elif not self.on_screen(number) or self.wraps:
-            walk = self._walk()
-            bottom = walk.on(Place(number + 1), -1) if number < self.count else self.end
-            if number >= self.count:
-                self.move_to(bottom)
-            elif not self.on_screen(number) or bottom > self.places()[-1]:
-                self.move_to(walk.on(bottom, 1 - self.rows))
+            return
+        walk = self._walk()
+        bottom = walk.on(Place(number + 1), -1) if number < self.count else walk.last(1)
+        if bottom > self.places()[-1]:
+            self.move_to(min(walk.on(bottom, 1 - self.rows), Place(number)))

@@ -129,7 +129,7 @@ class Selecting:
                 markup=False,
             )
             return True
-        self._viewer.app.copy_to_clipboard(text)
+        self._copy(text)
         self._viewer.notify(f"Copied {counted(selection.last - selection.first + 1, 'line')}", markup=False)
         self.clear()
         self._viewer.changed()
@@ -148,5 +148,10 @@ class Selecting:
         elif isinstance(reading, Dump) and first:
             stream, offset = self._viewer.origin(first)
             ref = f"{opened.buffer.ref} --stream {stream} --offset {offset} --limit {(last - first + 1) * ROW_BYTES}"
-        self._viewer.app.copy_to_clipboard(ref)
+        self._copy(ref)
         self._viewer.notify(f"Copied {ref}", markup=False)
+
+    def _copy(self, text: str) -> None:
+        from sightline.tui.clipboard import copy  # starts programs, which only this needs
+
+        copy(self._viewer.app, text)
