@@ -46,7 +46,7 @@ def test_a_window_is_always_full(heights: list[int], rows: int, moves: list[tupl
         if move == "by":
             window.move_by(by)
         elif move == "show":
-            window.show(line, rows // 3)
+            window.show(Place(line), rows // 3)
         elif move == "in":
             window.bring_in(line)
             assert Place(line) in window.places()

@@ -12,7 +12,6 @@ from rich.color import Color
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from sightline.store.shape.clean import clean_line
-from sightline.store.shape.terminal import ERASED, MOVES, TOKEN, Row
 
 Colour = int | tuple[int, int, int]
 """One of the terminal's 256, or red, green and blue."""
@@ -49,74 +48,20 @@ def coloured(data: bytes, pen: Pen) -> tuple[list[Run], Pen]:
     if b"\x1b" not in data and b"\xc2\x9b" not in data:
         text = clean_line(data)
         return ([(text, pen)] if text else []), pen
-    text = data.rstrip(b"\r").decode("utf-8", "replace")
-    row = _Painted(pen) if MOVES.search(text) else _Plain(pen)
-    row.feed(text)
-    return row.runs(), row.pen
+    from sightline.tui.output.inked import runs_of  # most lines have no escapes
+
+    return runs_of(data.rstrip(b"\r").decode("utf-8", "replace"), pen)
 
 
 def pen_after(data: bytes, pen: Pen) -> Pen:
     """The pen that a raw line leaves behind, without looking at its text."""
     for match in _SGR_BYTES.finditer(data):
-        pen = _changed(pen, match[0].decode())
+        pen = changed(pen, match[0].decode())
     return pen
 
 
-class _Plain:
-    """A line in which nothing moves: its text in order."""
-
-    def __init__(self, pen: Pen) -> None:
-        self.pen = pen
-        self._runs: list[Run] = []
-
-    def feed(self, text: str) -> None:
-        position = 0
-        for token in TOKEN.finditer(text):
-            self._add(text[position : token.start()])
-            position = token.end()
-            self.pen = _changed(self.pen, token[0])
-        self._add(text[position:])
-
-    def _add(self, text: str) -> None:
-        if text:
-            self._runs.append((text, self.pen))
-
-    def runs(self) -> list[Run]:
-        return self._runs
-
-
-class _Painted(Row):
-    """A line that is written over: each cell keeps the pen that wrote it last."""
-
-    def __init__(self, pen: Pen) -> None:
-        super().__init__()
-        self.pen = pen
-        self._pens: list[Pen] = []
-
-    def obey(self, control: str, parameters: str | None, final: str | None) -> None:
-        super().obey(control, parameters, final)
-        self.pen = _changed(self.pen, control)
-
-    def change(self, start: int, end: int, new: list[str]) -> None:
-        super().change(start, end, new)
-        self._pens[start:end] = [self.pen if cell != ERASED else PLAIN for cell in new]
-
-    def runs(self) -> list[Run]:
-        length = len(self.cells)
-        while length and self.cells[length - 1] in (ERASED, ""):  # of a wide character, the cell that holds nothing
-            length -= 1
-        runs: list[Run] = []
-        for cell, pen in zip(self.cells[:length], self._pens[:length], strict=True):
-            text = cell.replace(ERASED, " ")
-            if runs and (runs[-1][1] == pen or not text):
-                runs[-1] = (runs[-1][0] + text, runs[-1][1])
-            elif text:
-                runs.append((text, pen))
-        return runs
-
-
 @lru_cache(maxsize=256)
-def _changed(pen: Pen, sequence: str) -> Pen:
+def changed(pen: Pen, sequence: str) -> Pen:
     """The pen after a control character or sequence; most of them change nothing."""
     match = _SGR.fullmatch(sequence)
     if not match:

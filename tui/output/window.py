@@ -57,9 +57,9 @@ class Window:
         else:
             self.move_to(self._walk().on(self.top, rows))
 
-    def show(self, number: int, above: int) -> None:
-        """Go where a line has so many rows above it."""
-        self.move_to(self._walk().on(Place(number), -above))
+    def show(self, place: Place, above: int) -> None:
+        """Go where a row has so many above it."""
+        self.move_to(self._walk().on(place, -above))
 
     def bring_in(self, number: int) -> None:
         """Go no further than needed to have a line on the screen, its beginning in any case."""

@@ -22,7 +22,6 @@ from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.list_title import ListTitle
 from sightline.tui.widgets.notice import Notice, Said, welcome
 from sightline.tui.widgets.prompt import Prompt
-from sightline.tui.widgets.search_prompt import SearchPrompt
 from sightline.tui.widgets.viewer import Viewer
 from sightline.tui.wording import tombstone_text
 from textual.app import ComposeResult
@@ -218,6 +217,8 @@ class Inspector(BufferActions):
         prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
             if name == "search":
+                from sightline.tui.widgets.search_prompt import SearchPrompt
+
                 prompt = SearchPrompt(asks, id=name)
             else:
                 prompt = Prompt(asks, id=name, settled=self.query_one(BufferList).settled)

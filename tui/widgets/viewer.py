@@ -7,6 +7,7 @@ what is looked for in `viewer_search` and `viewer_failures`, what is marked to b
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.failures import STORE_ERRORS, tell
@@ -322,16 +323,15 @@ class Viewer(Styled, ScrollView, can_focus=True):
             self._go_to_first_line()
         elif self._following:
             self._stay_at_end()
-        elif self._window.top > self._window.end:
-            self._move(lambda: self._window.move_to(self._window.end))
+        elif self._window.top > self._window.end or round(self.scroll_y) != self._window.top.line - 1:
+            self._move(lambda: self._window.move_to(self._window.top))
         self.tell_place()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The scrollbar was moved: scrolling up lets go of the end, scrolling back down to it follows again."""
         super().watch_scroll_y(old_value, new_value)
-        if self._placing:
+        if self._placing or self._window.rows != self.size.height:  # another size, of which it is still to be told
             return
-        self._window.rows = self.size.height
         end, line = self._window.end, round(new_value) + 1
         self._window.top = end if line >= end.line else Place(line)
         self._following = self._is_running() and self._window.at_end
@@ -394,7 +394,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         number = max(1, min(number, self.line_count))
         self._target = number
         self._selecting.moved_to(number)
-        self._move(lambda: self._window.show(number, self.size.height // 3))
+        self._move(lambda: self._window.show(Place(number), self.size.height // 3))
 
     def go_near(self, number: int) -> None:
         """Mark a line's number, and show it where it is not on the screen yet."""
@@ -410,10 +410,16 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._target = target
         self._move(lambda: self._window.move_to(place))
 
-    def show_columns(self, start: int, end: int) -> None:
-        """Scroll sideways where some columns are not on the screen."""
-        room = self._rows.room
-        if not self._window.wraps and not (self._column <= start and end <= self._column + room):
+    def show_match(self, number: int, start: int, end: int) -> None:
+        """Bring some characters of a line into view: by rows, or sideways."""
+        room, place = self._rows.room, self._rows.place_of(number, start)
+        if place not in self._rows.places():
+            self._move(lambda: self._window.show(place, self.size.height // 3))
+        if self._window.wraps:
+            return
+        text = self.drawn(number).strip.text
+        start, end = cell_len(text[:start]), cell_len(text[:end])
+        if not (self._column <= start and end <= self._column + room):
             self._scroll_to_column(0 if end <= room else min(start, end - room + _COLUMN_STEP))
 
     def bring_in(self, number: int) -> None:

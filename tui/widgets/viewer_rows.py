@@ -1,11 +1,11 @@
 """Draws the rows of the viewer: the gutter with number, marks and times, then the text or a part of it."""
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.output.elapsed import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
 from sightline.tui.output.folding import Place, fold, folds
 from sightline.tui.output.painting import Paint
 from sightline.tui.widgets.line_strips import Drawn
@@ -22,7 +22,7 @@ FAILURE_MARK = "!"
 _MIN_DIGITS = 3
 _OFFSET_DIGITS = 8
 _MARK_COLUMNS = 3  # failure, stream, space
-_TIMES_COLUMNS = TIME_COLUMNS + WAIT_COLUMNS + 2
+_TIMES_COLUMNS = 18  # time, wait, a space after each
 
 
 class Rows:
@@ -81,6 +81,11 @@ class Rows:
     def height_of(self, number: int) -> int:
         """How many rows a line takes."""
         return len(folds(self._viewer.drawn(number).strip, self.room))
+
+    def place_of(self, number: int, character: int) -> Place:
+        """The row in which a character of a line stands."""
+        starts = folds(self._viewer.drawn(number).strip, self.room) if self._viewer.window.wraps else (0,)
+        return Place(number, max(bisect_right(starts, character) - 1, 0))
 
     def number_at(self, y: int) -> int:
         """The line in a row of the screen; the last one's below it, 0 where there are none."""
@@ -155,9 +160,7 @@ class Rows:
         else:
             segments.append(Segment("   ", base))
         if self._timed:
-            segments += (
-                self._time(number, base) if not row else [Segment(" " * (TIME_COLUMNS + WAIT_COLUMNS + 2), base)]
-            )
+            segments += self._time(0 if row else number, base)
         return segments
 
     def _numbered(self, number: int, drawn: Drawn) -> str:
@@ -169,13 +172,14 @@ class Rows:
         return str(number)
 
     def _time(self, number: int, base: Style) -> list[Segment]:
-        """When a line came, and how long one waited for the next where that was long."""
-        time = self._times.get(number)
-        wait = self._times.get(number + 1, time or 0) - (time or 0)
-        told = wait_text(wait) if is_long(wait, self._whole) else ""
+        """When a line came, and how long one waited for the next where that was long; nothing for line 0."""
+        from sightline.tui.output.elapsed import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
+
+        came = self._times.get(number)
+        when = "" if came is None else time_text(came)
+        wait = 0 if came is None else self._times.get(number + 1, came) - came
+        told = wait_text(wait) if is_long(wait, self._whole) and wait else ""
         return [
-            Segment(
-                f"{'' if time is None else time_text(time):>{TIME_COLUMNS}} ", base + self._viewer.part_style("time")
-            ),
+            Segment(f"{when:>{TIME_COLUMNS}} ", base + self._viewer.part_style("time")),
             Segment(f"{told:<{WAIT_COLUMNS}} ", base + self._viewer.part_style("wait")),
         ]

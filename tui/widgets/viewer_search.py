@@ -257,10 +257,10 @@ class Searching:
             self._viewer.notify(f"No line matches {title(self._text)}", markup=False)
 
     def _bring_into_view(self, number: int) -> None:
-        """Scroll sideways, where the first match of a line lies beyond the edge."""
+        """Show the first match of a line, where it lies beyond an edge."""
         strip = self._viewer.drawn(number).strip
         if spans := self.marks(number, strip):
-            self._viewer.show_columns(*spans[0])
+            self._viewer.show_match(number, *spans[0])
 
     # marks
 
