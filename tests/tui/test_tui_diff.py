@@ -280,7 +280,9 @@ def test_long_lines_scroll_sideways_together(store: Store) -> None:
             await press(pilot, "circumflex_accent")
             assert rows(pilot)[0].startswith("1 - aaa")
             view = pilot.app.screen.query_one(DiffView)
-            assert {view.render_line(y).cell_length for y in range(view.size.height)} == {view.size.width}
+            assert {view.render_line(y).cell_length for y in range(view.size.height)} == {
+                view.scrollable_content_region.width
+            }
 
     run(body)
 

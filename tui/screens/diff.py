@@ -147,7 +147,7 @@ class DiffScreen(Screen[None]):
         compared, comparing = self._compared, self._comparing
         if compared is None and comparing is not None:
             size = sum(target.buffer.bytes for target in self._targets)
-            long = f"{human_bytes(size)} to compare: this takes some seconds" if size > LONG_BYTES else ""
+            long = f"{human_bytes(size)} to compare: this takes a while" if size > LONG_BYTES else ""
             return [[Part(f"Comparing {comparing.done:.0%}", "strong")], [Part(long, "dim")], _stops()]
         if compared is None:
             return [[Part("Not compared", "strong")], [], [Part("R", "accent"), Part(" compares again", "dim")]]

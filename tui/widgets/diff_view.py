@@ -121,9 +121,14 @@ class DiffView(Styled, ScrollView, can_focus=True):
 
     # drawing
 
+    @property
+    def _width(self) -> int:
+        """Cells of a row, the scrollbar's not among them."""
+        return self.scrollable_content_region.width
+
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
-        at, width, base = self.scroll_offset.y + y, self.size.width, self.own_style
+        at, width, base = self.scroll_offset.y + y, self._width, self.own_style
         if self._strips is None or at >= len(self._strips.rows):
             return Strip.blank(width, base)
         look = Look(width, self._column, base, self.part_styles, self._own_part(at), self._right)
@@ -181,7 +186,8 @@ class DiffView(Styled, ScrollView, can_focus=True):
             extent: rows from it on that are wanted in sight, as far as they fit.
         """
         self._cursor = max(0, min(at, len(self.rows or ()) - 1))
-        top, height = self.scroll_offset.y, max(self.size.height, 1)
+        # Before it was ever laid out, it will be about as high as the screen.
+        top, height = self.scroll_offset.y, self.size.height or self.app.size.height
         if lead is None:
             wanted = min(max(top, self._cursor - height + 1), self._cursor)
         else:
@@ -323,7 +329,7 @@ class DiffView(Styled, ScrollView, can_focus=True):
         except STORE_ERRORS as error:
             tell(self.app, error)
             return self._column
-        return max(widest - self._strips.room(self.size.width), 0)
+        return max(widest - self._strips.room(self._width), 0)
 
     def action_digit(self, digit: int) -> None:
         """Digits are collected for the G that may follow."""
@@ -348,7 +354,7 @@ class DiffView(Styled, ScrollView, can_focus=True):
         if self.rows is None or at >= len(self.rows):
             return
         if not self._unified:
-            self._right = event.x > (self.size.width - 1) // 2
+            self._right = event.x > (self._width - 1) // 2
         self._go_to(at)
         if event.chain > 1 or self.rows[at].kind is Kind.FOLD:
             self.action_choose()
