@@ -14,7 +14,7 @@ from sightline.tui.keys import keymap_of, named
 from sightline.tui.remembered import Remembered
 from sightline.tui.safe import visible
 from sightline.tui.screens.inspector import Inspector
-from sightline.tui.theme import DARK, LIGHT
+from sightline.tui.theme import DARK, LIGHT, TERMINAL, THEMES
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -44,7 +44,7 @@ class InspectorApp(App[None]):
                 Binding("question_mark", "help", "Keys", key_display="?"),
                 Binding("ctrl+p", "palette", "All that can be done", show=False),
                 Binding("q", "quit", "Quit"),
-                Binding("t", "switch_theme", "Light or dark", show=False),
+                Binding("t", "switch_theme", "Dark, light, or the terminal's colours", show=False),
             ],
         ),
         Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
@@ -62,17 +62,16 @@ class InspectorApp(App[None]):
             live: whether it listens for changes.
         """
         super().__init__()
+        self._store_root = store.root
         self.remembered = Remembered(store.root)
         self._key_order = KeyOrder(self, super().on_event)
         self._keys = self._keymap_of(store) if store.settings.keys else {}
         self.set_keymap(self._keys)
         self.animation_level = "none"  # a page key is on the screen in 8 ms, with smooth scrolling in 40
-        for theme in (DARK, LIGHT):
+        for theme in THEMES:
             self.register_theme(theme)
         if "TEXTUAL_THEME" not in os.environ:
-            # Assigned, it would have every style sheet parsed once more before the first screen.
-            self.set_reactive(InspectorApp.theme, self._remembered_theme())
-            self.stylesheet.set_variables(self.get_css_variables())
+            self._take_up_theme(self.remembered.get("theme", DARK.name))
         self._inspector = Inspector(store, self.remembered, target=target, clock=clock)
         self._feed = Feed(store, self) if live else None
 
@@ -86,9 +85,13 @@ class InspectorApp(App[None]):
         panes = [pane.BINDINGS for pane in (InspectorApp, Inspector, BufferActions, BufferList, FoundLines, Viewer)]
         return keymap_of(store.settings.keys, panes, store.layout.config)
 
-    def _remembered_theme(self) -> str:
-        theme = self.remembered.get("theme", DARK.name)
-        return theme if theme in self.available_themes else DARK.name
+    def _take_up_theme(self, theme: str) -> None:
+        if theme == TERMINAL.name:
+            self.theme = theme  # its colours are of another nature: more than the style sheet has to know
+            return
+        # Assigned, it would have every style sheet parsed once more before the first screen.
+        self.set_reactive(InspectorApp.theme, theme if theme == LIGHT.name else DARK.name)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def get_default_screen(self) -> Inspector:
         """The only screen that is always there."""
@@ -107,6 +110,13 @@ class InspectorApp(App[None]):
         if self._feed is not None:
             self._feed.close()
         self.remembered.save()
+
+    def _fatal_error(self) -> None:
+        """A fault of ours ends it: in a sentence, with the whole story in a file for whoever mends it."""
+        from sightline.tui.fault import keep, told
+
+        self._exit_renderables.append(told(keep(self._store_root, self._exception)))
+        self._close_messages_no_wait()
 
     # what happens
 
@@ -151,8 +161,9 @@ class InspectorApp(App[None]):
         self._inspector.open_query()
 
     def action_switch_theme(self) -> None:
-        """Light instead of dark, or the other way round."""
-        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+        """The next theme."""
+        names = [theme.name for theme in THEMES]
+        self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
         self.remembered.put("theme", self.theme)
 
     def action_help(self) -> None:

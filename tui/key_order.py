@@ -13,7 +13,7 @@ from textual import events
 from textual.app import App
 from textual.message_pump import MessagePump
 
-PATIENCE_SECONDS = 0.25
+PATIENCE_SECONDS = 1.0
 """After this a key counts as dealt with: its widget may have been taken away with it, or wait for something."""
 
 Typed = events.Key | events.Paste

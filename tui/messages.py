@@ -232,3 +232,16 @@ class PromptLeft(Message):
 
 class CaseSwitched(Message):
     """Letters are to match in another way than they did in the search that is being typed."""
+
+
+class SplitDragged(Message):
+    """What stands between the panes was dragged to a cell of the screen."""
+
+    def __init__(self, x: int, y: int, *, stacked: bool) -> None:
+        super().__init__()
+        self.x = x
+        self.y = y
+        self.stacked = stacked
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, SplitDragged)

@@ -1,6 +1,8 @@
-"""The two themes: dark, and light."""
+"""The themes: dark, light, and the terminal's own colours, whichever those are."""
 
-from textual.theme import Theme
+from dataclasses import replace
+
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
     name="sightline-dark",
@@ -31,3 +33,16 @@ LIGHT = Theme(
     error="#b3262e",
     dark=False,
 )
+
+_ANSI = BUILTIN_THEMES["ansi-dark"]
+TERMINAL = replace(
+    _ANSI,
+    name="sightline-terminal",
+    primary="ansi_cyan",
+    secondary="ansi_bright_cyan",  # no blue: that is behind the cursor's row
+    accent="ansi_yellow",
+    variables={**_ANSI.variables, "primary-muted": "ansi_blue", "panel-lighten-1": "ansi_bright_black"},
+)
+
+THEMES = (DARK, LIGHT, TERMINAL)
+"""In the order that a key goes through them."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -54,13 +55,16 @@ def test_a_go_to_behind_a_filter_and_two_enters_arrives(store: Store) -> None:
     run(body)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(typed=st.text("/gj\r\x1b\t:5G?", max_size=9))
 def test_a_burst_has_the_effect_of_its_keys(typed: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     reached = []
 
     async def body() -> None:
-        with open_store(tmp_path_factory.mktemp("root")) as store:
+        with (
+            patch("sightline.tui.key_order.PATIENCE_SECONDS", 60),
+            open_store(tmp_path_factory.mktemp("root")) as store,
+        ):
             fill(store)
             for at_once in (True, False):
                 app = InspectorApp(store, clock=lambda: NOW, live=False)

@@ -14,8 +14,10 @@ from sightline.tui.ordering import GROUPS, SORTS, Order
 from sightline.tui.prompts import PROMPTS
 from sightline.tui.remembered import Remembered
 from sightline.tui.screens.buffer_actions import BufferActions
+from sightline.tui.splitting import Split
 from sightline.tui.strips import Part
 from sightline.tui.widgets.buffer_list import AGES_SECONDS, BufferList
+from sightline.tui.widgets.divider import Divider
 from sightline.tui.widgets.header import Header
 from sightline.tui.widgets.info import Info
 from sightline.tui.widgets.key_bar import KeyBar
@@ -41,6 +43,8 @@ class Inspector(BufferActions):
         "anywhere",
         [
             Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="Tab"),
+            Binding("less_than_sign", "resize(-1)", "Smaller list", show=False),
+            Binding("greater_than_sign", "resize(1)", "Larger list", show=False),
             Binding("escape", "clear_filter", "Clear the filter", show=False),
         ],
     )
@@ -63,6 +67,7 @@ class Inspector(BufferActions):
         """
         super().__init__(store, clock)
         self._remembered = remembered
+        self._split = Split(self, remembered, "-narrow")
         self._target = target
         self._query = ""
         self._contents: Contents | None = None
@@ -80,6 +85,7 @@ class Inspector(BufferActions):
                 yield ListTitle(order)
                 selected = target.buffer.name if target else ""
                 yield BufferList(self._store, clock=self._clock, selected=selected, order=order)
+            yield Divider()
             with Vertical(id="right"):
                 yield Info(clock=self._clock)
                 yield Viewer(self._store, line=target.first if target else 0)
@@ -90,6 +96,7 @@ class Inspector(BufferActions):
 
     def on_mount(self) -> None:
         """Show what is there, before the first layout, so that the first screen is painted once and whole."""
+        self._split.lay_out()
         self._show(self.query_one(BufferList).first_look())
         self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # a running capture's duration goes on with the ages
         if self._target is not None:  # whoever names an output means to read it
@@ -289,6 +296,21 @@ class Inspector(BufferActions):
         panes = [pane for pane in self.focus_chain if pane.id in ("buffers", "found", "viewer", "result-lines")]
         at = next((at for at, pane in enumerate(panes) if pane.has_focus), -1)
         self.set_focus(panes[(at + 1) % len(panes)])
+
+    # the split between the panes
+
+    def on_resize(self) -> None:
+        """A share of the width is none of the height."""
+        if self._is_whole:
+            self._split.lay_out()
+
+    def action_resize(self, steps: int) -> None:
+        """Give the list more of the screen, or less."""
+        self._split.step(steps)
+
+    def on_split_dragged(self, message: messages.SplitDragged) -> None:
+        """The line between the panes goes where the mouse is."""
+        self._split.drag(message)
 
     # asking: see `tui.querying`, loaded when it is first wanted
 

@@ -7,6 +7,8 @@ from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar
 from sightline.tui.wording import MARKS, counted
 
+_NEARLY = 0.95  # of a limit
+
 
 class Header(Bar):
     """Name at the left, counts at the right."""
@@ -34,12 +36,25 @@ class Header(Bar):
     def _tell(self) -> None:
         counts = self._counts
         running = [Part(f"{MARKS['running']} {counts.running:,} running", "running"), Part("  ·  ", "dim")]
-        held = f"{human_bytes(counts.held)} of {human_bytes(self._settings.max_bytes)} "
+        settings = self._settings
+        held = Part(
+            f"{human_bytes(counts.held)} of {human_bytes(settings.max_bytes)} ",
+            _warning(counts.held, settings.max_bytes),
+        )
+        buffers = Part(
+            f"{counts.buffers:,} of {counted(settings.max_buffers, 'buffer')}",
+            _warning(counts.buffers, settings.max_buffers),
+        )
         right = [
             *([Part("polling", "failed"), Part("  ·  ", "dim")] if self._polling else []),
             *(running if counts.running else []),
-            Part(counted(counts.buffers, "buffer")),
+            buffers,
             Part("  ·  ", "dim"),
-            Part(held),
+            held,
         ]
         self.say(([Part(" ◉ ", "accent"), Part("Sightline", "strong")], right))
+
+
+def _warning(held: int, most: int) -> str:
+    """The style of a count that is near its limit: the least recently used will go soon."""
+    return "interrupted" if held >= most * _NEARLY else ""

@@ -8,17 +8,20 @@ from sightline.tui.messages import PlaceChanged
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar
+from sightline.tui.widgets.divider import Dragging
 from sightline.tui.wording import MARKS, PIN, facts, state_of
+from textual import events
 
 
 class Info(Bar):
-    """Two rows: state, ref and command with the place in the output; then the facts."""
+    """Two rows: state, ref and command with the place in the output; then the facts. Stacked panes are resized here."""
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(id="info")
         self._clock = clock
         self._buffer: Buffer | None = None
         self._place = PlaceChanged(0, 0, 0, False, "")
+        self._dragging = Dragging(self, stacked=True)
 
     def about(self, buffer: Buffer | None) -> None:
         """Tell of another buffer, or of another record of the same one."""
@@ -61,3 +64,15 @@ class Info(Bar):
             parts.append(Part(f" {place.first:,}-{place.last:,}"))
             parts.append(Part(f" of {place.total:,} ", "dim"))
         return parts
+
+    def on_mouse_down(self) -> None:
+        """Take hold of it."""
+        self._dragging.hold(True)
+
+    def on_mouse_up(self) -> None:
+        """Let go."""
+        self._dragging.hold(False)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag it."""
+        self._dragging.follow(event)

@@ -1,0 +1,65 @@
+"""How the panes share the screen: chosen by key or by mouse, kept from one time to the next."""
+
+from sightline.tui.messages import SplitDragged
+from sightline.tui.remembered import Remembered
+from textual.css.scalar import Scalar
+from textual.screen import Screen
+from textual.widget import Widget
+
+LEAST, MOST, STEP = 15, 85, 5
+"""Percent that a pane keeps at least, has at most, and moves by with a key."""
+
+_BESIDE, _STACKED = "split", "split_stacked"  # shares of the width where panes stand beside each other, of the height
+
+
+class Split:
+    """The share of the first pane; as the style sheet has it while nobody has chosen one."""
+
+    def __init__(self, screen: Screen[None], remembered: Remembered, stacked_class: str) -> None:
+        """Take up the shares of the last time.
+
+        Args:
+            screen: with the panes `#left` and `#right` in `#panes`.
+            remembered: what was chosen the last time.
+            stacked_class: the class that the screen has while its panes are stacked.
+        """
+        self._screen = screen
+        self._remembered = remembered
+        self._stacked_class = stacked_class
+
+    @property
+    def _is_stacked(self) -> bool:
+        return self._screen.has_class(self._stacked_class)
+
+    def lay_out(self) -> None:
+        """Give the first pane its share; a share of the width is none of the height."""
+        left, stacked = self._screen.query_one("#left"), self._is_stacked
+        share = self._remembered.get(_STACKED if stacked else _BESIDE, 0)
+        wanted = f"{share}%" if LEAST <= share <= MOST else ""
+        _set(left, "height", wanted if stacked else "")
+        _set(left, "width", "" if stacked else wanted)
+        _set(left, "max_width", "" if stacked or not wanted else f"{MOST}%")
+
+    def step(self, steps: int) -> None:
+        """Give the first pane more of the screen, or less."""
+        left, panes = self._screen.query_one("#left").outer_size, self._screen.query_one("#panes").size
+        cells, of = (left.height, panes.height) if self._is_stacked else (left.width, panes.width)
+        self._move_to(round(cells * 100 / max(of, 1) / STEP) * STEP + steps * STEP)
+
+    def drag(self, message: SplitDragged) -> None:
+        """Follow the mouse."""
+        panes, stacked = self._screen.query_one("#panes").region, self._is_stacked
+        if message.stacked == stacked:
+            cells, of = (message.y - panes.y, panes.height) if stacked else (message.x - panes.x, panes.width)
+            self._move_to(round(cells * 100 / max(of, 1)))
+
+    def _move_to(self, share: int) -> None:
+        self._remembered.put(_STACKED if self._is_stacked else _BESIDE, max(LEAST, min(share, MOST)))
+        self.lay_out()
+
+
+def _set(widget: Widget, rule: str, value: str) -> None:
+    """Set a style where it is another one: each time it is set, the screen is laid out anew."""
+    wanted = Scalar.parse(value) if value else None
+    if widget.styles.inline.get_rule(rule, None) != wanted:
+        setattr(widget.styles, rule, wanted)
