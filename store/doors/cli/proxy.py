@@ -1,15 +1,15 @@
 """``sightline proxy``: an MCP server with its large results kept; the client starts this in the server's place."""
 
 import os
-import signal
-from typing import Any, NoReturn
+import sys
+from typing import TYPE_CHECKING, Any
 
-from sightline.store.audit.sessions import working_directory
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import tell_error
-from sightline.store.errors import StoreFailed, UsageError
-from sightline.store.profile import load_profile
-from sightline.store.store import Store
+from sightline.store.errors import UsageError
+
+if TYPE_CHECKING:
+    from sightline.store.doors.mcp.proxy import Proxy
+    from sightline.store.doors.mcp.wire import LineWriter
 
 _WITH_VALUE = ("--min-bytes", "--profile", "--session", "--url", "--bearer-env")
 
@@ -38,7 +38,7 @@ def main(name: str, words: list[str]) -> int:
     if given.bearer_env and not given.url:
         made.error("--bearer-env goes with --url")
     given.only = given.only.replace(",", " ").split()
-    return _proxy(given, argv)
+    return _url(given) if given.url else _stdio(given, argv)
 
 
 def _size(text: str) -> int:
@@ -72,31 +72,29 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
     return own, []
 
 
-def _proxy(given: Any, argv: list[str]) -> int:
-    keeps = _can_keep(given.profile)
-    if given.url:
-        return _serve_url(given, keeps)
-    if not keeps:
-        _become(argv)
-    from sightline.store.doors.mcp.proxy_stdio import Server, serve
+def _stdio(given: Any, argv: list[str]) -> int:
+    from sightline.store.doors.mcp.proxy_server import Server
 
     server = Server(argv)
-    from sightline.store.doors.mcp.proxy import make_proxy  # loaded while the server starts
-    from sightline.store.doors.mcp.wire import LineWriter
+    try:  # all that follows is loaded while the server starts
+        from sightline.store.doors.mcp.proxy_stdio import serve
+        from sightline.store.doors.mcp.wire import LineWriter
 
-    client = LineWriter(1)
-    return serve(server, make_proxy(client, **_options(given)), client)
+        client = LineWriter(1)
+        proxy = _proxy(given, client)
+    except BaseException:
+        server.end()
+        raise
+    return serve(server, proxy, client)
 
 
-def _serve_url(given: Any, keeps: bool) -> int:
+def _url(given: Any) -> int:
     # All of this is loaded here only: the SDK takes longer than everything else.
-    from sightline.store.doors.mcp.proxy import make_proxy
     from sightline.store.doors.mcp.proxy_http import serve_url
     from sightline.store.doors.mcp.wire import LineWriter
 
     client = LineWriter(1)
-    proxy = make_proxy(client, **_options(given)) if keeps else None
-    return serve_url(given.url, proxy, client, token=_token(given.bearer_env))
+    return serve_url(given.url, _proxy(given, client), client, token=_token(given.bearer_env))
 
 
 def _token(variable: str) -> str:
@@ -105,28 +103,29 @@ def _token(variable: str) -> str:
     return os.environ.get(variable, "")
 
 
-def _options(given: Any) -> dict[str, Any]:
-    return {"profile": given.profile, "session": given.session, "min_bytes": given.min_bytes, "only": given.only}
+def _proxy(given: Any, client: "LineWriter") -> "Proxy | None":
+    """What becomes of the lines; None where nothing may be kept, or can be: a store out of order costs no server."""
+    from sightline.store.config import default_root, load_settings
+    from sightline.store.disk.layout import Layout
+    from sightline.store.doors.mcp.proxy import Proxy
+    from sightline.store.profile import check_profile_name
 
-
-def _can_keep(profile: str) -> bool:
-    """Whether there is a store, and something may be kept here; a store that is out of order costs no server."""
+    layout = Layout(default_root())
+    settings = load_settings(layout.config)
+    if given.profile:
+        check_profile_name(given.profile, "--profile")
     try:
-        with Store() as store:
-            load_profile(profile or store.settings.profile, "--profile" if profile else "profile")
-            return store.settings.captures(working_directory())
-    except StoreFailed as error:
-        tell_error(error)
-        return False
+        layout.ensure()
+    except OSError as error:
+        print(f"sightline: the store at {layout.root} cannot be used: {error.strerror}", file=sys.stderr, flush=True)
+        return None
+    if not settings.captures(_folder()):
+        return None
+    return Proxy(client, profile=given.profile, session=given.session, min_bytes=given.min_bytes, only=given.only)
 
 
-def _become(argv: list[str]) -> NoReturn:
-    """Nothing can be kept: be the server itself."""
-    from sightline.store.capture.spawn import RESTORED_SIGNALS, not_started
-
-    for number in RESTORED_SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
+def _folder() -> str:
     try:
-        os.execvp(argv[0], argv)  # noqa: S606 - no shell is wanted
-    except (OSError, ValueError) as error:
-        raise not_started(argv[0], None, error) from error
+        return os.getcwd()
+    except FileNotFoundError:  # it was removed under us
+        return os.environ.get("PWD", "")

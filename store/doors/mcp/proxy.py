@@ -8,18 +8,21 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Collection
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from sightline.store.doors.mcp.call import Call, Outcome
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
 from sightline.store.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, opened_by
-from sightline.store.doors.mcp.proxy_keep import ResultKeeper
 from sightline.store.doors.mcp.proxy_spans import NotPlain, Span, array_of, object_of, parse, plain, replaced, without
 from sightline.store.doors.mcp.proxy_tools import ADDED, Names, next_call
 from sightline.store.doors.mcp.service import Service
 from sightline.store.doors.mcp.wire import Id, LineWriter, encode, error_of, result_of
 from sightline.store.errors import SightlineError
+
+if TYPE_CHECKING:  # loaded while the server starts
+    from sightline.store.doors.mcp.proxy_keep import ResultKeeper
 
 Change = tuple[int, int, str]
 """A part of a line and what is sent instead: (start, end, text)."""
@@ -28,42 +31,44 @@ _message = object_of(result=object_of(content=array_of(plain), tools=array_of(ob
 _batch = array_of(_message)
 
 
-def make_proxy(
-    client: LineWriter, *, profile: str, session: str, min_bytes: int | None, only: Collection[str]
-) -> "Proxy":
-    """A proxy that keeps in the default store, which is opened when it is first needed.
-
-    Args:
-        client: takes lines for the client.
-        profile: name of the profile; empty for that of the settings.
-        session: name of the session of all calls; empty to go by client and harness.
-        min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
-        only: names of the tools whose results may be kept; all by default.
-    """
-    names = Names()
-    service = Service(Options(tools=ADDED, profile=profile, session=session), next_call(names))
-    return Proxy(service, ResultKeeper(service, min_bytes=min_bytes, only=only), names, client)
+def _changed(send: Callable[[list[Change]], None], span: Span, instead: str) -> None:
+    send([(span.start, span.end, instead)])
 
 
 class Proxy:
     """One client and one server. A thread hands in the client's lines, another one the server's.
 
-    Args:
-        service: answers the tools that are added.
-        keeper: keeps and logs what the server answers.
-        names: what the tools that are added are called.
-        client: takes lines for the client.
+    What is kept goes to the default store, which is opened when it is first needed.
     """
 
-    def __init__(self, service: Service, keeper: ResultKeeper, names: Names, client: LineWriter) -> None:
-        self._service = service
-        self._keeper = keeper
-        self._names = names
+    def __init__(
+        self,
+        client: LineWriter,
+        *,
+        profile: str = "",
+        session: str = "",
+        min_bytes: int | None = None,
+        only: Collection[str] = (),
+    ) -> None:
+        """Nothing is loaded or opened yet that only a result needs.
+
+        Args:
+            client: takes lines for the client.
+            profile: name of the profile; empty for that of the settings.
+            session: name of the session of all calls; empty to go by client and harness.
+            min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
+            only: names of the tools whose results may be kept; all by default.
+        """
         self._client = client
+        self._min_bytes = min_bytes
+        self._only = frozenset(only)
+        self._names = Names()
+        self._service = Service(Options(tools=ADDED, profile=profile, session=session), next_call(self._names))
         self._ledger = Ledger()
         self._opened = Context("")
         self._ours: dict[Id, tuple[Call, threading.Thread]] = {}
         self._server_info: Any = None
+        self._made: ResultKeeper | None = None
         self._has_warned = False
 
     @property
@@ -145,9 +150,10 @@ class Proxy:
         thread.start()
 
     def prepare(self) -> None:
-        """Load and open what the first result needs."""
+        """Load and open what the first result needs, while the server starts."""
         try:
             self._service.desk()
+            import sightline.store.doors.mcp.proxy_keep  # noqa: F401
         except Exception as error:
             self._warn(error)
 
@@ -169,10 +175,23 @@ class Proxy:
             messages = []
         if not messages or not self._rewrite(text, messages):
             self._client.write_pieces(iter((line,)))
-        try:
-            self._keeper.catch_up()
-        except Exception as error:
-            self._warn(error)
+        if self._made:
+            try:
+                self._made.catch_up()
+            except Exception as error:
+                self._warn(error)
+
+    @property
+    def _keeper(self) -> "ResultKeeper":
+        """Keeps and logs; made by the thread that hands in the server's lines."""
+        if self._made is None:
+            from sightline.store.doors.mcp.proxy_keep import ResultKeeper
+
+            self._made = ResultKeeper(self._service, min_bytes=self._min_bytes)
+        return self._made
+
+    def _may_keep(self, tool: str) -> bool:
+        return not self._only or tool in self._only
 
     def _rewrite(self, text: str, messages: list[Any]) -> bool:
         """Send a line with what is to be changed in it; False where nothing is."""
@@ -216,7 +235,8 @@ class Proxy:
         self, text: str, message: dict[str, Span], call: ToolCall, send: Callable[[list[Change]], None]
     ) -> bool:
         if result := message.get("result"):
-            return self._keeper.result(call, text, result, lambda instead: send([(result.start, result.end, instead)]))
+            change = partial(_changed, send, result)
+            return self._keeper.result(call, text, result, change if self._may_keep(call.name) else None)
         if error := message.get("error"):
             self._keeper.passed(call, text[error.start : error.end])
         return False
@@ -236,7 +256,7 @@ class Proxy:
             if not isinstance(name, str):
                 continue
             self._names.take(name)
-            if "outputSchema" in tool.value and self._keeper.may_keep(name):
+            if "outputSchema" in tool.value and self._may_keep(name):
                 changes.append((tool.start, tool.end, without(text, tool, tool.value, "outputSchema")))
         if "nextCursor" not in members or members["nextCursor"].value is None:
             ours = ",".join(encode(definition).decode() for definition in self._names.definitions())

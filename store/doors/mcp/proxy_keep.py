@@ -1,6 +1,6 @@
 """Results on their way through: large ones are kept and shown in part, all others only logged."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.audit.sessions import working_directory
@@ -31,34 +31,28 @@ class ResultKeeper:
     Args:
         service: opens the store when it is first needed.
         min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
-        only: names of the tools whose results may be kept; all by default.
     """
 
-    def __init__(self, service: Service, *, min_bytes: int | None, only: Collection[str] = ()) -> None:
+    def __init__(self, service: Service, *, min_bytes: int | None) -> None:
         self._service = service
         self._min_bytes = min_bytes
-        self._only = frozenset(only)
         self._cwd = working_directory()
         self._logged: list[Appended] = []
 
-    def may_keep(self, tool: str) -> bool:
-        """Whether a tool's results may be kept."""
-        return not self._only or tool in self._only
-
-    def result(self, call: ToolCall, text: str, span: Span, send: Callable[[str], None]) -> bool:
+    def result(self, call: ToolCall, text: str, span: Span, send: Callable[[str], None] | None) -> bool:
         """Keep a large result and send what is shown of it instead.
 
         Args:
             call: what the client called.
             text: the server's line.
             span: where the result stands in it, ``content`` walked into.
-            send: takes the result that is sent instead.
+            send: takes the result that is sent instead; None where it may not be kept.
 
         Returns:
             False where nothing was sent: the result is to pass as it is, and has been logged if it could be.
         """
         result = read_result(text, span)
-        if result and self.may_keep(call.name) and self._is_large(result) and self._keep(call, result, send):
+        if result and send and self._is_large(result) and self._keep(call, result, send):
             return True
         self.passed(call, told(result) if result else text[span.start : span.end])
         return False

@@ -1,19 +1,15 @@
-"""The proxy's two ends on pipes: a server as a child process that ends with its client, and the other way round."""
+"""The proxy on pipes: lines are copied both ways, the server ends with its client, and the other way round."""
 
-import fcntl
 import os
 import select
 import signal
 import threading
-from typing import TYPE_CHECKING
 
-from sightline.store.capture.spawn import PIPE_BYTES, RESTORED_SIGNALS, not_started
 from sightline.store.disk.layout import write_all
+from sightline.store.doors.mcp.proxy import Proxy
 from sightline.store.doors.mcp.proxy_lines import PassingLines
+from sightline.store.doors.mcp.proxy_server import Server
 from sightline.store.doors.mcp.wire import LineWriter
-
-if TYPE_CHECKING:  # loaded while the server starts
-    from sightline.store.doors.mcp.proxy import Proxy
 
 CLIENT_GONE_SECONDS = 2.0
 """How long a server may go on after its client has gone, before it is asked to end; and then, before it is ended."""
@@ -28,67 +24,12 @@ _LOOK_SECONDS = 0.05
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-class Server:
-    """A server that runs as a child process, its standard error ours.
-
-    Attributes:
-        stdin: descriptor of the pipe to it.
-        stdout: descriptor of the pipe from it.
-        pid: its process.
-    """
-
-    def __init__(self, argv: list[str]) -> None:
-        """Start it. Raises CommandNotStarted."""
-        theirs_in, self.stdin = os.pipe()
-        self.stdout, theirs_out = os.pipe()
-        if hasattr(fcntl, "F_SETPIPE_SZ"):
-            try:
-                fcntl.fcntl(self.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-            except OSError:
-                pass  # a user's share of pipe memory may be used up: the default size works too
-        actions = [(os.POSIX_SPAWN_DUP2, theirs_in, 0), (os.POSIX_SPAWN_DUP2, theirs_out, 1)]
-        try:
-            self.pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setsigdef=RESTORED_SIGNALS)
-        except (OSError, ValueError) as error:
-            raise not_started(argv[0], None, error) from error
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
-        self._ended = threading.Event()
-
-    def wait(self) -> int:
-        """Wait for its end; its exit code, 128 + N after signal N. For the main thread: signals are heard meanwhile."""
-        _, status = os.waitpid(self.pid, 0)
-        self._ended.set()
-        code = os.waitstatus_to_exitcode(status)
-        return code if code >= 0 else 128 - code
-
-    def signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
-        if not self._ended.is_set():
-            try:
-                os.kill(self.pid, number)
-            except ProcessLookupError:
-                pass
-
-    def end_within(self, seconds: float, *signals: int) -> None:
-        """Send it the signals one after the other, each after so many seconds more, until it has ended; do not wait."""
-
-        def insist() -> None:
-            for number in signals:
-                if self._ended.wait(seconds):
-                    return
-                self.signal(number)
-
-        threading.Thread(target=insist, daemon=True).start()
-
-
-def serve(server: Server, proxy: "Proxy", client: LineWriter) -> int:
+def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
     """Copy lines both ways until the server has ended; its exit code. For the main thread.
 
     Args:
         server: the server, running.
-        proxy: what becomes of each line.
+        proxy: what becomes of each line; None to pass them on as they come.
         client: standard output; the client's lines come from standard input.
     """
     for fd in (0, 1):
@@ -98,12 +39,14 @@ def serve(server: Server, proxy: "Proxy", client: LineWriter) -> int:
     copying = _FromServer(server, proxy, client)
     threading.Thread(target=_from_client, args=(server, proxy), daemon=True).start()
     copying.start()
-    proxy.prepare()
+    if proxy:
+        proxy.prepare()
     code = server.wait()
     for number in _PASSED_ON:
         signal.signal(number, signal.SIG_DFL)
     copying.drain()
-    proxy.finish(ANSWER_SECONDS)
+    if proxy:
+        proxy.finish(ANSWER_SECONDS)
     return code
 
 
@@ -115,11 +58,13 @@ def _pass_on(server: Server, number: int) -> None:
         server.end_within(TERM_GRACE_SECONDS, signal.SIGKILL)
 
 
-def _from_client(server: Server, proxy: "Proxy") -> None:
-    lines = PassingLines(0, lambda: True)
+def _from_client(server: Server, proxy: Proxy | None) -> None:
+    lines = PassingLines(0, lambda: proxy is not None)
     try:
         while (line := lines.next()) is not None:
-            for piece in (proxy.from_client(line),) if isinstance(line, bytes) else line:
+            if isinstance(line, bytes):
+                line = iter((proxy.from_client(line) if proxy else line,))
+            for piece in line:
                 write_all(server.stdin, piece)
     except OSError:  # the server reads no more: the client is told as it would be without us
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -139,22 +84,22 @@ def _watch_reader() -> None:
 class _FromServer(threading.Thread):
     """Copies the server's lines to the client."""
 
-    def __init__(self, server: Server, proxy: "Proxy", client: LineWriter) -> None:
+    def __init__(self, server: Server, proxy: Proxy | None, client: LineWriter) -> None:
         super().__init__(daemon=True)
         self._server = server
         self._proxy = proxy
         self._client = client
-        self._lines = PassingLines(server.stdout, lambda: proxy.waits)
+        self._lines = PassingLines(server.stdout, lambda: proxy is not None and proxy.waits)
         self._is_busy = False
 
     def run(self) -> None:
         try:
             while (line := self._lines.next()) is not None:
                 self._is_busy = True
-                if isinstance(line, bytes):
+                if self._proxy and isinstance(line, bytes):
                     self._proxy.from_server(line)
                 else:
-                    self._client.write_pieces(line)
+                    self._client.write_pieces(iter((line,)) if isinstance(line, bytes) else line)
                 self._is_busy = False
         except OSError:  # the client has gone: the server is told as it would be without us
             os.close(self._server.stdout)

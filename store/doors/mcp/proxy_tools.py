@@ -1,11 +1,12 @@
 """The two tools that the proxy adds to a server's own: how they are told of, and what they are called."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sightline.store.doors.mcp.calls import calls_in
 from sightline.store.doors.mcp.tools import definitions
-from sightline.store.tools.asking import Calls
+
+if TYPE_CHECKING:
+    from sightline.store.tools.asking import Calls
 
 READ_OUTPUT, QUERY = "read_output", "query"
 ADDED = (READ_OUTPUT, QUERY)
@@ -77,12 +78,13 @@ def _is_renamed(name: str, verb: str) -> bool:
     return not base and (not number or (number[:1] == "_" and number[1:].isdigit()))
 
 
-def next_call(names: Names) -> Calls:
+def next_call(names: Names) -> "Calls":
     """How a next call is written for this client: as the server's, with the names that the tools have here."""
-    plain = calls_in(ADDED)
 
     def calls(verb: str, **arguments: Any) -> str:
-        told = plain(verb, **arguments)
+        from sightline.store.doors.mcp.calls import calls_in  # what is written for a reply has been loaded by it
+
+        told = calls_in(ADDED)(verb, **arguments)
         return names.of(verb) + told.removeprefix(verb) if verb in ADDED else told
 
     return calls

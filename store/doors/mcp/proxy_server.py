@@ -1,0 +1,71 @@
+"""A server that runs as a child of the proxy, and how it comes to its end.
+
+It loads next to nothing: the server is to start before all else is.
+"""
+
+import fcntl
+import os
+import signal
+import threading
+
+from sightline.store.capture.spawn import PIPE_BYTES, RESTORED_SIGNALS, not_started
+
+
+class Server:
+    """A server that runs as a child process, its standard error ours.
+
+    Attributes:
+        stdin: descriptor of the pipe to it.
+        stdout: descriptor of the pipe from it.
+        pid: its process.
+    """
+
+    def __init__(self, argv: list[str]) -> None:
+        """Start it. Raises CommandNotStarted."""
+        theirs_in, self.stdin = os.pipe()
+        self.stdout, theirs_out = os.pipe()
+        if hasattr(fcntl, "F_SETPIPE_SZ"):
+            try:
+                fcntl.fcntl(self.stdout, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+            except OSError:
+                pass  # a user's share of pipe memory may be used up: the default size works too
+        actions = [(os.POSIX_SPAWN_DUP2, theirs_in, 0), (os.POSIX_SPAWN_DUP2, theirs_out, 1)]
+        try:
+            self.pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setsigdef=RESTORED_SIGNALS)
+        except (OSError, ValueError) as error:
+            raise not_started(argv[0], None, error) from error
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        self._ended = threading.Event()
+
+    def wait(self) -> int:
+        """Wait for its end; its exit code, 128 + N after signal N. For the main thread: signals are heard meanwhile."""
+        _, status = os.waitpid(self.pid, 0)
+        self._ended.set()
+        code = os.waitstatus_to_exitcode(status)
+        return code if code >= 0 else 128 - code
+
+    def signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if not self._ended.is_set():
+            try:
+                os.kill(self.pid, number)
+            except ProcessLookupError:
+                pass
+
+    def end_within(self, seconds: float, *signals: int) -> None:
+        """Send it the signals one after the other, each after so many seconds more, until it has ended; do not wait."""
+
+        def insist() -> None:
+            for number in signals:
+                if self._ended.wait(seconds):
+                    return
+                self.signal(number)
+
+        threading.Thread(target=insist, daemon=True).start()
+
+    def end(self) -> None:
+        """End it at once: nobody will talk to it."""
+        self.signal(signal.SIGKILL)
+        self.wait()
