@@ -38,9 +38,9 @@ COMMANDS = {
     "unpin": _Command("unpin", "let a buffer go when its time comes"),
     "rm": _Command("rm", "remove buffers"),
     "gc": _Command("gc", "apply the limits now"),
-    "proxy": _Command("proxy", "stand in front of an MCP server and keep its large results"),
     "doctor": _Command("doctor", "check the store, and mend what can be mended"),
     "mcp": _Command("mcp", "serve an agent's client over MCP"),
+    "proxy": _Command("proxy", "stand in front of an MCP server and keep its large results"),
     "serve": _Command("serve", "open the inspector in a browser"),
     "demo": _Command("demo", "make a demo store and look around in it"),
 }
