@@ -12,6 +12,7 @@ from sightline.store.audit.overview import Overview
 from sightline.store.audit.spans import Spans, size
 from sightline.store.records import Buffer
 from sightline.store.tools import read_file as files
+from sightline.store.tools.command_view import command_reply, ending_of
 from sightline.store.tools.query import Request, query
 
 ROWS = 400
@@ -213,3 +214,19 @@ def test_a_command_that_was_not_kept_concerns_no_buffer(agent: Any, buffer: Buff
     agent.store.settings = agent.store.settings._replace(capture_off=("/",))
     agent.run(f"head -n 2 {buffer.ref}")
     assert agent.views()[-1].refs == ()
+
+
+def test_a_line_that_went_on_after_it_was_shown_is_shown_again_whole(agent: Any) -> None:
+    recording = agent.store.begin("cmd", "slow", "/", agent.asking.session.name)
+    recording.register()
+    recording.append("out", b"one\ntw")
+    running = agent.store.with_progress(agent.store.index.running()[0])
+    agent.deliver(
+        command_reply(agent.asking, running, ending_of(running), verbosity="auto", verb="run_command", request={})
+    )
+    assert agent.told.endswith("one\ntw")
+    recording.append("out", b"o\nthree\n")
+    recording.seal(exit_code=0)
+    agent.read(running.ref, wait=0)
+    assert agent.told.endswith("two\nthree\n")
+    assert "one" not in agent.told
