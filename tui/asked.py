@@ -9,7 +9,7 @@ from sightline.store.errors import SightlineError, UsageError
 from sightline.store.query.options import GRAMMARS
 from sightline.store.query.words import Word, split
 from sightline.store.records import Buffer
-from sightline.store.refs import looks_like_a_ref
+from sightline.store.refs import format_ref, looks_like_a_ref
 from sightline.store.tools.read_output import Request
 
 FORMS = (
@@ -76,10 +76,17 @@ def asked(text: str, ref: str) -> Asked | None:
     return Pipeline(over(text, ref))
 
 
-def meant_ref(buffer: Buffer | None) -> str:
-    """The ref of all that the viewer shows of a buffer, with the viewer's line numbers; empty for none."""
+def meant_ref(buffer: Buffer | None, stream: str = "") -> str:
+    """The ref of all that the viewer shows of a buffer, with the viewer's line numbers; empty for none.
+
+    Args:
+        buffer: the buffer.
+        stream: the only one that is shown; empty where all are.
+    """
     if buffer is None or buffer.state == "evicted":
         return ""
+    if stream:
+        return format_ref(buffer.name, stream)
     if buffer.kind == "tool" or not buffer.stream("err").bytes:
         return buffer.ref
     return f"{buffer.ref}.{'all' if buffer.stream('out').bytes else 'err'}"

@@ -2,29 +2,27 @@
 
 import asyncio
 
-from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.outside import Call, Copies, editor_call, pager_call, run_outside
+from sightline.tui.outside import Call, Copies, Shown, editor_call, pager_call, run_outside
 from textual.app import App, SuspendNotSupported
 
 
-async def leave_for(app: App[None], store: Store, buffer: Buffer, program: str, line: int, copies: Copies) -> None:
+async def leave_for(app: App[None], store: Store, shown: Shown, program: str, copies: Copies) -> None:
     """Open a buffer in the ``pager`` or the ``editor``, and wait for its end.
 
     Args:
         app: is suspended meanwhile.
         store: the store.
-        buffer: the buffer.
+        shown: what is opened.
         program: which of the two.
-        line: the viewer's first line.
         copies: where an editor's copy goes.
     """
 
     def prepare() -> Call:
         if program == "pager":
-            return pager_call(store, buffer, line)
-        return editor_call(store, buffer, line, copies)
+            return pager_call(store, shown)
+        return editor_call(store, shown, copies)
 
     try:
         call = await asyncio.to_thread(prepare)
@@ -32,7 +30,7 @@ async def leave_for(app: App[None], store: Store, buffer: Buffer, program: str, 
             _run(app, call)
     except SuspendNotSupported:
         app.notify(
-            f"This terminal cannot be left to another program; `sightline path {buffer.ref}` names the file",
+            f"This terminal cannot be left to another program; `sightline path {shown.buffer.ref}` names the file",
             severity="warning",
             markup=False,
         )

@@ -31,6 +31,20 @@ _LINE_BYTES = 1 << 20  # of a longer line a pager gets the two ends
 _FED_BYTES = 1 << 16
 
 
+class Shown(NamedTuple):
+    """What the viewer shows.
+
+    Attributes:
+        buffer: the buffer.
+        stream: its only stream that is shown; empty where all are.
+        first: the first line on the screen.
+    """
+
+    buffer: Buffer
+    stream: str = ""
+    first: int = 1
+
+
 class Call(NamedTuple):
     """A program to be run in the terminal.
 
@@ -64,7 +78,7 @@ class Copies:
             self._folder = ""
 
 
-def pager_call(store: Store, buffer: Buffer, line: int, environment: Mapping[str, str] = os.environ) -> Call:
+def pager_call(store: Store, shown: Shown, environment: Mapping[str, str] = os.environ) -> Call:
     """How a buffer is opened in ``$PAGER``; ``less`` by default.
 
     `less` shows what a terminal would obey as text, and is kept from starting anything; any other pager may pass it on
@@ -72,38 +86,37 @@ def pager_call(store: Store, buffer: Buffer, line: int, environment: Mapping[str
 
     Args:
         store: the store.
-        buffer: the buffer.
-        line: the viewer's first line.
+        shown: what is opened.
         environment: where ``PAGER`` is looked for.
 
     Raises:
         SightlineError: there is nothing to show, or no such program.
     """
     words = _words(environment.get("PAGER") or _LESS, "PAGER")
-    targets = _targets(store, buffer)
+    targets = _targets(store, shown)
     if os.path.basename(words[0]) != _LESS:
-        return Call(words, {}, _safe_lines(store, buffer))
+        return Call(words, {}, _safe_lines(store, shown))
     paths = [store.text_path(target) for target in targets]
-    return Call([*words, *_at(words, line), "--", *paths], {"LESSSECURE": "1"})
+    return Call([*words, *_at(words, shown.first), "--", *paths], {"LESSSECURE": "1"})
 
 
-def editor_call(
-    store: Store, buffer: Buffer, line: int, copies: Copies, environment: Mapping[str, str] = os.environ
-) -> Call:
+def editor_call(store: Store, shown: Shown, copies: Copies, environment: Mapping[str, str] = os.environ) -> Call:
     """How a copy of a buffer is opened in ``$VISUAL`` or ``$EDITOR``; ``vi`` by default. As `pager_call`."""
     words = _words(environment.get("VISUAL") or environment.get("EDITOR") or "vi", "EDITOR")
-    if buffer.bytes > COPY_BYTES:
-        told = f"{buffer.ref} has {human_bytes(buffer.bytes)}, which is too much to copy for an editor"
+    targets = _targets(store, shown)
+    size = shown.buffer.stream(shown.stream).bytes if shown.stream else shown.buffer.bytes
+    if size > COPY_BYTES:
+        told = f"{shown.buffer.ref} has {human_bytes(size)}, which is too much to copy for an editor"
         raise UsageError(told, "P opens it in the pager")
     paths = []
-    for target in _targets(store, buffer):
+    for target in targets:
         path = copies.path(_file_name(target))
         if os.path.exists(path):
             os.unlink(path)
         shutil.copyfile(store.text_path(target), path)
         os.chmod(path, 0o400)
         paths.append(path)
-    return Call([*words, *_at(words, line), *paths], {})
+    return Call([*words, *_at(words, shown.first), *paths], {})
 
 
 def _words(command: str, variable: str) -> list[str]:
@@ -116,10 +129,13 @@ def _words(command: str, variable: str) -> list[str]:
     return words
 
 
-def _targets(store: Store, buffer: Buffer) -> list[Target]:
+def _targets(store: Store, shown: Shown) -> list[Target]:
     """The streams that make up what the viewer shows, line for line where there is one."""
+    buffer = shown.buffer
     if not buffer.bytes:
         raise UsageError(f"{buffer.ref} is empty", "there is nothing to open")
+    if shown.stream:
+        return [Target(buffer, shown.stream)]
     parts = [stream for stream in buffer.streams if stream.startswith("part.")]
     if parts:
         return [Target(buffer, part) for part in sorted(parts, key=lambda part: int(part.removeprefix("part.")))]
@@ -137,9 +153,9 @@ def _at(words: list[str], line: int) -> list[str]:
     return [f"+{line}"] if line > 1 and os.path.basename(words[0]) in _TAKE_A_LINE else []
 
 
-def _safe_lines(store: Store, buffer: Buffer) -> Iterator[bytes]:
+def _safe_lines(store: Store, shown: Shown) -> Iterator[bytes]:
     """All lines as the viewer shows them, in pieces."""
-    reading = open_reading(store, buffer)
+    reading = open_reading(store, shown.buffer, shown.stream)
     try:
         held = bytearray()
         for _, line in reading.lines(1, reading.line_count, _LINE_BYTES):

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.store.store import Store
+from sightline.tui.reading import Reading, open_reading
 
 
 class Hit(NamedTuple):
@@ -21,24 +22,32 @@ class Hit(NamedTuple):
 
 
 def viewer_line(store: Store, buffer: Buffer, hit: Hit) -> int:
-    """The number that the viewer gives a line; the last one for any past the end. Raises as `Store.open`."""
-    if hit.stream.startswith("part."):
-        return _among_blocks(store, buffer, hit)
+    """The number that a line has among all that its buffer has; the last one for any past the end.
+
+    Raises:
+        SightlineError: as `Store.open`.
+    """
     if hit.stream == "all":
         return hit.line
-    reader = store.open_merged(buffer)
+    reading = open_reading(store, buffer)
     try:
-        return reader.number_of(hit.stream, hit.line)
+        return reading.number_at(hit.stream, reading.source(hit.stream).offset_of_line(hit.line))
     finally:
-        reader.close()
+        reading.close()
 
 
-def _among_blocks(store: Store, buffer: Buffer, hit: Hit) -> int:
-    before, wanted = 0, int(hit.stream.removeprefix("part."))
-    blocks = sorted(int(stream.removeprefix("part.")) for stream in buffer.streams if stream.startswith("part."))
-    for block in blocks:
-        with store.open_text(Target(buffer, f"part.{block}")) as reader:
-            if block == wanted:
-                return before + hit.line
-            before += reader.line_count
-    return before
+def shown_number(store: Store, buffer: Buffer, number: int, shown: Reading) -> int:
+    """The number of a line where only one stream of its buffer is shown, or its bytes. Raises as `viewer_line`.
+
+    Args:
+        store: the store.
+        buffer: the buffer.
+        number: of the line among all.
+        shown: what is shown.
+    """
+    reading = open_reading(store, buffer)
+    try:
+        stream = next((stream for stream, _ in reading.lines(number, number, 1)), "")
+        return shown.number_at(stream, reading.offsets(number)[stream]) if stream else number
+    finally:
+        reading.close()

@@ -8,18 +8,19 @@ from sightline.tui.stylesheets import load_style
 from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.query_bar import QueryBar
 from sightline.tui.widgets.result_pane import ResultPane
+from sightline.tui.widgets.viewer import Viewer
 from textual.screen import Screen
 
 
 def open_bar(screen: Screen[None], store: Store, buffer: Buffer | None) -> None:
-    """Open the query bar above the keys; what names no ref means this buffer."""
+    """Open the query bar above the keys; what names no ref means what is shown of this buffer."""
     bar = screen.query_one_optional(QueryBar)
     if bar is None:
         load_style(screen.app, "query_bar")
         bar = QueryBar(store, lambda asked: carry_out(screen, store, asked))
         screen.mount(bar, before=screen.query_one(KeyBar))
         bar.fill()
-    bar.open(meant_ref(buffer))
+    bar.open(meant_ref(buffer, screen.query_one(Viewer).stream))
 
 
 def carry_out(screen: Screen[None], store: Store, asked: Asked) -> None:

@@ -124,6 +124,30 @@ def test_a_search_shows_where_its_lines_of_stderr_stand(store: Store) -> None:
     run(body)
 
 
+def test_where_one_stream_is_shown_that_is_meant_and_gone_to(store: Store) -> None:
+    recording = begin(store, "cmd_00000c", "make")
+    recording.register()
+    for stream, data in (("out", numbered(50)), ("err", b"one\ntwo\n"), ("out", numbered(50)), ("err", b"three\n")):
+        recording.append(stream, data)
+    recording.seal(exit_code=0)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "enter", "s", "s")
+            assert [row.split()[-1] for row in text(viewer(pilot))] == ["one", "two", "three"]
+            await press(pilot, *":grep three", "enter")
+            assert "grep three @cmd_00000c.err" in head(pilot)
+            await press(pilot, "enter")
+            await rest(pilot)
+            assert viewer(pilot)._target == 3
+            await press(pilot, *":grep -n two @cmd_00000c.all", "enter", "enter")
+            await rest(pilot)
+            assert text(pane(pilot).lines) == ["52:two"]
+            assert viewer(pilot)._target == 2
+
+    run(body)
+
+
 def test_a_hit_in_a_block_of_a_result_goes_to_where_the_block_stands(store: Store) -> None:
     recording = begin(store, "tool_00000a", "fetch")
     recording.register()

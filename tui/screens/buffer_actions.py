@@ -7,6 +7,7 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.keys import named
 from sightline.tui.widgets.buffer_list import BufferList
+from sightline.tui.widgets.viewer import Viewer
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
@@ -62,17 +63,18 @@ class BufferActions(Screen[None]):
         if self._buffer is not None and self._buffer.state != "evicted":
             from sightline.tui.screens.json import open_json
 
-            self.run_worker(open_json(self.app, self._store, self._buffer), exclusive=True, group="json")
+            stream = self.query_one(Viewer).stream
+            self.run_worker(open_json(self.app, self._store, self._buffer, stream), exclusive=True, group="json")
 
     def action_outside(self, program: str) -> None:
         """Open the buffer in the person's pager, or a copy of it in their editor."""
         if self._buffer is not None:
             from sightline.tui.leaving import leave_for
-            from sightline.tui.outside import Copies
+            from sightline.tui.outside import Copies, Shown
 
             self._copies = self._copies or Copies()
-            place = self._first_shown
-            self.run_worker(leave_for(self.app, self._store, self._buffer, program, place, self._copies))
+            shown = Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)
+            self.run_worker(leave_for(self.app, self._store, shown, program, self._copies))
 
     def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""

@@ -331,7 +331,20 @@ class Inspector(BufferActions):
             if not self._searches_contents:
                 self.query_one(BufferList).select(message.buffer.name)
             self._show(message.buffer)
-        self.on_place_meant(messages.PlaceMeant(str(message.line)))
+        self.on_place_meant(messages.PlaceMeant(str(self._shown_number(message))))
+
+    def _shown_number(self, message: messages.LineMeant) -> int:
+        """The number of a line in the viewer, which may show one stream only, or bytes."""
+        opened = self.query_one(Viewer).opened
+        if opened is None or not opened.is_of(message.buffer) or not (opened.stream or opened.hex):
+            return message.line
+        from sightline.tui.places import shown_number
+
+        try:
+            return shown_number(self._store, message.buffer, message.line, opened.reading)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return message.line
 
     def show_line(self, buffer: Buffer, stream: str, line: int) -> None:
         """Show a line of one of a buffer's streams."""

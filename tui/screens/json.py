@@ -72,9 +72,16 @@ class JsonScreen(Screen[None]):
             self.notify(f"Copied {visible(node.path)}", markup=False)
 
 
-async def open_json(app: App[None], store: Store, buffer: Buffer) -> None:
-    """Show a buffer's JSON as a tree, or say that it has none."""
-    streams = sorted(buffer.streams, key=lambda stream: (stream == "err", len(stream), stream))
+async def open_json(app: App[None], store: Store, buffer: Buffer, shown: str = "") -> None:
+    """Show a buffer's JSON as a tree, or say that it has none.
+
+    Args:
+        app: where it is shown.
+        store: the store.
+        buffer: the buffer.
+        shown: the only stream that is looked at; empty for the first that is JSON.
+    """
+    streams = [shown] if shown else sorted(buffer.streams, key=lambda stream: (stream == "err", len(stream), stream))
     try:
         found = await asyncio.to_thread(json_target, store, [Target(buffer, stream) for stream in streams])
     except STORE_ERRORS as error:

@@ -361,6 +361,11 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     # drawing
 
+    @property
+    def stream(self) -> str:
+        """The only stream that is shown, empty where all are."""
+        return self.opened.stream if self.opened is not None else ""
+
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
         return self._rows.row(y)
