@@ -8,6 +8,7 @@ from typing import ClassVar
 from sightline.store.audit.views import view_text
 from sightline.store.disk.index import IndexedView
 from sightline.store.store import Store
+from sightline.tui.clipboard import copy
 from sightline.tui.dossier import Dossier, facts_of, read_dossier, view_told, view_when
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keys import named
@@ -81,7 +82,7 @@ class InfoScreen(ModalScreen[None]):
         fact = self.query_one(FactRows).fact
         if fact is not None:
             told = fact.view.view.id if fact.view else fact.text
-            self.app.copy_to_clipboard(told)
+            copy(self.app, told)
             self.notify(f"Copied {title(told)[:60]}", markup=False)
 
     async def on_fact_rows_chosen(self, message: FactRows.Chosen) -> None:

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
+from sightline.tui.clipboard import copy
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.json_nodes import Node
 from sightline.tui.keys import named
@@ -68,7 +69,7 @@ class JsonScreen(Screen[None]):
         """Put the path of the node under the cursor on the clipboard."""
         node = self.query_one(JsonView).node
         if node is not None:
-            self.app.copy_to_clipboard(node.path)
+            copy(self.app, node.path)
             self.notify(f"Copied {visible(node.path)}", markup=False)
 
 

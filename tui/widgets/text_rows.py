@@ -8,6 +8,7 @@ from rich.style import Style
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.source import Line
 from sightline.store.shape.summary import human_bytes
+from sightline.tui.clipboard import copy
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keys import named
 from sightline.tui.safe import TAB_STOP, lone_controls_shown, pieces
@@ -119,7 +120,7 @@ class TextRows(RowView):
     def action_copy(self) -> None:
         """Put the line on the clipboard, as far as it was read."""
         if (line := self._line()) is not None:
-            self.app.copy_to_clipboard(clean_line(line.data))
+            copy(self.app, clean_line(line.data))
             self.notify(f"Copied line {self.cursor + 1:,}", markup=False)
 
     def action_choose(self) -> None:
