@@ -12,7 +12,13 @@ from textual.widgets import Input
 
 ANYWHERE = "Anywhere"
 _OURS = "sightline."
-_PANES = {"BufferList": "Buffers", "FoundLines": "Found lines", "TextRows": "Answer", "ResultPane": "Answer"}
+_PANES = {
+    "BufferList": "Buffers",
+    "FoundLines": "Found lines",
+    "TextRows": "Answer",
+    "ResultPane": "Answer",
+    "DiffView": "Comparison",
+}
 
 
 class Action(NamedTuple):

@@ -78,11 +78,14 @@ class InspectorApp(App[None]):
     @staticmethod
     def _keymap_of(store: Store) -> dict[str, str]:
         from sightline.tui.screens.buffer_actions import BufferActions
+        from sightline.tui.screens.diff import DiffScreen
         from sightline.tui.widgets.buffer_list import BufferList
+        from sightline.tui.widgets.diff_view import DiffView
         from sightline.tui.widgets.found_lines import FoundLines
         from sightline.tui.widgets.viewer import Viewer
 
-        panes = [pane.BINDINGS for pane in (InspectorApp, Inspector, BufferActions, BufferList, FoundLines, Viewer)]
+        own = (InspectorApp, Inspector, BufferActions, BufferList, FoundLines, Viewer, DiffScreen, DiffView)
+        panes = [pane.BINDINGS for pane in own]
         return keymap_of(store.settings.keys, panes, store.layout.config)
 
     def _take_up_theme(self, theme: str) -> None:

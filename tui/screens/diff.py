@@ -15,6 +15,7 @@ from sightline.tui import messages
 from sightline.tui.diff.comparing import Compared, Comparing
 from sightline.tui.diff.texts import text_of
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.keys import named
 from sightline.tui.strips import Part
 from sightline.tui.widgets.diff_header import DiffHeader, Told
 from sightline.tui.widgets.diff_view import DiffView
@@ -36,16 +37,18 @@ class DiffScreen(Screen[None]):
 
     CSS_PATH: ClassVar = ["diff.tcss", "../widgets/diff_view.tcss"]
     AUTO_FOCUS = "#diff-view"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "switch_layout", "Layout"),
-        Binding("w", "ignore('whitespace')", "Whitespace"),
-        Binding("i", "ignore('volatile')", "Volatile"),
-        Binding("s", "next_stream", "Streams", show=False),
-        Binding("R", "compare", "Compare again", show=False),
-        Binding("question_mark", "help", "Keys", key_display="?"),
-        Binding("escape", "stop", "Stop, or back", show=False),
-        Binding("q", "leave", "Back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "diff",
+        [
+            Binding("u", "switch_layout", "Layout"),
+            Binding("w", "ignore('whitespace')", "Whitespace"),
+            Binding("i", "ignore('volatile')", "Volatile"),
+            Binding("s", "next_stream", "All streams, or one", show=False),
+            Binding("R", "compare", "Compare again", show=False),
+            Binding("escape", "stop", "Stop, or back", show=False),
+            Binding("q", "leave", "Back"),
+        ],
+    )
 
     def __init__(
         self, store: Store, left: Target | Buffer, right: Target | Buffer, *, clock: Callable[[], float] = time.time
@@ -238,12 +241,6 @@ class DiffScreen(Screen[None]):
     def action_leave(self) -> None:
         """Back to where one came from."""
         self.dismiss()
-
-    def action_help(self) -> None:
-        """Show the keys of this screen."""
-        from sightline.tui.screens.help import Help, section
-
-        self.app.push_screen(Help([section("Comparison", self.BINDINGS), section("Lines", DiffView.BINDINGS)]))
 
 
 def _target(side: Target | Buffer) -> Target:

@@ -7,6 +7,7 @@ from sightline.tui.diff.comparing import Compared
 from sightline.tui.diff.row_strips import Look, RowStrips
 from sightline.tui.diff.rows import Kind, Row, Rows
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.keys import named
 from sightline.tui.messages import DiffMoved, SideLinesChosen
 from sightline.tui.widgets.styled import Styled
 from textual import events
@@ -31,27 +32,32 @@ class DiffView(Styled, ScrollView, can_focus=True):
     )  # fmt: skip
     COMPONENT_CLASSES: ClassVar = {f"diff-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n,right_square_bracket", "hunk(1)", "Next change", key_display="n"),
-        Binding("N,left_square_bracket,p", "hunk(-1)", "Previous change", show=False),
-        Binding("enter", "choose", "Open", key_display="⏎"),
-        Binding("z", "fold", "Fold equal parts, or none", show=False),
-        Binding("y", "copy_text", "Copy the selected lines, or the ref of the change", show=False),
-        Binding("Y", "copy_ref", "Copy the ref of the selected lines, or of the change", show=False),
-        Binding("tab,shift+tab", "other_side", "Other side", show=False),
-        Binding("v", "select", "Select lines", show=False),
-        Binding("down,j", "move(1)", "Line down", show=False),
-        Binding("up,k", "move(-1)", "Line up", show=False),
-        Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-        Binding("home,g", "edge(-1)", "Top, or line N after typing N", show=False),
-        Binding("end,G", "edge(1)", "Bottom, or line N after typing N", show=False),
-        Binding("right,l", "sideways(1)", "Scroll right", show=False),
-        Binding("left,h", "sideways(-1)", "Scroll left", show=False),
-        Binding("circumflex_accent", "line_start", "Start of the lines", show=False),
-        Binding("dollar_sign", "line_end", "End of the longest line shown", show=False),
-        Binding("escape", "let_go", "Forget selection and number", show=False),
+        *named(
+            "diff",
+            [
+                Binding("n,right_square_bracket", "hunk(1)", "Next change", key_display="n"),
+                Binding("N,left_square_bracket,p", "hunk(-1)", "Previous change", show=False),
+                Binding("enter", "choose", "Open", key_display="⏎"),
+                Binding("z", "fold", "Fold equal parts, or none", show=False),
+                Binding("y", "copy_text", "Copy the selected lines, or the ref of the change", show=False),
+                Binding("Y", "copy_ref", "Copy the ref of the selected lines, or of the change", show=False),
+                Binding("tab,shift+tab", "other_side", "Other side", show=False),
+                Binding("v", "select", "Select lines", show=False),
+                Binding("down,j", "move(1)", "Line down", show=False),
+                Binding("up,k", "move(-1)", "Line up", show=False),
+                Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
+                Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
+                Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+                Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+                Binding("home,g", "edge(-1)", "Top, or line N after typing N", show=False),
+                Binding("end,G", "edge(1)", "Bottom, or line N after typing N", show=False),
+                Binding("right,l", "sideways(1)", "Scroll right", show=False),
+                Binding("left,h", "sideways(-1)", "Scroll left", show=False),
+                Binding("circumflex_accent", "line_start", "Start of the lines", show=False),
+                Binding("dollar_sign", "line_end", "End of the longest line shown", show=False),
+                Binding("escape", "let_go", "Forget selection and number", show=False),
+            ],
+        ),
         *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
     ]
 
