@@ -19,6 +19,7 @@ from textual.strip import Strip
 
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
+_LOOKED_AT = 5_000  # rows at each end of a selection where its first and last line are looked for
 _KEPT_ABOVE = 3  # rows that stay in sight above a hunk that one goes to
 
 
@@ -293,8 +294,8 @@ class DiffView(Styled, ScrollView, can_focus=True):
     def _selected_lines(self, *, right: bool) -> tuple[int, int]:
         """First and last line of one side in the selected rows; the last is before the first where there are none."""
         first, last = self._selected()
-        top = next(filter(None, (self._ends(at)[right] for at in range(first, last + 1))), (1, 0))
-        bottom = next(filter(None, (self._ends(at)[right] for at in range(last, first - 1, -1))), (1, 0))
+        near = range(first, min(last, first + _LOOKED_AT) + 1), range(last, max(first, last - _LOOKED_AT) - 1, -1)
+        top, bottom = (next(filter(None, (self._ends(at)[right] for at in rows)), (1, 0)) for rows in near)
         return top[0], bottom[1]
 
     def _ends(self, at: int) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
