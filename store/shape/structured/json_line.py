@@ -36,6 +36,16 @@ def write_line(
     return Written(tuple(writer.segments), source.line_count, True)
 
 
+def rest_marker(ref: str, number: int, node: Node, shown: int) -> str:
+    """The marker for a container's children past so many; empty where it would save nothing, so that they are shown."""
+    if shown == node.total:
+        return ""
+    noun = "key" if node.kind == "object" else "item"
+    marker = markers.sample(ref, number, number, node.total - shown, noun, more=bool(shown))
+    saves = node.end - children_end(node, shown) > len(marker.encode()) + 1
+    return marker if saves or (shown and len(node.children) < node.total) else ""
+
+
 class _Full(Exception):
     """There is no more room."""
 
@@ -59,22 +69,17 @@ class _Writer:
             self._add(f"{indent}{self._scalar(node)}{comma}")
             return
         shown = children_shown(node, depth, self._detail)
-        before = children_end(node, shown)
-        noun = "key" if node.kind == "object" else "item"
-        marker = markers.sample(
-            self._source.ref, self._number, self._number, node.total - shown, noun, more=bool(shown)
-        )
-        if node.end - before <= len(marker.encode()) + 1:
+        marker = rest_marker(self._source.ref, self._number, node, shown)
+        if not marker:
             if not shown:
                 self._add(f"{indent}{clean_line(self._source.read(node.start, node.end - node.start))}{comma}")
                 return
-            if len(node.children) == node.total:
-                shown = node.total
+            shown = node.total
         brackets = _BRACKETS[node.kind]
         self._add(indent + brackets[0])
         for place, child in enumerate(node.children[:shown], 1):
             self.write(child, depth + 1, self._name(child), "," if place < node.total else "")
-        if shown < node.total:
+        if marker:
             self._add(marker, is_marker=True)
         self._add(INDENT * (depth - 1) + brackets[1] + comma)
 

@@ -4,7 +4,8 @@ A text that stands on one line is written out as pretty JSON would be; each line
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from sightline.store.shape import markers
@@ -20,6 +21,9 @@ _EDGE_BYTES = 256
 _PLAIN_KEY = re.compile(r'"[A-Za-z_][A-Za-z0-9_]*"')
 _LINE_END = re.compile(rb"[ \t\r]*,?[ \t\r]*\n")
 _LINE_START = re.compile(rb"\n[ \t\r]*$")
+
+_Rest = Callable[[Node, int], object]
+"""What stands for the children of a container past so many; nothing where they are shown."""
 
 
 class Detail(NamedTuple):
@@ -104,15 +108,18 @@ def sample(
         measure = Measure(detail.string_bytes, sampling.string_head_percent)
         if is_one_line:
             # Loaded here only: most texts have lines.
-            from sightline.store.shape.structured.json_line import write_line
+            from sightline.store.shape.structured.json_line import rest_marker, write_line
 
-            written = write_line(source, root, detail, measure, lines[root.start], room, moved)
+            number = lines[root.start]
+            written = write_line(source, root, detail, measure, number, room, moved)
+            rest: _Rest = partial(rest_marker, source.ref, number)
         else:
             gaps = _Gaps(source, lines, detail)
+            rest = gaps.rest
             moved_lines = {lines[node.start]: moved[node.start] for node in root.children if node.start in moved}
             written = write_lines(source, gaps.found(root), measure, room, moved_lines)
         if written:
-            return Sample(written, next(_lacking(source, root, detail), "") if written.truncated else "")
+            return Sample(written, next(_lacking(source, root, detail, rest), "") if written.truncated else "")
     marker = markers.elision(source.ref, 1, source.line_count)
     return Sample(Written((Segment(marker + "\n"),), 0, True), "$")
 
@@ -150,14 +157,16 @@ class _Gaps:
     def found(self, node: Node, depth: int = 1) -> Iterator[Gap]:
         """The gaps of a value, in order."""
         shown = children_shown(node, depth, self._detail)
-        gap = self._rest(node, shown) if shown < node.total else None
+        gap = self.rest(node, shown)
         for child in node.children[: shown if gap else None]:
             yield from self.found(child, depth + 1)
         if gap:
             yield gap
 
-    def _rest(self, node: Node, shown: int) -> Gap | None:
-        """The lines of all children past some, None where a marker takes as much room."""
+    def rest(self, node: Node, shown: int) -> Gap | None:
+        """The lines of all children past some, None where there are none, or a marker takes as much room."""
+        if shown == node.total:
+            return None
         is_lines = node.kind == "lines"
         before = children_end(node, shown)
         first = self._lines[max(before - 1, node.start)] + (bool(shown) or not is_lines)
@@ -179,16 +188,17 @@ class _Gaps:
         return bool(_LINE_END.match(after) and _LINE_START.search(self._source.read(start, closing - start)))
 
 
-def _lacking(source: Source, node: Node, detail: Detail, depth: int = 1, path: str = "$") -> Iterator[str]:
+def _lacking(source: Source, node: Node, detail: Detail, rest: _Rest, depth: int = 1, path: str = "$") -> Iterator[str]:
     """Paths of the first elements that arrays lack."""
     shown = children_shown(node, depth, detail)
-    for place, child in enumerate(node.children[:shown]):
+    lacks = bool(rest(node, shown))
+    for place, child in enumerate(node.children[: shown if lacks else None]):
         if node.kind == "array":
-            yield from _lacking(source, child, detail, depth + 1, f"{path}[{place}]")
+            yield from _lacking(source, child, detail, rest, depth + 1, f"{path}[{place}]")
         elif node.kind == "object" and child.total:
             key = source.read(child.key, child.start - child.key)
-            yield from _lacking(source, child, detail, depth + 1, path + path_of_key(key))
-    if node.kind == "array" and shown < node.total:
+            yield from _lacking(source, child, detail, rest, depth + 1, path + path_of_key(key))
+    if node.kind == "array" and lacks:
         yield f"{path}[{shown}]"
 
 
