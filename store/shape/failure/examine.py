@@ -75,18 +75,20 @@ class Examination:
         """
         sort, verdict = hit.verdict.sort, hit.verdict
         if isinstance(sort, Block):
-            titles = [(sort.titled, hit.line + 1, hit.line + TITLE_LINES)]
-            titles += [(sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1)]
+            titles = [(sort.titled, hit.line + 1, hit.line + TITLE_LINES, sort.end)]
+            titles += [(sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1, None)]
         elif isinstance(sort, Failure) and deep and sort.under and sort.under.groupindex:
             header = header_of(hit, source, self.judge)
-            titles = [(sort.under, header, header)] if header else []
+            titles = [(sort.under, header, header, None)] if header else []
         else:
             return hit
-        for title, first, last in titles:
+        for title, first, last, end in titles:
             if not title or not title.groupindex or (verdict.name and verdict.place):
                 continue
-            for line in source.lines(first, last):
-                if found := title.search(self.judge.text(line.data)):
+            for text in [self.judge.text(line.data) for line in source.lines(first, last)]:
+                if end and end.search(text):
+                    break  # what follows is said of something else
+                if found := title.search(text):
                     name, place = name_and_place(found)
                     if place and verdict.place.isdecimal():
                         place = f"{place}:{verdict.place}"
