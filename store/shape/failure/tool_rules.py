@@ -21,8 +21,10 @@ BLOCK_LINES = 120
 """Lines after its start within which a block ends, where the rule names no number."""
 
 _WORDS_BETWEEN = 3  # options between the two words of a program such as "cargo test"
-_HEAD = re.compile(rb"^\[([\w.+-]+)\]\nprograms = (\[.*\])\nmarks = (\[.*\])$", re.MULTILINE)
-_EXAMPLE = re.compile(r"^\[\[[\w.+-]+\.example\]\]$", re.MULTILINE)
+_COMMENT = r"(?:[ \t]+#.*)?"
+_LIST = rf"(\[.*?\]){_COMMENT}"
+_HEAD = re.compile(rf"^\[([\w.+-]+)\]{_COMMENT}\nprograms = {_LIST}\nmarks = {_LIST}$".encode(), re.MULTILINE)
+_EXAMPLE = re.compile(rf"^\[\[[\w.+-]+\.example\]\]{_COMMENT}$", re.MULTILINE)
 _WORDS = bytes(at if at > 127 or chr(at).isalnum() or at == 95 else 32 for at in range(256))
 """Makes a blank of whatever is of no word."""
 

@@ -86,7 +86,7 @@ def test_every_tool_is_in_the_catalogue_and_its_rule_loads(tool: str) -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_examples_come_last_in_a_file(file: Path) -> None:
-    heads = re.findall(r"^\[+[\w.+-]+\]+$", file.read_text(), re.MULTILINE)
+    heads = re.findall(r"^(\[+[\w.+-]+\]+)(?:[ \t]+#.*)?$", file.read_text(), re.MULTILINE)
     first = min(at for at, head in enumerate(heads) if head.endswith(".example]]"))
     assert all(head.endswith(".example]]") for head in heads[first:])
 
