@@ -113,7 +113,7 @@ def test_it_follows_a_capture_until_one_scrolls_up(store: Store) -> None:
             recording.seal(exit_code=0)
             buffers(pilot).store_changed(index=True, live=frozenset())
             await rest(pilot)
-            assert not shown._is_running()
+            assert not shown.grows
             assert "ok" in text(pilot.app.query_one("#info"))[1]
 
     run(body)

@@ -95,8 +95,9 @@ def _by_content(sample: str) -> Lexer | None:
         return _lexer("xml")
     if re.match(r"<!doctype html|<html", text, re.IGNORECASE):
         return _lexer("html")
-    if shebang := re.match(r"#!\s*\S*?(?:/env\s+)?(?:/?\w+/)*([a-z]+)[\d.]*(?:\s|$)", text):
-        return _lexer(_INTERPRETERS.get(shebang[1], ""))
+    if shebang := re.match(r"#!\s*(\S+)(?:[ \t]+(\S+))?", text):
+        program = shebang[2] or "" if shebang[1].endswith("/env") else shebang[1]
+        return _lexer(_INTERPRETERS.get(os.path.basename(program).rstrip("0123456789."), ""))
     return None
 
 

@@ -4,7 +4,6 @@ Here is where it stands and what the keys do; what it opens is in `viewer_openin
 what is looked for in `viewer_search` and `viewer_failures`, what is marked to be copied in `viewer_selection`.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -17,8 +16,8 @@ from sightline.tui.messages import PlaceChanged
 from sightline.tui.output.folding import START, Place
 from sightline.tui.output.hexdump import ROW_BYTES
 from sightline.tui.output.painting import LOOKS
-from sightline.tui.output.window import Window
 from sightline.tui.widgets.line_strips import NOTHING, Drawn, Highlighter, LineStrips
+from sightline.tui.widgets.row_scroll import RowScroll
 from sightline.tui.widgets.styled import Styled
 from sightline.tui.widgets.viewer_keys import KEYS
 from sightline.tui.widgets.viewer_opening import Opened, Opening
@@ -27,8 +26,6 @@ from sightline.tui.widgets.viewer_selection import Selecting
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 if TYPE_CHECKING:
@@ -38,13 +35,20 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
-_WHEEL_ROWS = 3
 _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
 _SINGLE = {"out": "standard output", "err": "standard error"}
 
 
-class Viewer(Styled, ScrollView, can_focus=True):
-    """Both streams in order of arrival, with line numbers; lines of stderr carry a bar."""
+class Viewer(Styled, RowScroll, can_focus=True):
+    """Both streams in order of arrival, with line numbers; lines of stderr carry a bar.
+
+    Attributes:
+        store: whose buffers it shows.
+        strips: the drawn lines of what is shown, None where nothing is.
+        selecting: which of its lines are selected.
+        column: the first column on the screen.
+        target: the line that was gone to, 0 for none.
+    """
 
     ALLOW_SELECT = False  # lines are selected here, not the text that happens to be on the screen
     PREFIX = "viewer"
@@ -63,23 +67,20 @@ class Viewer(Styled, ScrollView, can_focus=True):
             store: whose buffers it shows.
             line: line at which the first buffer is opened, 0 for none in particular.
         """
-        super().__init__(id="viewer")
-        self._store = store
+        super().__init__(self._height_of, id="viewer")
+        self.store = store
         self._opening = Opening(self)
-        self._strips: LineStrips | None = None
+        self.strips: LineStrips | None = None
         self._first_line = line
-        self._window = Window(self._height_of)
         self._rows = Rows(self)
-        self._selecting = Selecting(self)
+        self.selecting = Selecting(self)
         self._searching: Searching | None = None
         self._failing: Failing | None = None
         self._look = LOOKS[0]
         self._wraps = False
-        self._column = 0
+        self.column = 0
         self._count = ""
-        self._target = 0
-        self._following = False
-        self._placing = False
+        self.target = 0
 
     # opening
 
@@ -101,21 +102,21 @@ class Viewer(Styled, ScrollView, can_focus=True):
         """Show what has been opened; what was shown before is still there."""
         another = before is None or not before.is_of(opened.buffer)
         place = None if before is None or another or opened.as_before(before) else self._same_place(before, opened)
-        self._window.count = opened.line_count
-        self._window.wraps = self._wraps and not opened.hex
-        if self._strips is None or another or place is not None:
+        self.window.count = opened.line_count
+        self.window.wraps = self._wraps and not opened.hex
+        if self.strips is None or another or place is not None:
             look = "hex" if opened.hex else self._look
-            self._strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax)
+            self.strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax)
         else:
-            self._strips.forget(opened.reading)
+            self.strips.forget(opened.reading)
         if another:
             self._open_at_its_place(opened)
         elif place is not None:
             self._show_other_side(place)
         elif before is None or before.line_count != opened.line_count or opened.running:
-            self._resize_to_lines()
-            self._stay_at_end()
-        self._following = self._following and opened.running
+            self.resize_to_lines()
+            self.stay_at_end()
+        self.following = self.following and opened.running
         self._tell_parts(before, opened, another=another, otherwise=place is not None)
         self.changed()
 
@@ -140,25 +141,25 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     def _same_place(self, before: Opened, opened: Opened) -> int:
         """The number that what is at the top of the screen has there."""
-        stream = self.drawn(self._window.top.line).stream
-        return opened.reading.number_at(stream, before.reading.offsets(self._window.top.line).get(stream, 0))
+        stream = self.drawn(self.window.top.line).stream
+        return opened.reading.number_at(stream, before.reading.offsets(self.window.top.line).get(stream, 0))
 
     def _show_other_side(self, number: int) -> None:
         """Other lines of the same output are shown: those at the same place."""
-        self._target, self._column = 0, 0
-        self._selecting.clear()
-        self._resize_to_lines()
-        self._move(lambda: self._window.move_to(Place(number)))
+        self.target, self.column = 0, 0
+        self.selecting.clear()
+        self.resize_to_lines()
+        self.move(lambda: self.window.move_to(Place(number)))
 
     def _open_at_its_place(self, opened: Opened) -> None:
-        self._column, self._count, self._target = 0, "", 0
-        self._selecting.clear()
-        self._window.top = START
-        self._resize_to_lines()
-        self._move(lambda: self._window.move_to(START))
-        self._following = opened.running and not self._first_line
+        self.column, self._count, self.target = 0, "", 0
+        self.selecting.clear()
+        self.window.top = START
+        self.resize_to_lines()
+        self.move(lambda: self.window.move_to(START))
+        self.following = opened.running and not self._first_line
         self._go_to_first_line()
-        self._stay_at_end()
+        self.stay_at_end()
 
     def _go_to_first_line(self) -> None:
         if self._first_line and self.size.height and self.opened is not None:  # before the first layout it has no rows
@@ -167,20 +168,20 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     def highlight(self, syntax: Highlighter) -> None:
         """Its syntax is known."""
-        if self._strips is not None:
-            self._strips.highlight(syntax)
+        if self.strips is not None:
+            self.strips.highlight(syntax)
             self.refresh()
 
     def let_go(self) -> None:
         """Show nothing."""
-        self._strips = None
-        self._window.count = 0
+        self.strips = None
+        self.window.count = 0
         self._forget_parts()
-        self._resize_to_lines()
+        self.resize_to_lines()
         self.changed()
 
     def _forget_parts(self) -> None:
-        self._selecting.clear()
+        self.selecting.clear()
         for part in (self._searching, self._failing):
             if part is not None:
                 part.clear()
@@ -189,34 +190,14 @@ class Viewer(Styled, ScrollView, can_focus=True):
         """Close the files, end what runs."""
         self._forget_parts()
         self._opening.close()
-        self._strips = None
+        self.strips = None
 
     # what it shows, for its parts
-
-    @property
-    def store(self) -> Store:
-        """The store whose buffers it shows."""
-        return self._store
 
     @property
     def opened(self) -> Opened | None:
         """The output that is shown, None where there is none."""
         return self._opening.opened
-
-    @property
-    def strips(self) -> LineStrips | None:
-        """Its drawn lines."""
-        return self._strips
-
-    @property
-    def window(self) -> Window:
-        """Which of its rows are on the screen."""
-        return self._window
-
-    @property
-    def selecting(self) -> Selecting:
-        """Which of its lines are selected."""
-        return self._selecting
 
     @property
     def searching(self) -> "Searching":
@@ -245,31 +226,21 @@ class Viewer(Styled, ScrollView, can_focus=True):
         return strip if self._searching is None else self._searching.draw(number, strip)
 
     @property
-    def column(self) -> int:
-        """The first column on the screen."""
-        return self._column
-
-    @property
-    def target(self) -> int:
-        """The line that was gone to, 0 for none."""
-        return self._target
-
-    @property
     def line_count(self) -> int:
         """Lines of the output as far as they have been taken in."""
-        return self._window.count
+        return self.window.count
 
     @property
-    def following(self) -> bool:
-        """Whether it stays at the end while the output grows."""
-        return self._following
+    def grows(self) -> bool:
+        """Whether what it shows is still written."""
+        return self.opened is not None and self.opened.running
 
     def drawn(self, number: int) -> Drawn:
         """A line as it is shown; one that cannot be read any more is empty, and it is said."""
-        if self._strips is None:
+        if self.strips is None:
             return NOTHING
         try:
-            return self._strips.line(number)
+            return self.strips.line(number)
         except STORE_ERRORS as error:
             tell(self.app, error)
             return NOTHING
@@ -294,57 +265,18 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self.refresh()
         self.tell_place()
 
-    def _resize_to_lines(self) -> None:
-        """Have the scrollbar know how far one can go, in lines."""
-        self._window.rows = self.size.height
-        height = self._window.end.line - 1 + self.size.height if self._window.wraps else self._window.count
-        size = Size(1, height)  # its width is no matter, and another one would mean another layout
-        if size != self.virtual_size:
-            self.virtual_size = size
-
-    def _move(self, move: Callable[[], None]) -> None:
-        """Move the window, the scrollbar along with it."""
-        move()
-        self._placing = True
-        self.scroll_to(y=self._window.top.line - 1, animate=False, force=True)
-        self._placing = False
-        self._following = self._is_running() and self._window.at_end
-        self.changed()
-
-    def _stay_at_end(self) -> None:
-        if self._following:
-            self._move(lambda: self._window.move_to(self._window.end))
-
     def on_resize(self) -> None:
         """Another number of rows is on the screen, which is drawn anew anyway."""
         self._rows.changed()
-        self._resize_to_lines()
-        if self._first_line:
-            self._go_to_first_line()
-        elif self._following:
-            self._stay_at_end()
-        elif self._window.top > self._window.end or round(self.scroll_y) != self._window.top.line - 1:
-            self._move(lambda: self._window.move_to(self._window.top))
+        self.keep_place()
+        self._go_to_first_line()
         self.tell_place()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The scrollbar was moved: scrolling up lets go of the end, scrolling back down to it follows again."""
-        super().watch_scroll_y(old_value, new_value)
-        if self._placing or self._window.rows != self.size.height:  # another size, of which it is still to be told
-            return
-        end, line = self._window.end, round(new_value) + 1
-        self._window.top = end if line >= end.line else Place(line)
-        self._following = self._is_running() and self._window.at_end
-        self.changed()
-
-    def _is_running(self) -> bool:
-        return self.opened is not None and self.opened.running
 
     def tell_place(self) -> None:
         """Tell where it stands."""
         places = self._rows.places()
         first, last = (places[0].line, places[-1].line) if places else (0, 0)
-        self.post_message(PlaceChanged(first, last, self.line_count, self._following, self._count, self._notes()))
+        self.post_message(PlaceChanged(first, last, self.line_count, self.following, self._count, self._notes()))
 
     def _notes(self) -> tuple[str, ...]:
         opened = self.opened
@@ -354,10 +286,10 @@ class Viewer(Styled, ScrollView, can_focus=True):
         notes = [_STREAM_NAMES.get(opened.stream, f"{block} only")] if opened.stream else []
         notes += ["hex"] if opened.hex else []
         notes += [self._look] if self._look != LOOKS[0] and not opened.hex else []
-        notes += ["wrap"] if self._window.wraps else []
+        notes += ["wrap"] if self.window.wraps else []
         for part in (self._failing, self._searching):
             notes += part.notes() if part is not None else []
-        return (*notes, *self._selecting.notes())
+        return (*notes, *self.selecting.notes())
 
     # drawing
 
@@ -374,8 +306,8 @@ class Viewer(Styled, ScrollView, can_focus=True):
         """Colours have changed: what was drawn in the old ones goes."""
         super().notify_style_update()
         self._rows.changed()
-        if self._strips is not None:
-            self._strips.forget()
+        if self.strips is not None:
+            self.strips.forget()
 
     # going somewhere
 
@@ -390,46 +322,46 @@ class Viewer(Styled, ScrollView, can_focus=True):
         if meant is None:
             return False
         if meant.last:
-            self._selecting.select(meant.first, meant.last)
+            self.selecting.select(meant.first, meant.last)
         self.go_to_line(meant.first)
         return True
 
     def go_to_line(self, number: int) -> None:
         """Show a line a third down the screen, its number marked."""
         number = max(1, min(number, self.line_count))
-        self._target = number
-        self._selecting.moved_to(number)
-        self._move(lambda: self._window.show(Place(number), self.size.height // 3))
+        self.target = number
+        self.selecting.moved_to(number)
+        self.move(lambda: self.window.show(Place(number), self.size.height // 3))
 
     def go_near(self, number: int) -> None:
         """Mark a line's number, and show it where it is not on the screen yet."""
-        if self._window.on_screen(number):
-            self._target = number
-            self._selecting.moved_to(number)
+        if self.window.on_screen(number):
+            self.target = number
+            self.selecting.moved_to(number)
             self.changed()
         else:
             self.go_to_line(number)
 
     def back_to(self, place: Place, target: int) -> None:
         """Go back to where one was."""
-        self._target = target
-        self._move(lambda: self._window.move_to(place))
+        self.target = target
+        self.move(lambda: self.window.move_to(place))
 
     def show_match(self, number: int, start: int, end: int) -> None:
         """Bring some characters of a line into view: by rows, or sideways."""
         room, place = self._rows.room, self._rows.place_of(number, start)
         if place not in self._rows.places():
-            self._move(lambda: self._window.show(place, self.size.height // 3))
-        if self._window.wraps:
+            self.move(lambda: self.window.show(place, self.size.height // 3))
+        if self.window.wraps:
             return
         text = self.drawn(number).strip.text
         start, end = cell_len(text[:start]), cell_len(text[:end])
-        if not (self._column <= start and end <= self._column + room):
+        if not (self.column <= start and end <= self.column + room):
             self._scroll_to_column(0 if end <= room else min(start, end - room + _COLUMN_STEP))
 
     def bring_in(self, number: int) -> None:
         """Move no further than needed to have a line on the screen."""
-        self._move(lambda: self._window.bring_in(number))
+        self.move(lambda: self.window.bring_in(number))
 
     # keys
 
@@ -445,15 +377,15 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def action_scroll_by(self, lines: int) -> None:
         """Scroll by rows, as many as were typed; while selecting, move the end of the selection by lines."""
         lines *= self._taken_count() or 1
-        if not self._selecting.move_by(lines):
-            self._move(lambda: self._window.move_by(lines))
+        if not self.selecting.move_by(lines):
+            self.move(lambda: self.window.move_by(lines))
 
     def action_page(self, pages: float) -> None:
         """Scroll by pages, one line of the old kept in sight."""
         self._count = ""
         rows = int(pages * max(self.size.height - 1, 1))
-        if not self._selecting.move_by(rows):
-            self._move(lambda: self._window.move_by(rows))
+        if not self.selecting.move_by(rows):
+            self.move(lambda: self.window.move_by(rows))
 
     def action_top(self) -> None:
         """Go to the first line, or to the one typed."""
@@ -461,21 +393,21 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     def action_bottom(self) -> None:
         """Go to the last line, or to the one typed."""
-        self._go_to_end(self._window.end, self.line_count)
+        self._go_to_end(self.window.end, self.line_count)
 
     def _go_to_end(self, place: Place, number: int) -> None:
         if count := self._taken_count():
             self.go_to_line(count)
-        elif not self._selecting.move_to(number):
-            self._move(lambda: self._window.move_to(place))
+        elif not self.selecting.move_to(number):
+            self.move(lambda: self.window.move_to(place))
 
     def action_follow(self) -> None:
         """Go to the end and stay there while the capture goes on."""
-        self._move(lambda: self._window.move_to(self._window.end))
+        self.move(lambda: self.window.move_to(self.window.end))
 
     def action_sideways(self, steps: int) -> None:
         """Scroll sideways."""
-        self._scroll_to_column(self._column + steps * _COLUMN_STEP)
+        self._scroll_to_column(self.column + steps * _COLUMN_STEP)
 
     def action_line_start(self) -> None:
         """Back to the first column."""
@@ -486,7 +418,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
         self._scroll_to_column(self._rows.longest())
 
     def _scroll_to_column(self, column: int) -> None:
-        self._column = max(0, min(column, self._rows.longest()))
+        self.column = max(0, min(column, self._rows.longest()))
         self.refresh()
 
     def action_forget(self) -> None:
@@ -495,7 +427,7 @@ class Viewer(Styled, ScrollView, can_focus=True):
             self._count = ""
         elif self._failing is not None and self._failing.give_up():
             pass
-        elif not any(part.clear() for part in (self._selecting, self._searching) if part is not None):
+        elif not any(part.clear() for part in (self.selecting, self._searching) if part is not None):
             raise SkipAction
         self.changed()
 
@@ -511,28 +443,28 @@ class Viewer(Styled, ScrollView, can_focus=True):
     def action_look(self) -> None:
         """Show the lines in another way."""
         self._look = LOOKS[(LOOKS.index(self._look) + 1) % len(LOOKS)]
-        if self._strips is not None and self.opened is not None and not self.opened.hex:
-            self._strips.look = self._look
-            self._strips.forget()
+        if self.strips is not None and self.opened is not None and not self.opened.hex:
+            self.strips.look = self._look
+            self.strips.forget()
             if self._searching is not None:
                 self._searching.shown_otherwise(same=True)
-        self._resize_to_lines()
-        self._move(lambda: self._window.move_to(Place(self._window.top.line)))
+        self.resize_to_lines()
+        self.move(lambda: self.window.move_to(Place(self.window.top.line)))
 
     def action_wrap(self) -> None:
         """Show long lines on several rows, or on one."""
         self._wraps = not self._wraps
-        self._window.wraps = self._wraps and not (self.opened is not None and self.opened.hex)
-        self._column = 0
-        self._resize_to_lines()
-        self._move(lambda: self._window.move_to(Place(self._window.top.line)))
+        self.window.wraps = self._wraps and not (self.opened is not None and self.opened.hex)
+        self.column = 0
+        self.resize_to_lines()
+        self.move(lambda: self.window.move_to(Place(self.window.top.line)))
 
     def action_times(self) -> None:
         """Show when each line came."""
         said = self._rows.toggle_times()
         if said:
             self.notify(said, markup=False)
-        self._resize_to_lines()
+        self.resize_to_lines()
         self.changed()
 
     def action_search_on(self, back: bool) -> None:
@@ -545,43 +477,31 @@ class Viewer(Styled, ScrollView, can_focus=True):
 
     def action_select(self) -> None:
         """Begin to select lines, or end it."""
-        self._selecting.begin()
+        self.selecting.begin()
 
     def action_copy_text(self) -> None:
         """Copy the selected lines; without any the key means what it means elsewhere."""
-        if not self._selecting.copy_text():
+        if not self.selecting.copy_text():
             raise SkipAction
 
     def action_copy_ref(self) -> None:
         """Copy the ref of the selected lines, or of the line that was gone to."""
-        self._selecting.copy_ref()
+        self.selecting.copy_ref()
 
     # mouse
 
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Rows, not lines: where long lines take several, the wheel goes on by rows too."""
-        self._wheel(event, _WHEEL_ROWS)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """As down."""
-        self._wheel(event, -_WHEEL_ROWS)
-
-    def _wheel(self, event: events.MouseEvent, rows: int) -> None:
-        event.stop()
-        event.prevent_default()
-        if event.ctrl or event.shift:
-            self.action_sideways(1 if rows > 0 else -1)
-        else:
-            self._move(lambda: self._window.move_by(rows))
+    def wheel_sideways(self, steps: int) -> None:
+        """Scroll sideways, as by keys."""
+        self.action_sideways(steps)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Begin to select, should the mouse be moved."""
-        self._selecting.pressed(event)
+        self.selecting.pressed(event)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Select up to the line under the mouse."""
-        self._selecting.dragged(event)
+        self.selecting.dragged(event)
 
     def on_mouse_up(self) -> None:
         """What is selected stays so."""
-        self._selecting.released()
+        self.selecting.released()
