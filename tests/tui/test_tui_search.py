@@ -11,7 +11,7 @@ from sightline.tui.output import searching as module
 from sightline.tui.output.searching import Search, Step
 from sightline.tui.reading import open_reading
 from textual.pilot import Pilot
-from tui_kit import add, begin, numbered, opened, press, rest, run, text, viewer
+from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, viewer
 
 unhurried = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LINES = st.lists(
@@ -115,6 +115,31 @@ def test_all_hits_on_the_screen_are_marked(store: Store) -> None:
             assert marked(pilot, "match") == ["o", "ne", "ONE", "one"]
             await press(pilot, *"/o[n]e", "enter")
             assert marked(pilot, "match") == ["o", "ne", "ONE", "one"]
+
+    run(body)
+
+
+def test_text_is_found_where_its_colour_changes(store: Store) -> None:
+    add(store, "cmd_00000a", "pytest", b"fine\n\x1b[31mFAILED\x1b[0m tests/\x1b[1mtest_a.py\x1b[0m[x]\n")
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "enter", *"/failed tests/test_a.py[x", "enter")
+            assert "1 of 1" in place(pilot)
+            assert "".join(marked(pilot, "here")) == "FAILED tests/test_a.py[x"
+
+    run(body)
+
+
+def test_keys_pressed_ahead_each_go_a_hit_further(store: Store) -> None:
+    add(store, "cmd_00000a", "seq", numbered(10_000))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "enter")
+            await burst(pilot, "/line 77\rnnnN")
+            await rest(pilot)
+            assert viewer(pilot).target == 771
 
     run(body)
 

@@ -18,6 +18,18 @@ NONE = -1
 """Stands for an offset where there is no hit."""
 
 
+_SAMPLE_BYTES = 1 << 16  # of a stream, that tell whether there are colours in it
+_COLOURS = "(?:\x1b\\[[0-9;:]*[mK])*"
+
+
+def through_colours(pattern: Pattern) -> Pattern:
+    """A plain text as a pattern that also finds it where colours change within; anything else as it is."""
+    if not pattern.literal:
+        return pattern
+    letters = (char if char.isalnum() or char in " _" or not char.isascii() else f"\\{char}" for char in pattern.text)
+    return Pattern(_COLOURS.join(letters), pattern.ignore_case)
+
+
 class Step(NamedTuple):
     """Where the next hit is.
 
@@ -123,7 +135,7 @@ class Search:
             number: the line from which on hits are wanted first.
             matches: whether bytes are shown, and each match counts and not each line.
         """
-        self.pattern = pattern
+        self.pattern = self._scanned = pattern
         self.complete = False
         self._open_it = open_it
         self._path_of = path_of
@@ -153,6 +165,10 @@ class Search:
         reading = self._open_it()
         try:
             offsets = reading.offsets(self._number)
+            if not self._matches and any(
+                b"\x1b" in reading.source(name).read(0, _SAMPLE_BYTES) for name in reading.streams
+            ):
+                self._scanned = through_colours(self.pattern)
             streams = {
                 name: _Stream(self._path_of(name), offsets[name], source.byte_count)
                 for name in reading.streams
@@ -200,7 +216,7 @@ class Search:
             found.append(offset + offset_in(heads[0]))
             return False
 
-        scan(stream.path, self.pattern, take, offset=offset, first=1, matches=self._matches, cancel=self._cancel)
+        scan(stream.path, self._scanned, take, offset=offset, first=1, matches=self._matches, cancel=self._cancel)
         return found[0] if found else NONE
 
     def _last_between(self, stream: _Stream, begin: int, until: int) -> int:
@@ -215,7 +231,7 @@ class Search:
                 found = begin + offset_in(head)
             return True
 
-        scan(stream.path, self.pattern, take, offset=begin, matches=self._matches, cancel=self._cancel)
+        scan(stream.path, self._scanned, take, offset=begin, matches=self._matches, cancel=self._cancel)
         return found
 
     def _look_ahead(self, stream: _Stream, tell: Callable[[], None]) -> None:
@@ -240,7 +256,7 @@ class Search:
             tell()
             return more
 
-        scan(stream.path, self.pattern, take, offset=begin, matches=self._matches, cancel=self._cancel)
+        scan(stream.path, self._scanned, take, offset=begin, matches=self._matches, cancel=self._cancel)
 
     # from hit to hit
 

@@ -329,7 +329,7 @@ class Viewer(Styled, RowScroll, can_focus=True):
     def go_to_line(self, number: int) -> None:
         """Show a line a third down the screen, its number marked."""
         number = max(1, min(number, self.line_count))
-        self.target = number
+        self.target, self.column = number, 0
         self.selecting.moved_to(number)
         self.move(lambda: self.window.show(Place(number), self.size.height // 3))
 

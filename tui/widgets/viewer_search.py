@@ -45,7 +45,8 @@ class Searching:
         self._origin: tuple[Place, int] | None = None  # where one was before typing
         self._literal: re.Pattern[str] | None = None
         self._marks: dict[int, Marks] = {}
-        self._steps: Errand[Step | None] = Errand(viewer, self._plan_step, self._stepped)
+        self._queued: list[bool] = []  # steps asked for while one is under way
+        self._steps: Errand[Step | None] = Errand(viewer, self._plan_step, self._stepped, self._broken)
         self._marking: Errand[dict[int, Marks]] = Errand(viewer, self._plan_marks, self._marked)
 
     # the prompt
@@ -106,7 +107,7 @@ class Searching:
         if self._search is not None:
             self._search.cancel()
         self._search = self._step = self._wanted = self._literal = None
-        self._marks = {}
+        self._marks, self._queued = {}, []
 
     def shown_otherwise(self, *, same: bool) -> None:
         """Other lines are shown, or the same ones in another look: what was known of them goes."""
@@ -132,9 +133,8 @@ class Searching:
         serial, text, ignore_case = self._serial, self._text, self._ignores_case()
 
         def look() -> None:
-            pattern = pattern_of(text, ignore_case=ignore_case)
             search = Search(
-                pattern,
+                pattern_of(text, ignore_case=ignore_case),
                 lambda: self._reading(opened),
                 lambda name: self._path(opened, name),
                 number,
@@ -158,8 +158,13 @@ class Searching:
                 pass  # another search has taken its place
             except STORE_ERRORS as error:
                 tell(viewer.app, error)
+                viewer.call_later(self._broken)
 
         viewer.run_worker(guarded, thread=True, group="search")
+
+    def _broken(self) -> None:
+        """It was said why there is no answer: wait for none."""
+        self._wanted, self._queued = None, []
 
     def _ignores_case(self) -> bool:
         return self._text == self._text.lower() if self._case == CASES[0] else self._case == CASES[2]
@@ -209,6 +214,9 @@ class Searching:
 
     def step(self, *, back: bool) -> None:
         """Go to the next hit, or to the one before."""
+        if self._wanted is not None:
+            self._queued.append(back)
+            return
         if not self._text:
             self._text = self._last_text
             if not self._text:
@@ -250,6 +258,8 @@ class Searching:
             self._bring_into_view(step.number)
         viewer.tell_place()
         self._more(search)
+        if self._queued and self._wanted is None:
+            self.step(back=self._queued.pop(0))
 
     def _say_if_nothing(self) -> None:
         """Say that there is no hit, once it is known and no longer typed at."""
