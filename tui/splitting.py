@@ -34,17 +34,14 @@ class Split:
     def lay_out(self) -> None:
         """Give the first pane its share; a share of the width is none of the height."""
         left, stacked = self._screen.query_one("#left"), self._is_stacked
-        share = self._remembered.get(_STACKED if stacked else _BESIDE, 0)
-        wanted = f"{share}%" if LEAST <= share <= MOST else ""
+        wanted = f"{share}%" if (share := self._chosen()) else ""
         _set(left, "height", wanted if stacked else "")
         _set(left, "width", "" if stacked else wanted)
         _set(left, "max_width", "" if stacked or not wanted else f"{MOST}%")
 
     def step(self, steps: int) -> None:
         """Give the first pane more of the screen, or less."""
-        left, panes = self._screen.query_one("#left").outer_size, self._screen.query_one("#panes").size
-        cells, of = (left.height, panes.height) if self._is_stacked else (left.width, panes.width)
-        self._move_to(round(cells * 100 / max(of, 1) / STEP) * STEP + steps * STEP)
+        self._move_to(round((self._chosen() or self._measured()) / STEP + steps) * STEP)
 
     def drag(self, message: SplitDragged) -> None:
         """Follow the mouse."""
@@ -52,6 +49,15 @@ class Split:
         if message.stacked == stacked:
             cells, of = (message.y - panes.y, panes.height) if stacked else (message.x - panes.x, panes.width)
             self._move_to(round(cells * 100 / max(of, 1)))
+
+    def _chosen(self) -> int:
+        share = self._remembered.get(_STACKED if self._is_stacked else _BESIDE, 0)
+        return share if LEAST <= share <= MOST else 0
+
+    def _measured(self) -> float:
+        left, panes = self._screen.query_one("#left").outer_size, self._screen.query_one("#panes").size
+        cells, of = (left.height, panes.height) if self._is_stacked else (left.width, panes.width)
+        return cells * 100 / max(of, 1)
 
     def _move_to(self, share: int) -> None:
         self._remembered.put(_STACKED if self._is_stacked else _BESIDE, max(LEAST, min(share, MOST)))

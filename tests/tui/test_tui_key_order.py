@@ -6,7 +6,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sightline.store.store import Store
 from sightline.tui.app import InspectorApp
@@ -55,8 +55,10 @@ def test_a_go_to_behind_a_filter_and_two_enters_arrives(store: Store) -> None:
     run(body)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(typed=st.text("/gj\r\x1b\t:5G?", max_size=9))
+@example(typed="\t/G\r")
+@example(typed="/git\r\r:5\rj")
 def test_a_burst_has_the_effect_of_its_keys(typed: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     reached = []
 

@@ -219,7 +219,7 @@ class Inspector(BufferActions):
 
     def open_prompt(self, name: str) -> None:
         """Ask for one of `PROMPTS`; at once, so that the next key reaches it; in the viewer a filter is a search."""
-        if name == "filter" and self.query_one(Viewer).has_focus:
+        if name == "filter" and self.focused is self.query_one(Viewer):  # it learns of its focus only later
             name = "search"
         prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
@@ -294,7 +294,7 @@ class Inspector(BufferActions):
     def action_switch_pane(self) -> None:
         """Go to the next pane."""
         panes = [pane for pane in self.focus_chain if pane.id in ("buffers", "found", "viewer", "result-lines")]
-        at = next((at for at, pane in enumerate(panes) if pane.has_focus), -1)
+        at = next((at for at, pane in enumerate(panes) if pane is self.focused), -1)
         self.set_focus(panes[(at + 1) % len(panes)])
 
     # the split between the panes
@@ -372,7 +372,7 @@ class Inspector(BufferActions):
         return Contents(self, self._store)
 
     def _leave_contents(self, contents: "Contents") -> None:
-        buffers, had_focus = self.query_one(BufferList), self.query_one("#found").has_focus
+        buffers, had_focus = self.query_one(BufferList), self.focused is self.query_one("#found")
         contents.close()
         self.query_one(ListTitle).filtered(self._query, messages.ListFiltered(None))
         buffers.tell_again()

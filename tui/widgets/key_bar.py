@@ -1,9 +1,14 @@
-"""The bottom row: the keys that matter where one is."""
+"""The bottom row: the keys that matter where one is. A click on one does what the key does."""
+
+from collections.abc import Iterable
 
 from sightline.tui.keys import written
-from sightline.tui.strips import Part
+from sightline.tui.strips import Part, width_of
 from sightline.tui.widgets.bar import Bar
+from textual import events
 from textual.binding import Binding
+
+_AT_RIGHT = ("help", "quit")  # actions whose keys are there however narrow it is
 
 
 class KeyBar(Bar):
@@ -11,24 +16,49 @@ class KeyBar(Bar):
 
     def __init__(self) -> None:
         super().__init__(id="keys")
+        self._left = list[Binding]()
+        self._right = list[Binding]()
 
     def on_mount(self) -> None:
         """Follow what is active."""
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self._tell())
         self._tell()
 
+    def on_click(self, event: events.Click) -> None:
+        """Do what the key does that was clicked on."""
+        if binding := self._binding_at(event.x):
+            self.app.simulate_key(binding.key)
+
     def _tell(self) -> None:
-        bindings = [active.binding for active in self.screen.active_bindings.values() if active.enabled]
-        parts = [Part(" ")]
-        for key, what in shown_keys(bindings):
-            parts += [Part(f" {key}", "key"), Part(f" {what} ", "dim")]
-        self.say((parts, ()))
+        shown = shown_bindings(active.binding for active in self.screen.active_bindings.values() if active.enabled)
+        self._left = [binding for binding in shown if binding.action not in _AT_RIGHT]
+        self._right = [binding for binding in shown if binding.action in _AT_RIGHT]
+        self.say(([Part(" "), *_parts(self._left)], _parts(self._right)))
+
+    def _binding_at(self, x: int) -> Binding | None:
+        right = self.size.width - width_of(_parts(self._right))
+        at, bindings = (right, self._right) if x >= right else (1, self._left)
+        for binding in bindings:
+            at += width_of(_parts([binding]))
+            if x < at:
+                return binding
+        return None
 
 
-def shown_keys(bindings: list[Binding]) -> list[tuple[str, str]]:
-    """(key, what it does) of the bindings that are meant to be shown; of several keys for one thing the first."""
-    shown = dict[str, str]()
+def _parts(bindings: Iterable[Binding]) -> list[Part]:
+    parts = list[Part]()
+    for binding in bindings:
+        parts += [
+            Part(f" {binding.key_display or written(binding.key)}", "key"),
+            Part(f" {binding.description} ", "dim"),
+        ]
+    return parts
+
+
+def shown_bindings(bindings: Iterable[Binding]) -> list[Binding]:
+    """Those that are meant to be shown; of several keys for one thing the first."""
+    shown = dict[str, Binding]()
     for binding in bindings:
         if binding.show:
-            shown.setdefault(binding.description, binding.key_display or written(binding.key))
-    return [(key, what) for what, key in shown.items()]
+            shown.setdefault(binding.description, binding)
+    return list(shown.values())
