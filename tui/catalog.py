@@ -5,6 +5,7 @@ is known below stays true, and a change costs one page, not the whole store.
 """
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ def entry_of_brief(brief: Brief) -> Entry:
         brief.name,
         brief.used,
         "\n".join(field.replace("\n", " ").lower() for field in fields),
-        brief.session,
+        sys.intern(brief.session),  # many buffers have the same one
         brief.bytes,
         brief.lines,
         seconds,

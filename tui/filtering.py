@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 _STEP = 2_000  # entries looked at before the screen has its turn: 1 to 2 ms
 _GUESS_STEP = 1_000  # the same time, for guesses
-_TELL_SECONDS = 0.05  # between two answers that are not the last one
+_TELL_SECONDS = 0.15  # between two answers that are not the last one: each costs a list of all that was found
 
 
 class Found(NamedTuple):

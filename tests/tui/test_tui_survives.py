@@ -73,6 +73,21 @@ def test_a_buffer_that_is_removed_while_open_is_said_and_the_next_one_shown(stor
     run(body)
 
 
+def test_a_buffer_that_is_evicted_while_open_is_said_in_its_place(store: Store) -> None:
+    evicted = add(store, "cmd_00000a", "seq 9", numbered(9))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert len(text(viewer(pilot))) == 9
+            store.remove(evicted, "evicted")
+            await changed(pilot)
+            assert "@cmd_00000a was evicted" in "".join(text(pilot.app.query_one("#notice")))
+            await press(pilot, "enter", "G", "p", "d", *"//seq", "enter")
+            assert pilot.app.is_running
+
+    run(body)
+
+
 def test_an_output_whose_bytes_are_gone_shows_no_other_in_its_place(store: Store) -> None:
     add(store, "cmd_00000a", "seq 3", numbered(3))
     add(store, "cmd_00000b", "seq 9", numbered(9))

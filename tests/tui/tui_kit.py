@@ -32,9 +32,9 @@ def begin(store: Store, name: str, command: str, **fields: object) -> Recording:
         os.mkdir(store.layout.folder(name), 0o700)
         return name
 
-    session = str(fields.pop("session", "claude-code-7f3a"))
+    session, cwd = str(fields.pop("session", "claude-code-7f3a")), str(fields.pop("cwd", "/home/ada/project"))
     with patch("sightline.store.store.reserve", reserved):
-        return store.begin(name.partition("_")[0], command, "/home/ada/project", session, **fields)
+        return store.begin(name.partition("_")[0], command, cwd, session, **fields)
 
 
 def add(
