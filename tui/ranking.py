@@ -27,7 +27,8 @@ class Term(NamedTuple):
 
     Attributes:
         text: in small letters, without the signs around it.
-        scattered: finds its letters in order; None where they must stand together (``'text``, ``^text``, ``text$``).
+        scattered: finds its letters in order in the command; None where they must stand together (``'text``,
+            ``^text``, ``text$``).
         start: whether the title must begin with it (``^text``).
         end: whether the command must end with it (``text$``).
         unwanted: whether the title must not hold it (``!text``).
@@ -101,7 +102,8 @@ def _term(word: str) -> Term | None:
 
 def _scattered(text: str) -> re.Pattern[str]:
     # Possessive runs: what a letter has skipped is never tried again, so that no title takes more than linear time.
-    first, *rest = (f"[^{re.escape(letter)}]*+{re.escape(letter)}" for letter in text)
+    # Within the command: across refs and sessions, scattered letters are found in nearly everything.
+    first, *rest = (f"[^{re.escape(letter)}\\n]*+{re.escape(letter)}" for letter in text)
     letter = re.escape(text[0])
     return re.compile(first.removesuffix(letter) + f"({letter})" + "".join(rest))
 
@@ -201,8 +203,8 @@ def wants_guesses(search: Search) -> bool:
     return len(search.found) < _ENOUGH and letters >= _TYPO_LETTERS
 
 
-def marked(text: str, terms: Sequence[Term]) -> set[int]:
-    """Positions of the letters of a text, as it is shown, that terms find in it."""
+def marked(text: str, terms: Sequence[Term], *, is_command: bool) -> set[int]:
+    """Positions of the letters of a text, as it is shown, that terms find in it; scattered ones only in a command."""
     lowered = "".join(letter if len(small := letter.lower()) != 1 else small for letter in text)
     positions = set[int]()
     for term in terms:
@@ -211,7 +213,7 @@ def marked(text: str, terms: Sequence[Term]) -> set[int]:
         at = lowered.find(term.text)
         if at >= 0:
             positions.update(range(at, at + len(term.text)))
-        elif term.scattered and term.scattered.match(lowered):
+        elif is_command and term.scattered and term.scattered.match(lowered):
             for letter in term.text:
                 at = lowered.index(letter, at + 1)
                 positions.add(at)

@@ -39,6 +39,12 @@ def test_a_subsequence_finds_a_command_and_the_closer_its_letters_the_better() -
     assert found(titles, "crgtst") == ["cargo test --all", "c r g t s t of it all"]
 
 
+def test_letters_are_scattered_over_a_command_and_not_over_refs_and_sessions() -> None:
+    titles = ["ls\n@cmd_d0e0f0\n\ndeaf", "dig even further\n@cmd_111111\n\nshell-1"]
+    assert found(titles, "def") == titles[1:]
+    assert marked("@cmd_d0e0f0", terms_of("def"), is_command=False) == set()
+
+
 def test_every_word_must_be_there() -> None:
     assert found(["cargo test", "cargo build", "go test"], "test cargo") == ["cargo test"]
 
@@ -127,4 +133,4 @@ def test_no_title_takes_more_than_linear_time() -> None:
     ],
 )
 def test_what_was_found_can_be_marked(text: str, query: str, letters: str) -> None:
-    assert "".join(text[at] for at in sorted(marked(text, terms_of(query)))) == letters
+    assert "".join(text[at] for at in sorted(marked(text, terms_of(query), is_command=True))) == letters

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sightline.store.store import Store
 from sightline.tui.remembered import FILE, Remembered
-from tui_kit import opened, press, run
+from tui_kit import add, opened, press, run, text, viewer
 
 
 def test_the_theme_is_that_of_the_last_time(store: Store) -> None:
@@ -16,6 +16,19 @@ def test_the_theme_is_that_of_the_last_time(store: Store) -> None:
             await press(pilot, "t")
         async with opened(store) as pilot:
             assert pilot.app.theme == "sightline-light"
+
+    run(body)
+
+
+def test_lines_are_wrapped_as_the_last_time(store: Store) -> None:
+    add(store, "cmd_00000a", "wide", b"word " * 100)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert len(text(viewer(pilot))) == 1
+            await press(pilot, "enter", "w")
+        async with opened(store) as pilot:
+            assert len(text(viewer(pilot))) > 5
 
     run(body)
 

@@ -22,7 +22,7 @@ from sightline.tui.widgets.header import Header
 from sightline.tui.widgets.info import Info
 from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.list_title import ListTitle
-from sightline.tui.widgets.notice import Notice, Said, welcome
+from sightline.tui.widgets.notice import Notice, Said, nothing_found, welcome
 from sightline.tui.widgets.prompt import Prompt
 from sightline.tui.widgets.viewer import Viewer
 from sightline.tui.wording import tombstone_text
@@ -88,7 +88,8 @@ class Inspector(BufferActions):
             yield Divider()
             with Vertical(id="right"):
                 yield Info(clock=self._clock)
-                yield Viewer(self._store, line=target.first if target else 0)
+                wraps = self._remembered.get("wrap", False)
+                yield Viewer(self._store, line=target.first if target else 0, wraps=wraps)
         yield KeyBar()
 
     def _width_class(self, width: int) -> str:
@@ -168,6 +169,7 @@ class Inspector(BufferActions):
             return
         self._first_shown = message.first
         self.query_one(Info).at(message)
+        self._remembered.put("wrap", self.query_one(Viewer).wraps)
         self._say_why_empty()
         if self._to_go and self.query_one(Viewer).shows(self._to_go[0]):
             (_, meant), self._to_go = self._to_go, None
@@ -193,7 +195,7 @@ class Inspector(BufferActions):
     def _why_empty(self) -> list[Said]:
         buffer = self._buffer
         if buffer is None:
-            return [[Part("No buffer matches", "dim")]] if self._query else welcome()
+            return nothing_found() if self._query else welcome()
         if buffer.state == "evicted":
             what, held, how = tombstone_text(self._tombstone(buffer.name), buffer)
             return [

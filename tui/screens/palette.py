@@ -45,7 +45,7 @@ class Choices(RowView, can_focus=False):
     def draw(self, at: int, width: int) -> Strip:
         """An action, where its keys act, and the keys."""
         action = self._actions[at]
-        named = marked_parts([Part(action.what), Part(f"  {action.pane.lower()}", "dim")], self._terms)
+        named = marked_parts([Part(action.what), Part(f"  {action.pane.lower()}", "dim")], self._terms, is_command=True)
         keys = [Part(f"{' '.join(action.keys)} ", "key")]
         return row([Part(" "), *named], keys, width, self.own_style, self.part_styles)
 

@@ -167,7 +167,7 @@ def _named(buffer: Buffer, width: int, faded: str, terms: Sequence[Term]) -> lis
     command = [Part(shown, faded)] if faded or buffer.kind != "cmd" else command_parts(shown)
     label = title(buffer.label)
     named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
-    return filled([*named, *marked_parts(command, terms)], width)
+    return filled([*named, *marked_parts(command, terms, is_command=True)], width)
 
 
 def filled(parts: Sequence[Part], width: int) -> list[Part]:
@@ -176,10 +176,10 @@ def filled(parts: Sequence[Part], width: int) -> list[Part]:
     return [*kept, Part(" " * (width - width_of(kept)))]
 
 
-def marked_parts(parts: Sequence[Part], terms: Sequence[Term]) -> list[Part]:
-    """Parts whose letters that a filter found stand out."""
+def marked_parts(parts: Sequence[Part], terms: Sequence[Term], *, is_command: bool = False) -> list[Part]:
+    """Parts whose letters that a filter found stand out; scattered ones only in a command."""
     text = "".join(part.text for part in parts)
-    positions = marked(text, terms) if terms else set()
+    positions = marked(text, terms, is_command=is_command) if terms else set()
     if not positions:
         return list(parts)
     made, at = list[Part](), 0

@@ -59,3 +59,14 @@ def welcome() -> list[Said]:
         [],
         [Part("?", "accent"), Part(" keys   ", "dim"), Part("q", "accent"), Part(" quit", "dim")],
     ]
+
+
+def nothing_found() -> list[Said]:
+    """What a filter that finds nothing says."""
+    return [
+        [Part("No buffer matches", "strong")],
+        [],
+        [Part("Esc", "accent"), Part(" shows all again", "dim")],
+        [Part("//", "accent"), Part(" looks for a text in what all of them hold", "dim")],
+        [Part("'word  ^start  end$  !without", "command")],
+    ]

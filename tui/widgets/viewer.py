@@ -60,12 +60,13 @@ class Viewer(Styled, RowScroll, can_focus=True):
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
     BINDINGS: ClassVar[list[BindingType]] = named("viewer", KEYS)
 
-    def __init__(self, store: Store, *, line: int = 0) -> None:
+    def __init__(self, store: Store, *, line: int = 0, wraps: bool = False) -> None:
         """Make the viewer.
 
         Args:
             store: whose buffers it shows.
             line: line at which the first buffer is opened, 0 for none in particular.
+            wraps: whether long lines are shown on several rows.
         """
         super().__init__(self._height_of, id="viewer")
         self.store = store
@@ -77,7 +78,7 @@ class Viewer(Styled, RowScroll, can_focus=True):
         self._searching: Searching | None = None
         self._failing: Failing | None = None
         self._look = LOOKS[0]
-        self._wraps = False
+        self._wraps = wraps
         self.column = 0
         self._count = ""
         self.target = 0
@@ -88,6 +89,11 @@ class Viewer(Styled, RowScroll, can_focus=True):
         """Show a buffer, or what has become of the one that is shown; another from a line on, if given."""
         self._first_line = line or self._first_line
         self._opening.show(buffer)
+
+    @property
+    def wraps(self) -> bool:
+        """Whether long lines are shown on several rows."""
+        return self._wraps
 
     def went_on(self, names: frozenset[str]) -> None:
         """Captures have written; where the one shown is among them, its new lines are taken in."""
