@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sightline.store.audit.views import list_views
-from sightline.store.disk.index import IndexedView
+from sightline.store.disk.view_index import IndexedView
 from sightline.store.records import Buffer, Session, View
 from sightline.store.shape.summary import human_bytes, human_seconds
 from sightline.store.store import Store, Target

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.disk.hashing import sha256_hex
-from sightline.store.disk.index import IndexedView
+from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import ExpiredRef, SightlineError, StoreFailed, UnknownRef
 from sightline.store.profile import DEFAULT
 from sightline.store.records import Session, Shown, View

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sightline.store.audit.views import view_text
-from sightline.store.disk.index import IndexedView
+from sightline.store.disk.view_index import IndexedView
 from sightline.store.store import Store
 from sightline.tui.clipboard import copy
 from sightline.tui.dossier import Dossier, facts_of, read_dossier, view_told, view_when

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
-from sightline.store.disk.index import IndexedView
+from sightline.store.disk.view_index import IndexedView
 from sightline.tui.dossier import Fact
 from sightline.tui.safe import visible
 from sightline.tui.widgets.row_view import RowView

@@ -1,0 +1,196 @@
+"""The part of the index that is about the audit: sessions, views, notes, and what was found out about lines."""
+
+import json
+from typing import Any, NamedTuple
+
+from sightline.store.disk.database import Database
+from sightline.store.records import Note, Session, SessionCounts, Shown, View
+
+_SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
+_VIEW_COLUMNS = "session, entry, record, offset, length"
+_VIEW = f"SELECT {_VIEW_COLUMNS} FROM views "  # noqa: S608
+
+
+class IndexedView(NamedTuple):
+    """A view's record, and where its line stands in its session's audit file (bytes)."""
+
+    view: View
+    offset: int
+    length: int
+
+
+class ViewIndex:
+    """Statements about who asked and what was shown. The audit files are the truth; this finds the way into them."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def set_views_stale(self, stale: bool) -> None:
+        """Say whether the views must be indexed anew from the audit files, this index being a new one."""
+        self._db.execute("UPDATE totals SET views_stale = ?", (stale,))
+
+    def views_stale(self) -> bool:
+        """Whether the views must be indexed anew."""
+        row = self._db.row("SELECT views_stale FROM totals")
+        return bool(row and row[0])
+
+    # sessions and views
+
+    def put_session(self, session: Session) -> None:
+        """Insert or replace a session."""
+        self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", session)
+
+    def session(self, name: str) -> Session | None:
+        """The record of a session."""
+        row = self._db.row(f"SELECT {_SESSION} FROM sessions WHERE name = ?", (name,))  # noqa: S608
+        return Session(*row) if row else None
+
+    def sessions(self) -> list[Session]:
+        """All sessions, the newest first."""
+        rows = self._db.rows(f"SELECT {_SESSION} FROM sessions ORDER BY started DESC")  # noqa: S608
+        return [Session(*row) for row in rows]
+
+    def session_counts(self) -> dict[str, SessionCounts]:
+        """What each session asked and captured, by name; those that only one of both is known of are there, too."""
+        found: dict[str, SessionCounts] = {}
+        views = "SELECT session, COUNT(*), MIN(time), MAX(time) FROM views GROUP BY session"
+        for name, calls, first, last in self._db.rows(views):
+            found[name] = SessionCounts(calls, first, last)
+        buffers = (
+            "SELECT session, COUNT(*), SUM(bytes), MIN(created) FROM buffers WHERE state <> 'evicted' GROUP BY session"
+        )
+        for name, count, size, first in self._db.rows(buffers):
+            known = found.get(name, SessionCounts(0, first, first))
+            found[name] = known._replace(buffers=count, bytes=size)
+        return found
+
+    def readings(self, session: str | None = None) -> list[tuple[str, str, str]]:
+        """(reader, captor, buffer) of buffers that were shown to another session than the one that captured them.
+
+        Only those that a session read, or that were read of it, where it is given.
+        """
+        where = " AND ? IN (views.session, buffers.session)" if session is not None else ""
+        rows = self._db.rows(
+            "SELECT DISTINCT views.session, buffers.session, buffers.name FROM views_of"  # noqa: S608
+            " JOIN views ON views.number = views_of.view JOIN buffers ON buffers.name = views_of.buffer"
+            f" WHERE views.session <> buffers.session{where} ORDER BY buffers.number, views.session",
+            (session,) if session is not None else (),
+        )
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    def put_view(self, indexed: IndexedView) -> None:
+        """Insert a view's record."""
+        view = indexed.view
+        with self._db.writing():
+            number = self._db.insert(
+                "INSERT OR REPLACE INTO views (session, entry, time, verb, record, offset, length)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    view.session,
+                    view.number,
+                    view.time,
+                    view.verb,
+                    _record(view),
+                    indexed.offset,
+                    indexed.length,
+                ),
+            )
+            for name in dict.fromkeys(view.refs):
+                self._db.execute("INSERT OR IGNORE INTO views_of VALUES (?, ?)", (name, number))
+
+    def amend_view(self, view: View) -> None:
+        """Replace a view's record."""
+        self._db.execute(
+            "UPDATE views SET record = ? WHERE session = ? AND entry = ?", (_record(view), view.session, view.number)
+        )
+
+    def view(self, session: str, number: int) -> IndexedView | None:
+        """One view of a session."""
+        row = self._db.row(_VIEW + "WHERE session = ? AND entry = ?", (session, number))
+        return _view(row) if row else None
+
+    def views(
+        self, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
+    ) -> list[IndexedView]:
+        """Views, newest first; of one buffer, of one session, or from a time on (seconds since the epoch)."""
+        where, parameters = ["1"], list[Any]()
+        if since:
+            where.append("time >= ?")
+            parameters.append(since)
+        if buffer is not None:
+            where.append("number IN (SELECT view FROM views_of WHERE buffer = ?)")
+            parameters.append(buffer)
+        if session is not None:
+            where.append("session = ?")
+            parameters.append(session)
+        rows = self._db.rows(f"{_VIEW} WHERE {' AND '.join(where)} ORDER BY number DESC LIMIT ?", (*parameters, limit))
+        return [_view(row) for row in rows]
+
+    def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
+        """(number, view) of those that were indexed after one, in the order in which they were; of one session."""
+        where, parameters = ("session = ? AND ", [session]) if session is not None else ("", list[Any]())
+        statement = f"SELECT number, {_VIEW_COLUMNS} FROM views WHERE {where}number > ? ORDER BY number LIMIT ?"  # noqa: S608
+        rows = self._db.rows(statement, (*parameters, number, limit))
+        return [(row[0], _view(row[1:])) for row in rows]
+
+    def newest_view(self) -> int:
+        """The largest number of a view, 0 where there is none; it falls only where all were indexed anew."""
+        row = self._db.row("SELECT MAX(number) FROM views")
+        return int(row[0] or 0) if row else 0
+
+    def forget_views(self, session: str) -> None:
+        """Remove a session's views, to index them anew."""
+        with self._db.writing():
+            self._db.execute(
+                "DELETE FROM views_of WHERE view IN (SELECT number FROM views WHERE session = ?)", (session,)
+            )
+            self._db.execute("DELETE FROM views WHERE session = ?", (session,))
+
+    # notes, and what was found out about buffers
+
+    def put_note(self, note: Note, buffer: str) -> None:
+        """Insert or replace a note on a buffer."""
+        session, _, entry = note.id.rpartition(":")
+        self._db.execute(
+            "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)",
+            (session, int(entry), buffer, json.dumps(note._asdict(), ensure_ascii=False)),
+        )
+
+    def notes(self, *, buffer: str | None = None) -> list[Note]:
+        """Notes, oldest first: all, or those on one buffer."""
+        where, parameters = ("WHERE buffer = ?", (buffer,)) if buffer is not None else ("", ())
+        rows = self._db.rows(f"SELECT record FROM notes {where}", parameters)  # noqa: S608
+        return sorted((Note(**json.loads(row[0])) for row in rows), key=lambda note: note.time)
+
+    def note(self, note_id: str) -> Note | None:
+        """One note."""
+        session, _, entry = note_id.rpartition(":")
+        row = self._db.row("SELECT record FROM notes WHERE session = ? AND entry = ?", (session, int(entry or -1)))
+        return Note(**json.loads(row[0])) if row else None
+
+    def forget_notes(self, session: str) -> None:
+        """Remove a session's notes, to index them anew."""
+        self._db.execute("DELETE FROM notes WHERE session = ?", (session,))
+
+    def derived(self, buffer: str, key: str) -> str | None:
+        """Something that was found out about a buffer's lines before."""
+        row = self._db.row("SELECT value FROM derived WHERE buffer = ? AND key = ?", (buffer, key))
+        return str(row[0]) if row else None
+
+    def put_derived(self, buffer: str, key: str, value: str) -> None:
+        """Keep what was found out about a buffer's lines, so that it need not be found again."""
+        self._db.execute("INSERT OR REPLACE INTO derived VALUES (?, ?, ?)", (buffer, key, value))
+
+
+def _record(view: View) -> str:
+    fields = {name: value for name, value in view._asdict().items() if name not in ("id", "session", "number")}
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def _view(row: tuple[Any, ...]) -> IndexedView:
+    session, number, record, offset, length = row
+    fields = json.loads(record)
+    fields["refs"] = tuple(fields["refs"])
+    for name in ("shown", "asked"):
+        fields[name] = tuple(Shown(*shown) for shown in fields.get(name, ()))
+    return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)
