@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.color import Color
+from rich.color import Color, ColorSystem
 from rich.style import Style
 from sightline.store.shape.clean import clean_line
-from sightline.tui.output.pens import PLAIN, Pen, coloured, pen_after, style_of
+from sightline.tui.output.pens import PLAIN, SIXTEEN, Pen, coloured, pen_after, style_of
 from textual._ansi_theme import MONOKAI
 
 RED = Pen(fg=1)
@@ -85,3 +85,14 @@ def test_nothing_is_written_in_invisible_ink(pen: Pen) -> None:
 def test_the_sixteen_colours_are_the_themes() -> None:
     assert style_of(RED, BASE, MONOKAI).color == Color.from_triplet(MONOKAI.ansi_colors[1])
     assert style_of(PLAIN, BASE, MONOKAI) == BASE
+
+
+@pytest.mark.parametrize("colour", range(1, 16))
+def test_a_terminal_of_sixteen_colours_shows_the_very_one(colour: int) -> None:
+    shown = style_of(Pen(fg=colour), BASE, SIXTEEN).color
+    assert shown is not None
+    assert shown.downgrade(ColorSystem.STANDARD).number == colour
+
+
+def test_where_colours_are_not_wanted_there_are_none() -> None:
+    assert style_of(Pen(fg=1, bg=2, bold=True), BASE, None) == BASE + Style(bold=True)

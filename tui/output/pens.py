@@ -26,6 +26,12 @@ _SWITCHES = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "reverse", 9: 
 _OFF = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: ("reverse",), 29: ("strike",)}
 
 
+_DARK = [(0, 0, 0), (170, 0, 0), (0, 170, 0), (170, 85, 0), (0, 0, 170), (170, 0, 170), (0, 170, 170), (170, 170, 170)]
+_BRIGHT = [(red + 85, 255 if green == 85 else green + 85, blue + 85) for red, green, blue in _DARK]
+SIXTEEN = TerminalTheme(_DARK[0], _DARK[7], _DARK, _BRIGHT)
+"""The colours by which a terminal that has no others is known: each comes out as itself there."""
+
+
 class Pen(NamedTuple):
     """What text is written with; the defaults are the terminal's own."""
 
@@ -122,17 +128,19 @@ def _colour(parameters: list[int]) -> Colour | None:
 
 
 @lru_cache(maxsize=1024)
-def style_of(pen: Pen, base: Style, theme: TerminalTheme) -> Style:
+def style_of(pen: Pen, base: Style, theme: TerminalTheme | None) -> Style:
     """A pen as a style on the viewer's own.
 
     Args:
         pen: what the text was written with.
         base: the style of plain text, with both its colours.
-        theme: what the terminal's sixteen colours are.
+        theme: what the terminal's sixteen colours are; None where there are to be no colours.
     """
-    fg, bg = _rich(pen.fg, theme) or base.color, _rich(pen.bg, theme) or base.bgcolor
-    if fg and bg and (pen.fg is not None or pen.bg is not None) and _contrast(fg, bg, theme) < LEAST_CONTRAST:
-        fg = max((base.color or fg, base.bgcolor or bg), key=lambda colour: _contrast(colour, bg, theme))
+    fg, bg = base.color, base.bgcolor
+    if theme is not None:
+        fg, bg = _rich(pen.fg, theme) or fg, _rich(pen.bg, theme) or bg
+        if fg and bg and (pen.fg is not None or pen.bg is not None) and _contrast(fg, bg, theme) < LEAST_CONTRAST:
+            fg = max((base.color or fg, base.bgcolor or bg), key=lambda colour: _contrast(colour, bg, theme))
     return base + Style(
         color=fg,
         bgcolor=bg,

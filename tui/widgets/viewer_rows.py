@@ -8,6 +8,7 @@ from rich.style import Style
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.output.folding import Place, fold, folds
 from sightline.tui.output.painting import Paint
+from sightline.tui.output.pens import SIXTEEN
 from sightline.tui.widgets.line_strips import Drawn
 from textual.geometry import Size
 from textual.strip import Strip
@@ -64,7 +65,10 @@ class Rows:
         """What lines are drawn in, as the theme has it now."""
         if self._paint is None:
             viewer = self._viewer
-            self._paint = Paint(viewer.own_style, viewer.part_styles, viewer.app.ansi_theme, viewer.part_style)
+            theme = SIXTEEN if viewer.app.console.color_system == "standard" else viewer.app.ansi_theme
+            self._paint = Paint(
+                viewer.own_style, viewer.part_styles, None if viewer.app.no_color else theme, viewer.part_style
+            )
         return self._paint
 
     # where rows stand
