@@ -52,7 +52,7 @@ def test_the_viewer_shows_the_line_and_enter_reads_it(store: Store) -> None:
             await press(pilot, "n", "enter")
             assert viewer(pilot).has_focus
             assert viewer(pilot).shows("cmd_00000a")
-            assert viewer(pilot)._target == 51
+            assert viewer(pilot).target == 51
             await press(pilot, "tab")
             assert pilot.app.query_one(FoundLines).has_focus
 

@@ -146,7 +146,7 @@ def test_a_line_of_a_diff_opens_in_its_buffer(store: Store) -> None:
         async with opened(store) as pilot:
             await press(pilot, "d", "n", "enter")
             assert isinstance(pilot.app.screen, Inspector)
-            assert viewer(pilot)._target == 4
+            assert viewer(pilot).target == 4
 
     run(body)
 

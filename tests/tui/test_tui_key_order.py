@@ -40,7 +40,7 @@ def where(pilot: Pilot[None]) -> tuple[object, ...]:
         prompts,
         buffers(pilot).rows.selected,
         viewer(pilot).scroll_offset.y,
-        viewer(pilot)._target,
+        viewer(pilot).target,
     )
 
 
@@ -50,7 +50,7 @@ def test_a_go_to_behind_a_filter_and_two_enters_arrives(store: Store) -> None:
             await burst(pilot, "/git\r\r:500\r")
             assert buffers(pilot).rows.selected == "cmd_00000a"
             assert viewer(pilot).has_focus
-            assert viewer(pilot)._target == 500
+            assert viewer(pilot).target == 500
 
     run(body)
 

@@ -139,11 +139,11 @@ def test_where_one_stream_is_shown_that_is_meant_and_gone_to(store: Store) -> No
             assert "grep three @cmd_00000c.err" in head(pilot)
             await press(pilot, "enter")
             await rest(pilot)
-            assert viewer(pilot)._target == 3
+            assert viewer(pilot).target == 3
             await press(pilot, *":grep -n two @cmd_00000c.all", "enter", "enter")
             await rest(pilot)
             assert text(pane(pilot).lines) == ["52:two"]
-            assert viewer(pilot)._target == 2
+            assert viewer(pilot).target == 2
 
     run(body)
 
