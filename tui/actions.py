@@ -46,7 +46,7 @@ def actions_of(screen: Screen[object], keymap: dict[str, str]) -> list[Action]:
         screen: the one that is shown.
         keymap: a person's own keys, by binding id.
     """
-    panes = [widget for widget in screen.query("*") if widget.display and not isinstance(widget, Input)]
+    panes = [widget for widget in screen.query("*") if not isinstance(widget, Input)]
     found = dict[tuple[str, str], Action]()
     for node in (*panes, screen, screen.app):
         pane = ANYWHERE if node in (screen, screen.app) else _pane(node)

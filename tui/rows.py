@@ -177,7 +177,7 @@ class BufferRows:
         if moved and (self.matches is None or answer.gone):
             self._find_cursor()
         if not self.selected:
-            self.move_to(self.cursor)
+            self._begin()
         return self.cursor - before
 
     def _forget_records(self) -> None:
@@ -196,16 +196,24 @@ class BufferRows:
         self.matches = matches
         self._version += 1
         if best:
-            self.move_to(1 if self.heading(0) and len(self) > 1 else 0)
+            self.move_to(0)
+            self._begin()
         else:
             self._find_cursor()
 
+    def _begin(self) -> None:
+        """Put the cursor where it is, or from a heading on the first buffer below."""
+        below = self.heading(self.cursor) is not None and self.cursor + 1 < len(self)
+        self.move_to(self.cursor + below)
+
     def _find_cursor(self) -> None:
-        if self.selected:
-            if self.name(self.cursor) == self.selected:
+        if not self.selected:
+            self._begin()
+            return
+        if self.name(self.cursor) == self.selected:
+            return
+        for at, row in enumerate(self._rows):
+            if row.name == self.selected:
+                self.cursor = at
                 return
-            for at, row in enumerate(self._rows):
-                if row.name == self.selected:
-                    self.cursor = at
-                    return
         self.move_to(self.cursor)

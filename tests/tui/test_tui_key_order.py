@@ -56,9 +56,9 @@ def test_a_go_to_behind_a_filter_and_two_enters_arrives(store: Store) -> None:
 
 
 @settings(max_examples=6, deadline=None)
-@given(typed=st.text("/gj\r\x1b\t:5G?", max_size=9))
+@given(typed=st.text("/gj\r\x1b\t5G?", max_size=9))
 @example(typed="\t/G\r")
-@example(typed="/git\r\r:5\rj")
+@example(typed="/git\r\r:5\rj")  # what is asked is answered later: no query is among the others
 def test_a_burst_has_the_effect_of_its_keys(typed: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     reached = []
 

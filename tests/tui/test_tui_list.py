@@ -126,7 +126,7 @@ def test_the_header_counts(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             (header,) = text(pilot.app.query_one("#header"))
-            assert "3 buffers" in header
+            assert "3 of 1,000 buffers" in header
             assert "27 B of 2.0 GiB" in header
 
     run(body)

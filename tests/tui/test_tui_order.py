@@ -74,6 +74,17 @@ def test_groups_fold_by_key_and_by_mouse(store: Store) -> None:
     run(body)
 
 
+def test_a_list_that_begins_in_groups_shows_its_first_buffer(store: Store) -> None:
+    Path(store.root, "inspector.json").write_text('{"group": "session"}')
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            assert buffers(pilot).rows.selected == "file_00000c"
+            assert viewer(pilot).shows("file_00000c")
+
+    run(body)
+
+
 def test_a_filter_finds_within_groups(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:

@@ -195,6 +195,8 @@ class Inspector(BufferActions):
     def _why_empty(self) -> list[Said]:
         buffer = self._buffer
         if buffer is None:
+            if len(self.query_one(BufferList).rows):
+                return []  # on a heading
             return nothing_found() if self._query else welcome()
         if buffer.state == "evicted":
             what, held, how = tombstone_text(self._tombstone(buffer.name), buffer)

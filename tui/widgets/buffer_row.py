@@ -13,7 +13,7 @@ from sightline.tui.strips import Part, cut, fitted, pad, width_of
 
 _LEFT = 4  # the mark for a diff, state, pin, a space
 _REF = 12
-_LEAST_COMMAND = 16  # columns go so that this much of a command can be read
+_LEAST_COMMAND = 15  # columns go so that this much of a command can be read
 _FOLDED, _UNFOLDED = "▸", "▾"
 
 
