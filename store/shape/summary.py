@@ -28,7 +28,8 @@ def summary(
 ) -> str:
     """Such as ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
 
-    Where no tool is recognised, ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB (stderr 12 lines)``.
+    Where nothing is counted, ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB (stderr 12 lines)``, and what a
+    tool names as failed, as above.
 
     Args:
         out: what it wrote to standard output.
@@ -47,7 +48,8 @@ def summary(
     failed = timed_out or bool(signal) or bool(exit_code)
     told = [tally for tally in examination.tallies if any(tally.numbers.values())]
     if not told:
-        return plain + _unread([one for one in examination.tallies if failed or one.rule.name in examination.run])
+        unread = _unread([one for one in examination.tallies if failed or one.rule.name in examination.run])
+        return plain + unread + (_naming(examination.failed) if failed else "")
     parts = [_told(tally, examination.failed if failed or tally.bad else [], len(told) > 1) for tally in told]
     bad = any(tally.bad for tally in told)
     against = ""
@@ -65,14 +67,17 @@ _NAME_CHARS = 100
 def _told(tally: "Tally", failed: list["Named"], several: bool) -> str:
     """What one tool counts, and what it names as failed."""
     numbers = ", ".join(_counted(number, noun) for noun, number in tally.numbers.items() if number)
-    names = [one for one in failed if one.rule is tally.rule]
     text = f"{tally.rule.name}: {numbers}" if several else numbers
+    return text + _naming([one for one in failed if one.rule is tally.rule])
+
+
+def _naming(names: list["Named"]) -> str:
     if not names:
-        return text
+        return ""
     word = "FAILED" if any(one.name for one in names) else "at"
     listed = ", ".join(_shortened(one.text) for one in names[:_NAMES])
     more = ", …" if len(names) > _NAMES else ""
-    return f"{text} — {word}: {listed}{more}"
+    return f" — {word}: {listed}{more}"
 
 
 def _shortened(text: str) -> str:

@@ -1,6 +1,7 @@
 """The sentence about an output, and the units it speaks in."""
 
 import pytest
+from sightline.store.shape.failure.examine import Examination
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.summary import human_bytes, human_seconds, summary
 
@@ -64,3 +65,17 @@ def test_sizes_are_read_by_people(count: int, text: str) -> None:
 )
 def test_durations_are_read_by_people(seconds: float, text: str) -> None:
     assert human_seconds(seconds) == text
+
+
+def test_what_a_tool_names_is_told_where_it_came_to_no_count() -> None:
+    out = BytesSource(b"FAILED tests/test_a.py::test_sum - assert 1 == 2\n" + b"tests/test_b.py ...\n" * 3)
+    examination = Examination(out, NONE, "pytest")
+    told = summary(out, NONE, exit_code=None, seconds=9, timed_out=True, examination=examination)
+    unread = "timed out after 9.0 s: 4 lines, 109 B; what pytest counts was not recognised"
+    assert told == f"{unread} — FAILED: tests/test_a.py::test_sum"
+
+
+def test_nothing_is_named_as_failed_in_what_went_well() -> None:
+    out = BytesSource(b"FAILED tests/test_a.py::test_sum - assert 1 == 2\n")
+    told = summary(out, NONE, exit_code=0, seconds=9, examination=Examination(out, NONE, "pytest"))
+    assert told == "ok in 9.0 s: 1 line, 49 B; what pytest counts was not recognised"
