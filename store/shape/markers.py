@@ -4,7 +4,7 @@ A stream without a ref (nothing was stored) is named by line numbers alone: no m
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _AT = r"(?:@[^\s:]+:|lines? )\d+(?:-\d+)?"
 _COUNT = r"\d{1,3}(?:,\d{3})*"
@@ -27,6 +27,8 @@ MARKER = re.compile(
 CLIPPED = re.compile(rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|@[^\s:]+)) …\]")
 """What stands inside a line that was cut in the middle, or where a string of it was."""
 
+_REWRITTEN = re.compile(r"^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d+)(?:-(\d+))? …\]$", re.MULTILINE)
+
 
 def elision(ref: str, first: int, last: int, errors: int = 0) -> str:
     """Lines that are left out; with a count of error lines where that is said nowhere else."""
@@ -44,6 +46,12 @@ def rewritten(ref: str, first: int, last: int) -> str:
     """Lines that a terminal would no longer show, since later ones were written over them."""
     count = last - first + 1
     return f"[… {count:,} {_plural(count, 'line')} rewritten in place: {_at(ref, first, last)} …]"
+
+
+def rewritten_lines(text: str) -> Iterator[tuple[str, int, int]]:
+    """(ref, first, last) of the lines that such markers in a text stand for; not of those without a ref."""
+    for found in _REWRITTEN.finditer(text):
+        yield found[1], int(found[2]), int(found[3] or found[2])
 
 
 def clipping(ref: str, number: int, elided: int) -> str:

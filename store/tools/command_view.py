@@ -1,13 +1,13 @@
 """What an agent is shown of a command's output: all of it where it is short, else a view that says what is missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.audit.views import Shows, settled, shown_of
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.segments import Shaped, join_segments, shown_ranges, terminated, uncut
+from sightline.store.shape.segments import Shaped, join_segments, terminated, uncut
 from sightline.store.shape.source import Source
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
@@ -180,21 +180,28 @@ def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, search: str, out:
         ref = buffer.ref if shaped.out_total or not shaped.err_total else err.ref
         return asking.calls("read_output", ref=ref, search=search, **both)
     for source in (out, err):
+        there = list(_accounted(shaped, source.ref))
         following = 1
-        for ref, first, last in shown_ranges(uncut(shaped.segments)):
-            if ref == source.ref:
-                if first > following:
-                    break
-                following = max(following, last + 1)
+        for first, last in there:
+            if first > following:
+                break
+            following = max(following, last + 1)
         if following <= source.line_count:
-            last = min(following + _NEXT_LINES - 1, _gap_end(shaped, source, following))
+            end = min((first for first, _ in there if first > following), default=source.line_count + 1) - 1
+            last = min(following + _NEXT_LINES - 1, end)
             return asking.calls("read_output", ref=source.ref, lines=f"{following}-{last}")
     return asking.calls("read_output", ref=buffer.ref)
 
 
-def _gap_end(shaped: Shaped, source: Source, start: int) -> int:
-    firsts = [first for ref, first, _ in shown_ranges(uncut(shaped.segments)) if ref == source.ref and first > start]
-    return min(firsts, default=source.line_count + 1) - 1
+def _accounted(shaped: Shaped, ref: str) -> Iterator[tuple[int, int]]:
+    """The ranges of a stream's lines that stand in a body, or that a display wrote over; those nobody goes on with."""
+    from sightline.store.shape.markers import rewritten_lines  # only what is cut comes here
+
+    for segment in uncut(shaped.segments):
+        if segment.ref == ref:
+            yield segment.first, segment.last
+        elif not segment.ref:
+            yield from ((first, last) for name, first, last in rewritten_lines(segment.text) if name == ref)
 
 
 def _reply(

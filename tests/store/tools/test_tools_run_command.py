@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -106,6 +107,15 @@ def test_next_call_reads_the_first_lines_that_are_missing(agent: Any) -> None:
     lines = following.text.splitlines()
     assert lines[0] == str(next(number for number in range(1, 3001) if str(number) not in shown))
     assert not set(lines) & shown
+
+
+def test_next_call_passes_over_what_a_display_wrote_over(agent: Any) -> None:
+    display = r"for i in $(seq 400); do printf '\033[1A\033[2Kat %d\n' $i; done"
+    reply = agent.run(f"echo begin; {display}; seq 9000")
+    assert "lines rewritten in place" in reply.text
+    elided = re.search(r"lines elided: @cmd_\w+:(\d+)-", reply.text)
+    assert elided and f"--lines {elided[1]}-" in reply.fields["next"]
+    assert agent.follow(reply.fields["next"]).text.startswith(f"{int(elided[1]) - 401}\n")
 
 
 def test_stderr_follows_a_line_that_says_so(agent: Any) -> None:
