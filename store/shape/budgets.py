@@ -1,10 +1,32 @@
 """How many bytes a body may have: the limit that holds for every reply, and the budgets of the verbosities."""
 
+from typing import NamedTuple
+
 from sightline.store.errors import UsageError
 from sightline.store.profile import DEFAULT, Budgets
 
 HARD_LIMIT_BYTES = 64 * 1024
 """No reply is larger, whatever was asked for."""
+
+
+class Room(NamedTuple):
+    """How much of one reply reaches its reader whole: what is larger, a client cuts on its way to the model.
+
+    Attributes:
+        bytes: of the reply, serialised; never more than HARD_LIMIT_BYTES.
+        lines: of the body; 0 for any number.
+    """
+
+    bytes: int = HARD_LIMIT_BYTES
+    lines: int = 0
+
+    def excess(self, size: int, lines: int) -> float:
+        """How many times a reply of so many bytes and lines is what there is room for; at most 1 where it fits."""
+        return max(size / self.bytes, lines / self.lines if self.lines else 0.0)
+
+
+ROOMY = Room()
+"""For a reader that is shown everything."""
 
 MODES = ("silent", "concise", "normal", "verbose", "full")
 """The explicit verbosities; ``full`` has no budget but the hard limit."""

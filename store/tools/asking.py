@@ -7,6 +7,7 @@ from sightline.store.audit.sessions import is_person
 from sightline.store.errors import BadRef
 from sightline.store.profile import DEFAULT, Profile
 from sightline.store.records import Session
+from sightline.store.shape.budgets import ROOMY, Room
 from sightline.store.store import Store, Target
 
 if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
@@ -26,6 +27,7 @@ class Asking(NamedTuple):
         calls: how a next call is written.
         profile: what goes inline.
         cancel: ends a query, a search or a wait from another thread; None where the caller stays for the answer.
+        room: how large a reply may be.
     """
 
     store: Store
@@ -33,6 +35,7 @@ class Asking(NamedTuple):
     calls: Calls
     profile: Profile = DEFAULT
     cancel: "Cancel | None" = None
+    room: Room = ROOMY
 
     @property
     def person(self) -> bool:

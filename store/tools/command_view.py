@@ -91,7 +91,7 @@ def command_reply(
             fields = in_order({**first, **more})
             by_budget = verbosity != "auto" or profile.short.measure == "budget"
             own = budget_for(verbosity, not has_failed(ending, examination), profile.budgets) if by_budget else None
-            if short := short_body(profile, fields, out, err, own):
+            if short := short_body(profile, fields, out, err, own, asking.room):
                 return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
         # What only an output that must be cut pays for.
         from sightline.store.shape.summary import summary
@@ -116,6 +116,7 @@ def command_reply(
                 profile, out, err, budget=budget, failed=failed, examination=known, short=few, limit=limit
             ),
             lambda made: join_segments(made.shaped.segments),
+            asking.room,
         )
         shaped = made.shaped
         fields |= counts_of(shaped) | {"description": made.description or None}

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 
 from sightline.store.audit.notes import Waiting, hold_waiting, release
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.budgets import Room
 from sightline.store.shape.segments import join_segments
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Render, Reply, in_order, serialised_bytes
@@ -18,7 +18,7 @@ def deliver_with_notes(asking: Asking, reply: Reply, render: Render, deliver: Ca
     """
     anyone = not (asking.person and os.isatty(1))
     held = hold_waiting(asking.store, asking.session.name, anyone=anyone)
-    enclosed = _as_many_as_fit(reply, held)
+    enclosed = _as_many_as_fit(asking.room, reply, held)
     if enclosed and _written(render, _with(reply, enclosed)) == _written(render, reply):
         enclosed = []
     release(asking.store, held[len(enclosed) :], None)
@@ -34,9 +34,9 @@ def _written(render: Render, reply: Reply) -> str:
     return join_segments(render(reply))
 
 
-def _as_many_as_fit(reply: Reply, held: list[Waiting]) -> list[Waiting]:
+def _as_many_as_fit(room: Room, reply: Reply, held: list[Waiting]) -> list[Waiting]:
     count = len(held)
-    while count and serialised_bytes(_with(reply, held[:count]).fields, reply.text) > HARD_LIMIT_BYTES:
+    while count and serialised_bytes(_with(reply, held[:count]).fields, reply.text) > room.bytes:
         count -= 1
     return held[:count]
 

@@ -53,7 +53,11 @@ def path_reply(asking: Asking, target: Target, path: str, *, limit: int, verb: s
             "description": _description(source, found, sampling_of(asking.profile)),
         }
         text = fitting(
-            fields, min(limit, HARD_LIMIT_BYTES), lambda room: _text(source, found, room), lambda text: text[0]
+            fields,
+            min(limit, HARD_LIMIT_BYTES),
+            lambda room: _text(source, found, room),
+            lambda text: text[0],
+            asking.room,
         )
         total = source.line_count
     body, is_whole, shown = text
@@ -139,7 +143,7 @@ def schema_reply(asking: Asking, target: Target, *, verb: str, logged: dict[str,
         description, total = describe(document, source, sampling), source.line_count
     text = clean_text(made.encode()) + "\n"
     fields: dict[str, Any] = {"output_id": target.ref, "description": description}
-    body = fitting(fields, HARD_LIMIT_BYTES, lambda room: _head(text, room), join_segments)
+    body = fitting(fields, HARD_LIMIT_BYTES, lambda room: _head(text, room), join_segments, asking.room)
     if join_segments(body) != text:
         fields["truncated"] = True
     return _reply(fields, body, target, verb, logged, total)

@@ -7,9 +7,9 @@ from sightline.store.audit.views import Shows, shown_of
 from sightline.store.capture.file import capture_file
 from sightline.store.errors import BadRange, StoreFailed, UsageError
 from sightline.store.records import Buffer
-from sightline.store.shape.budgets import budget_for
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment, uncut
+from sightline.store.shape.segments import Segment, join_segments, uncut
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.files import file_fields
@@ -97,6 +97,7 @@ def _part(asking: Asking, target: Target, request: Request) -> Reply:
             asking.profile.reading.page_bytes,
             lambda limit: page_of(lines, target.first, last, limit),
             lambda page: page.text,
+            asking.room,
         )
     fields["lines"] = f"{target.first}-{page.last}"
     cut = page.last < last
@@ -117,10 +118,17 @@ def _whole(asking: Asking, target: Target, request: Request) -> Reply:
     with asking.store.open(target) as raw:
         source = clean(raw, profile)
         fields = _fields(buffer)
-        if short := short_body(profile, fields, source, nothing, budget if profile.short.measure == "budget" else None):
+        own = budget if profile.short.measure == "budget" else None
+        if short := short_body(profile, fields, source, nothing, own, asking.room):
             return _reply({}, short.segments, buffer, request, missing=False)
         few = cut_to_lines_only(profile, source, nothing)
-        made = shape_output(profile, source, nothing, budget=budget, failed=False, short=few)
+        made = fitting(
+            fields,
+            HARD_LIMIT_BYTES,
+            lambda limit: shape_output(profile, source, nothing, budget=budget, failed=False, short=few, limit=limit),
+            lambda made: join_segments(made.shaped.segments),
+            asking.room,
+        )
     shaped = made.shaped
     fields |= {"description": made.description or None, "truncated": shaped.truncated or None, "stdout_shown": None}
     fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"

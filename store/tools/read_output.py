@@ -143,6 +143,7 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
             min(request.limit or asking.profile.reading.page_bytes, HARD_LIMIT_BYTES),
             lambda limit: page_of(lines, target.first, last, limit),
             lambda page: page.text,
+            asking.room,
         )
     fields["lines"] = f"{target.first}-{page.last}"
     cut = page.last < last
@@ -199,6 +200,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
             min(request.limit or asking.profile.reading.page_bytes, HARD_LIMIT_BYTES),
             lambda limit: _bytes_from(source, start, limit, asking.profile.cleaning.views),
             lambda page: join_segments(page[1]),
+            asking.room,
         )
     fields["bytes"] = [start, end]
     if end < size:

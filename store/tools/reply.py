@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from sightline.store.audit.views import Shows, Traced, record_shown, record_view
 from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError, StoreFailed
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.budgets import ROOMY, Room
 from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.tools.asking import Asking
 
@@ -114,22 +114,33 @@ def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def fitting(fields: dict[str, Any], limit: int, make: Callable[[int], _Made], text: Callable[[_Made], str]) -> _Made:
-    """The body for a limit, made anew with a smaller one where the whole reply, serialised, would pass the hard limit.
+def fitting(
+    fields: dict[str, Any],
+    limit: int,
+    make: Callable[[int], _Made],
+    text: Callable[[_Made], str],
+    room: Room = ROOMY,
+) -> _Made:
+    """The body for a limit, made anew with a smaller one where there is no room for the whole reply.
 
     Args:
         fields: the fields, as far as they are known; what is still to come has some room.
         limit: bytes of the body to begin with.
         make: makes the body for a limit.
         text: the text of what was made.
+        room: how large the whole reply, serialised, may be.
     """
     made = make(limit)
-    while (size := serialised_bytes(fields, text(made)) + _FIELDS_TO_COME_BYTES) > HARD_LIMIT_BYTES:
-        limit = min(limit * HARD_LIMIT_BYTES // size, limit - 1) - _FIELDS_TO_COME_BYTES
+    while (excess := _excess(room, fields, text(made))) > 1:
+        limit = min(int(limit / excess), limit - 1) - _FIELDS_TO_COME_BYTES
         if limit < _FIELDS_TO_COME_BYTES:
             break
         made = make(limit)
     return made
+
+
+def _excess(room: Room, fields: dict[str, Any], body: str) -> float:
+    return room.excess(serialised_bytes(fields, body) + _FIELDS_TO_COME_BYTES, body.count("\n"))
 
 
 _FIELDS_TO_COME_BYTES = 1024

@@ -92,7 +92,7 @@ def result_reply(
         return parts
 
     files = file_fields(asking.store, buffer, asking.profile) if asking.profile.files.shown else {}
-    parts = fitting(fields | files, HARD_LIMIT_BYTES, make, lambda parts: join_segments(_body(parts)))
+    parts = fitting(fields | files, HARD_LIMIT_BYTES, make, lambda parts: join_segments(_body(parts)), asking.room)
     truncated = any(part.made.shaped.truncated for part in parts)
     shown = sum(part.made.shaped.out_shown for part in parts)
     total = sum(part.made.shaped.out_total for part in parts)
@@ -128,7 +128,9 @@ def _short(
     text = join_segments(body)
     budget = None if verbosity == "auto" else budget_for(verbosity, exit_ok=True, budgets=asking.profile.budgets)
     is_over = budget is not None and len(text.encode()) > budget
-    return None if is_over or serialised_bytes(fields, text) > limit else tuple(body)
+    size = serialised_bytes(fields, text)
+    is_over = is_over or size > limit or asking.room.excess(size, text.count("\n")) > 1
+    return None if is_over else tuple(body)
 
 
 def _is_binary(buffer: Buffer, stream: str) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sightline.store.profile import DEFAULT, Profile
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room
 from sightline.store.shape.segments import Shaped, join_segments
 from sightline.store.shape.source import Source
 from sightline.store.tools.reply import serialised_bytes
@@ -25,7 +25,9 @@ def cut_to_lines_only(profile: Profile, out: Source, err: Source) -> bool:
     return profile.short.cut_lines and out.byte_count + err.byte_count <= profile.short.limit_bytes
 
 
-def short_body(profile: Profile, fields: dict[str, Any], out: Source, err: Source, budget: int | None) -> Shaped | None:
+def short_body(
+    profile: Profile, fields: dict[str, Any], out: Source, err: Source, budget: int | None, room: Room = ROOMY
+) -> Shaped | None:
     """The whole output, where it is short; else None.
 
     Args:
@@ -34,6 +36,7 @@ def short_body(profile: Profile, fields: dict[str, Any], out: Source, err: Sourc
         out: standard output.
         err: standard error.
         budget: bytes of the body that an explicit mode allows; None for as many as the limit does.
+        room: how large a reply may be.
     """
     short = profile.short
     raw_bytes = out.byte_count + err.byte_count
@@ -54,4 +57,5 @@ def short_body(profile: Profile, fields: dict[str, Any], out: Source, err: Sourc
     body = join_segments(shaped.segments)
     if shaped.truncated or (budget is not None and len(body.encode()) > budget):
         return None
-    return shaped if serialised_bytes(fields, body) <= limit else None
+    size = serialised_bytes(fields, body)
+    return shaped if size <= limit and room.excess(size, body.count("\n")) <= 1 else None

@@ -9,6 +9,7 @@ from sightline.store.audit.sessions import SHELL, current_session, safe_name, wo
 from sightline.store.disk.recording import storable
 from sightline.store.doors.mcp.protocol import Context
 from sightline.store.records import Session
+from sightline.store.shape.budgets import ROOMY, Room
 
 # Names by which clients were seen to introduce themselves.
 _HARNESSES = {"codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini"}
@@ -16,6 +17,9 @@ _HARNESSES = {"codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini"}
 _SESSION_KEYS = ("sessionId", "session_id", "threadId")
 _TOOL_USE_KEYS = ("toolUseId", "tool_use_id", "callId", "itemId")
 _ID_CHARACTERS = 200
+# What harnesses were seen to show their models whole, less some bytes and lines that they add: Codex 0.169 shows the
+# models that it knows 10,000 tokens of 4 bytes and a fifth more; opencode 1.18 shows 50 KiB and 2,000 lines.
+_ROOMS = {"codex": Room(bytes=47_000), "opencode": Room(bytes=50_000, lines=1_990)}
 
 
 class Caller(NamedTuple):
@@ -56,6 +60,11 @@ def _caller(context: Context, around: Session) -> Caller:
     if harness == SHELL:  # to the verbs that means a person
         harness = "mcp"
     return Caller(harness, session, _first(context.meta, _TOOL_USE_KEYS), context.client)
+
+
+def room_of(caller: Caller) -> Room:
+    """How large a reply the caller's harness leaves whole: one that it cuts would not be what the log says."""
+    return _ROOMS.get(caller.harness, ROOMY)
 
 
 def _first(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str:

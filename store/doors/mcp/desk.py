@@ -6,7 +6,7 @@ from typing import Any
 
 from sightline.store.doors.mcp import resources
 from sightline.store.doors.mcp.call import Call
-from sightline.store.doors.mcp.caller import Caller, Sessions
+from sightline.store.doors.mcp.caller import Caller, Sessions, room_of
 from sightline.store.doors.mcp.calls import Errand, call_tool, calls_in, with_caller
 from sightline.store.doors.mcp.commands import Commands
 from sightline.store.doors.mcp.options import Options
@@ -64,7 +64,7 @@ class Desk:
     def asking(self, context: Context) -> tuple[Asking, Caller]:
         """Who makes a request, for the verbs and for the log."""
         session, caller = self._sessions.of(context)
-        return Asking(self.store, session, self._calls, self.profile), caller
+        return Asking(self.store, session, self._calls, self.profile, room=room_of(caller)), caller
 
     def call_tool(self, call: Call) -> None:
         """Answer ``tools/call``. Raises Rejected where there is no such tool."""

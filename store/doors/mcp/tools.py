@@ -96,6 +96,7 @@ _DEFINED = {
                 "end_line": _whole("last line, inclusive", 1),
             },
             ["path"],
+            maxResultSizeChars=_LARGEST_REPLY_CHARACTERS,
         ),
         _tool(
             "read_output",

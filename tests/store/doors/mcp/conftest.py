@@ -26,7 +26,9 @@ ENVELOPE = {
 class McpClient:
     """A client of its own server."""
 
-    def __init__(self, folder: Path, *words: str, version: str = "2025-06-18", **environment: str) -> None:
+    def __init__(
+        self, folder: Path, *words: str, version: str = "2025-06-18", name: str = "a-client", **environment: str
+    ) -> None:
         """Start the server; unless the version is the modern one, with the handshake."""
         self.home = folder / "a store"
         self.version = version
@@ -46,7 +48,7 @@ class McpClient:
         self._reader.start()
         self.opened: dict[str, Any] = {}
         if version != MODERN:
-            told = {"name": "a-client", "version": "1.2"}
+            told = {"name": name, "version": "1.2"}
             self.opened = self.request("initialize", protocolVersion=version, capabilities={}, clientInfo=told)
             self.notify("notifications/initialized")
 

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.doors.mcp.caller import Caller, Sessions, caller_of
+from sightline.store.doors.mcp.caller import Caller, Sessions, caller_of, room_of
 from sightline.store.doors.mcp.protocol import Context
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 
 CLAUDE = {"CLAUDE_CODE_SESSION_ID": "aaa"}
 
@@ -74,3 +76,31 @@ def test_last_is_the_newest_command_of_the_asking_session(client: Any) -> None:
 def test_an_agent_gives_whole_refs(client: Any) -> None:
     ref = client.call("run_command", command="seq 1 5000")[0]["output_id"]
     assert "only the beginning" in client.call("read_output", ref=ref[:-2])[0]["error"]
+
+
+def test_a_reply_is_never_larger_than_its_client_shows_whole() -> None:
+    def room(client: str) -> tuple[int, int]:
+        return room_of(caller_of(Context("2025-11-25", client), {}))
+
+    assert room("codex-mcp-client 0.169.0") < (48_000, 1)
+    assert room("opencode 1.18.33") < (50 * 1024, 2_000)
+    assert room("a-client 1") == (HARD_LIMIT_BYTES, 0)
+
+
+def test_what_a_client_would_cut_goes_on_in_the_next_reply(connect: Callable[..., Any], tmp_path: Path) -> None:
+    """opencode shows its model 2,000 lines of a result, whatever their size."""
+    (tmp_path / "numbers").write_text("".join(f"{n}\n" for n in range(1, 3001)))
+    client = connect(name="opencode")
+    fields, body = client.call("read_file", path="numbers", start_line=1)
+    assert fields["truncated"]
+    ref, lines = fields["file_id"], body.splitlines()
+    while "next" in fields and len(lines) < 3000:
+        assert 1_000 < body.count("\n") < 2_000
+        assert fields["next"].startswith("read_output(")
+        fields, body = client.call("read_output", ref=ref, lines=f"{len(lines) + 1}-3000")
+        lines += body.splitlines()
+    assert lines == [str(n) for n in range(1, 3001)]
+    for short in ("for i in {1..2500}; do echo $((i % 10)); done", "for i in {1..3000}; do echo $i; done; exit 1"):
+        fields, body = client.call("run_command", command=short, verbosity="full")
+        assert fields["truncated"]
+        assert 500 < body.count("\n") < 2_000
