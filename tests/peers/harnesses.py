@@ -1,0 +1,209 @@
+"""Four harnesses, each run once, offline, in a home of its own, with the MCP server configured as its manual says."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import node_peers
+from scripted_model import Chat, Contents, Dialect, Messages, Responses, ScriptedModel
+
+PATIENCE_SECONDS = 120
+SERVER = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp"]
+NOWHERE = "http://127.0.0.1:9"
+"""The proxy for everything but loopback: nobody answers there, so nothing leaves this machine."""
+
+
+class Run(NamedTuple):
+    """What one run is given.
+
+    Attributes:
+        home: the harness' home, and its working directory's parent.
+        store: the root of the store that its server uses.
+        model: the model that it asks.
+        server: the command that it starts as its MCP server.
+    """
+
+    home: Path
+    store: Path
+    model: ScriptedModel
+    server: list[str]
+
+    @property
+    def project(self) -> Path:
+        """The working directory."""
+        return self.home / "project"
+
+    def settings(self, name: str, text: str) -> Path:
+        """Write a file of the harness' settings."""
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+
+class Harness(NamedTuple):
+    """One harness.
+
+    Attributes:
+        name: as our log calls it.
+        client: as it names itself to a server.
+        package: of npm.
+        dialect: the API of its model.
+        prepare: writes its settings; its arguments and its environment.
+        form: how it shows its model the blocks of a result.
+        tells_uses: whether it tells a server the model's own ids of tool uses.
+        sessions: where its home has a file for each session, with the session's id in its name; empty where a server
+            is told no such id.
+    """
+
+    name: str
+    client: str
+    package: str
+    dialect: Callable[[], Dialect]
+    prepare: Callable[[Run], tuple[list[str], dict[str, str]]]
+    form: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
+    tells_uses: bool = True
+    sessions: str = ""
+
+
+def _claude_code(run: Run) -> tuple[list[str], dict[str, str]]:
+    server = {"command": run.server[0], "args": run.server[1:], "env": {"SIGHTLINE_HOME": str(run.store)}}
+    configured = run.settings("mcp.json", json.dumps({"mcpServers": {"sightline": server}}))
+    environment = {
+        "ANTHROPIC_BASE_URL": run.model.url,
+        "ANTHROPIC_API_KEY": "none",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    allowed = "mcp__sightline,ToolSearch"
+    return ["-p", "go", "--mcp-config", str(configured), "--allowedTools", allowed], environment
+
+
+def _codex(run: Run) -> tuple[list[str], dict[str, str]]:
+    run.settings(
+        ".codex/config.toml",
+        f"""
+model = "scripted"
+model_provider = "scripted"
+tool_output_token_limit = 10000  # as for the models that it knows; of others it shows a quarter
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.scripted]
+name = "scripted"
+base_url = "{run.model.url}/v1"
+wire_api = "responses"
+env_key = "NO_KEY"
+[features]
+enable_request_compression = false
+[analytics]
+enabled = false
+[mcp_servers.sightline]
+command = {json.dumps(run.server[0])}
+args = {json.dumps(run.server[1:])}
+env = {{ SIGHTLINE_HOME = {json.dumps(str(run.store))} }}
+""",
+    )
+    return ["exec", "--skip-git-repo-check", "--json", "go"], {"NO_KEY": "none"}
+
+
+def _gemini(run: Run) -> tuple[list[str], dict[str, str]]:
+    server = {"command": run.server[0], "args": run.server[1:], "env": {"SIGHTLINE_HOME": str(run.store)}}
+    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"sightline": server}}
+    run.settings(".gemini/settings.json", json.dumps(settings))
+    environment = {
+        "GEMINI_API_KEY": "none",
+        "GOOGLE_GEMINI_BASE_URL": run.model.url,
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+    return ["--approval-mode", "yolo", "--output-format", "json", "-p", "go"], environment
+
+
+def _opencode(run: Run) -> tuple[list[str], dict[str, str]]:
+    settings = {
+        "model": "scripted/scripted",
+        "provider": {
+            "scripted": {
+                "npm": "@ai-sdk/openai-compatible",
+                "options": {"baseURL": f"{run.model.url}/v1", "apiKey": "none"},
+                "models": {"scripted": {}},
+            }
+        },
+        "mcp": {
+            "sightline": {
+                "type": "local",
+                "command": run.server,
+                "environment": {"SIGHTLINE_HOME": str(run.store)},
+            }
+        },
+    }
+    run.settings(".config/opencode/opencode.json", json.dumps(settings))
+    return ["run", "--format", "json", "go"], {}
+
+
+def _as_untrusted(blocks: tuple[str, ...]) -> tuple[str, ...]:
+    return ("\n".join(f"<untrusted_context>\n{block}\n</untrusted_context>" for block in blocks),)
+
+
+def _as_paragraphs(blocks: tuple[str, ...]) -> tuple[str, ...]:
+    return ("\n\n".join(blocks),)
+
+
+HARNESSES = (
+    Harness(
+        "claude-code",
+        "claude-code",
+        "@anthropic-ai/claude-code",
+        Messages,
+        _claude_code,
+        sessions=".claude/projects/*/*.jsonl",
+    ),
+    Harness(
+        "codex", "codex-mcp-client", "@openai/codex", Responses, _codex, sessions=".codex/sessions/**/rollout-*.jsonl"
+    ),
+    Harness(
+        "gemini", "gemini-cli-mcp-client", "@google/gemini-cli", Contents, _gemini, _as_untrusted, tells_uses=False
+    ),
+    Harness("opencode", "opencode", "opencode-ai", Chat, _opencode, _as_paragraphs, tells_uses=False),
+)
+
+
+def run_harness(harness: Harness, run: Run) -> str:
+    """Have it work until its model says that all is done; what it printed."""
+    program = node_peers.program(harness.package)
+    arguments, environment = harness.prepare(run)
+    run.project.mkdir(exist_ok=True)
+    if program.endswith(".js"):
+        arguments = [program, *arguments]
+        program = node_peers.node()
+    process = subprocess.Popen(
+        [program, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=run.project,
+        env={
+            "PATH": node_peers.path(),
+            "HOME": str(run.home),
+            "TERM": "dumb",
+            "LANG": "C.UTF-8",
+            "HTTP_PROXY": NOWHERE,
+            "HTTPS_PROXY": NOWHERE,
+            "NO_PROXY": "127.0.0.1,localhost",
+            **environment,
+        },
+        start_new_session=True,
+    )
+    try:
+        said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # what it may have left behind, too
+        except ProcessLookupError:
+            pass
+        process.wait()
+    return said.decode(errors="replace")

@@ -1,0 +1,159 @@
+"""Harnesses that others wrote, each with a model that follows a script: what did its model really see?
+
+`README.md` beside this says how to run these, and what was seen.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import node_peers
+import pytest
+from harnesses import HARNESSES, SERVER, Harness, Run, run_harness
+from scripted_model import Json, ScriptedModel, Seen, Use
+from sightline.store.audit.views import list_views, view_text
+from sightline.store.records import Session
+from sightline.store.store import Store
+
+LONG = "seq -f 'line %g of a text' 1 20000; echo 'error: no é luck' >&2; exit 3"
+SLOW = "sleep 1; echo late é"
+
+
+def _ref(seen: Seen) -> str:
+    """The output that a result is about."""
+    found = re.search(r"@cmd_[0-9a-f]+", " ".join(seen.blocks))
+    assert found, seen
+    return found.group()
+
+
+STEPS = (
+    lambda _: Use("run_command", {"command": LONG}),
+    lambda seen: Use("read_output", {"ref": _ref(seen[0]), "lines": "42-80"}),
+    lambda seen: Use("read_output", {"ref": _ref(seen[0])}),
+    lambda seen: Use("query", {"pipeline": f"grep -n 777 {_ref(seen[0])} | head -5"}),
+    lambda _: Use("run_command", {"command": SLOW, "background": True}),
+    lambda seen: Use("read_output", {"ref": _ref(seen[4]), "wait": 20}),
+    lambda _: Use("run_command", {"command": "echo short"}),
+    lambda _: Use("read_output", {"ref": "@cmd_000000"}),
+)
+FAILING = len(STEPS) - 1
+
+
+class Viewed(NamedTuple):
+    """One view of the log.
+
+    Attributes:
+        session: whose it is.
+        request: the request, with what is known of the caller.
+        text: exactly what was sent.
+    """
+
+    session: Session
+    request: Json
+    text: str
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The blocks that the text was sent as: its fields, and its body where it has one."""
+        fields, _, body = self.text.partition("\n")
+        return tuple(part for part in (fields, body) if part)
+
+
+class Outcome(NamedTuple):
+    """What one harness made of the script.
+
+    Attributes:
+        harness: which one.
+        home: its home.
+        model: the model that it asked.
+        views: the log, oldest first.
+    """
+
+    harness: Harness
+    home: Path
+    model: ScriptedModel
+    views: list[Viewed]
+
+
+def _views(root: Path) -> list[Viewed]:
+    with Store(str(root)) as store:
+        sessions = {session.name: session for session in store.index.sessions()}
+        return [
+            Viewed(sessions[one.view.session], json.loads(one.view.request), view_text(store, one))
+            for one in reversed(list_views(store))
+        ]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(one, id=one.name, marks=pytest.mark.xdist_group(one.name)) for one in HARNESSES],
+)
+def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcome]:
+    """The whole script, once for each harness."""
+    harness: Harness = request.param
+    home = tmp_path_factory.mktemp(harness.name)
+    with ScriptedModel(harness.dialect(), STEPS) as model:
+        said = run_harness(harness, Run(home, home / "a store", model, SERVER))
+        assert not model.failures, said[-2000:]
+        assert len(model.seen) == len(STEPS), said[-2000:]
+    yield Outcome(harness, home, model, _views(home / "a store"))
+
+
+pytestmark = pytest.mark.peers_node
+
+
+def test_the_model_is_shown_what_the_log_says(outcome: Outcome) -> None:
+    """Byte for byte and whole: nothing that a harness cuts, and nothing that it leaves out."""
+    assert len(outcome.views) == len(STEPS)
+    for step, (seen, view) in enumerate(zip(outcome.model.seen, outcome.views, strict=True)):
+        if step != FAILING:
+            assert not seen.failed
+            assert seen.blocks == outcome.harness.form(view.blocks)
+    assert max(len(view.text) for view in outcome.views) > 30_000
+
+
+def test_a_refusal_says_what_to_do(outcome: Outcome) -> None:
+    """Some harnesses quote an error within JSON within JSON; its words are there."""
+    refusal = json.loads(outcome.views[FAILING].text)
+    said = "".join(outcome.model.seen[FAILING].blocks)
+    assert refusal["error"] in said
+    assert refusal["hint"] in said
+
+
+def test_a_command_in_the_background_outlives_the_call(outcome: Outcome) -> None:
+    """Though opencode cancels each call once it has its answer."""
+    assert '"status":"running"' in outcome.views[4].text
+    assert outcome.views[5].blocks[1] == "late é\n"
+
+
+def test_every_view_says_who_asked(outcome: Outcome) -> None:
+    harness, version = outcome.harness, node_peers.version_of(outcome.harness.package)
+    callers = [view.request["caller"] for view in outcome.views]
+    assert {caller["client"] for caller in callers} == {f"{harness.client} {version}"}
+    uses = [seen.id for seen in outcome.model.seen] if harness.tells_uses else [None] * len(STEPS)
+    assert [caller.get("tool_use") for caller in callers] == uses
+
+
+def test_all_views_are_of_one_session_of_the_harness(outcome: Outcome) -> None:
+    (session,) = {view.session for view in outcome.views}
+    assert session.harness == outcome.harness.name
+    assert session.client.startswith(outcome.harness.client)
+    assert session.cwd == str(outcome.home / "project")
+    if outcome.harness.sessions:
+        (file,) = outcome.home.glob(outcome.harness.sessions)
+        assert session.harness_id
+        assert file.stem.endswith(session.harness_id)
+    else:
+        assert not session.harness_id
+
+
+def test_the_first_request_has_the_tools_and_what_to_do_with_them(outcome: Outcome) -> None:
+    """The server was there in time. Claude Code holds back the tools that are not marked as always to be loaded."""
+    first = outcome.model.asked[0]
+    offered = {"run_command", "read_output"}
+    if outcome.harness.name != "claude-code":
+        offered |= {"read_file", "query", "list_outputs"}
+    assert set(outcome.model.dialect.offered(first)) == offered
+    assert "Sightline keeps every output whole" in json.dumps(first)
