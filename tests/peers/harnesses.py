@@ -13,7 +13,9 @@ import node_peers
 from scripted_model import Chat, Contents, Dialect, Messages, Responses, ScriptedModel
 
 PATIENCE_SECONDS = 120
-SERVER = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp"]
+_SIGHTLINE = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+SERVER = [*_SIGHTLINE, "mcp"]
+PROXY = [*_SIGHTLINE, "proxy"]
 NOWHERE = "http://127.0.0.1:9"
 """The proxy for everything but loopback: nobody answers there, so nothing leaves this machine."""
 

