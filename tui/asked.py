@@ -11,6 +11,7 @@ from sightline.store.query.words import Word, split
 from sightline.store.records import Buffer
 from sightline.store.refs import format_ref, looks_like_a_ref
 from sightline.store.tools.read_output import Request
+from sightline.tui.goto import is_place
 
 FORMS = (
     ("42 · 42,80 · 50% · $", "Go there in the output that is shown"),
@@ -24,7 +25,6 @@ FORMS = (
 SHOW = "show"
 """The word that begins a call of read_output."""
 
-_PLACE = re.compile(r"\$|[0-9]{1,15}(?:\s*[,-]\s*[0-9]{0,15})?|[0-9]{1,3}(?:\.[0-9]{1,6})?\s*%")
 _LINES = re.compile(r"([0-9]{1,15})(?:([,-])([0-9]{1,15})?)?")
 _TEXTS = ("lines", "search", "path", "stream")
 _NUMBERS = ("offset", "limit", "context")
@@ -67,7 +67,7 @@ def asked(text: str, ref: str) -> Asked | None:
     text = text.strip()
     if not text:
         return None
-    if _PLACE.fullmatch(text):
+    if is_place(text):
         return Place(text)
     if text.startswith(("/", "$.", "$[")):
         text = f"{SHOW} {text}" if text.startswith("$") else f"{SHOW} {shlex.quote(text)}"

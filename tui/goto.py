@@ -19,6 +19,11 @@ class Meant(NamedTuple):
     last: int = 0
 
 
+def is_place(text: str) -> bool:
+    """Whether a text is written as a place is."""
+    return _MEANT.fullmatch(text) is not None
+
+
 def lines_meant(text: str, total: int, row_bytes: int = 0) -> Meant | None:
     """The lines that a text means, None where it means none.
 

@@ -270,8 +270,8 @@ class Inspector(BufferActions):
         viewer = self.query_one(Viewer)
         if self._buffer is not None and not viewer.shows(self._buffer.name):
             self._to_go = self._buffer.name, message
-        else:
-            viewer.go_to(message.text)
+        elif not viewer.go_to(message.text):
+            self.notify("That is no place here: type 42, 42,80, 50% or $", severity="warning", markup=False)
 
     def on_prompt_left(self, message: messages.PromptLeft) -> None:
         """A search that is not meant after all."""
