@@ -60,6 +60,11 @@ def name_of(line: str) -> str:
         ("    at Object.fail (src/x.js:3:5)", ""),
         ('  File "x.py", line 3, in raise_error', ""),
         ("test error_is_raised ... ok", ""),
+        ("6: check.c:12: assertion failed: x == y", "exception"),
+        ("12: Error: cannot open the table", "failed"),
+        ("   3: core::result::unwrap_failed error", ""),
+        ("   7: 0x55d0c1 - std::panicking::panic error", ""),
+        ("   9: <T as error::Report>::fail error", ""),
         ("", ""),
     ],
 )
