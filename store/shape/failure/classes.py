@@ -161,7 +161,12 @@ _NONE_OF_THEM = re.compile(
     r"|\b(?:errors?|failures?|failed|failing|exceptions?)\s?[:=]\s?0\b(?!\.)",
     re.IGNORECASE,
 )
-_FRAME = re.compile(r"^\s*(?:at\s+\S+.*[:(]|#\d+\s|\d+:\s+(?:0x[0-9a-f]+ |<.*::|[\w$]+::)|File \")")
+_FRAME = re.compile(
+    r"^\s*(?:at\s+\S+.*[:(]"
+    r"|#\d+\s+(?:0x[0-9a-f]+ |\{main\}|\[internal |\S+ ?\()"  # of gdb, sanitizers, PHP, Dart
+    r"|\d+:\s+(?:0x[0-9a-f]+ |<.*::|[\w$]+::)"  # of Rust
+    r"|File \")"
+)
 _PASSED = re.compile(
     r"^\s*(?:✓|✔|√|ok\b|PASS(?:ED)?\b|--- PASS\b|\[\s*(?:OK|PASSED)\s*\])|\b(?:PASSED|ok)\s*(?:[\[(][^)\]]*[)\]])?\s*$"
 )
