@@ -18,8 +18,8 @@ _SESSION_KEYS = ("sessionId", "session_id", "threadId")
 _TOOL_USE_KEYS = ("toolUseId", "tool_use_id", "callId", "itemId")
 _ID_CHARACTERS = 200
 # What harnesses were seen to show their models whole, less some bytes and lines that they add: Codex 0.169 shows the
-# models that it knows 10,000 tokens of 4 bytes and a fifth more; opencode 1.18 shows 50 KiB and 2,000 lines.
-_ROOMS = {"codex": Room(bytes=47_000), "opencode": Room(bytes=50_000, lines=1_990)}
+# models that it knows 10,000 tokens of 4 bytes; opencode 1.18 shows 50 KiB and 2,000 lines.
+_ROOMS = {"codex": Room(bytes=39_500), "opencode": Room(bytes=50_000, lines=1_990)}
 
 
 class Caller(NamedTuple):

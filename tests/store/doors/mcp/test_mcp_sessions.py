@@ -82,7 +82,7 @@ def test_a_reply_is_never_larger_than_its_client_shows_whole() -> None:
     def room(client: str) -> tuple[int, int]:
         return room_of(caller_of(Context("2025-11-25", client), {}))
 
-    assert room("codex-mcp-client 0.169.0") < (48_000, 1)
+    assert room("codex-mcp-client 0.169.0") < (40_000, 1)
     assert room("opencode 1.18.33") < (50 * 1024, 2_000)
     assert room("a-client 1") == (HARD_LIMIT_BYTES, 0)
 

@@ -35,6 +35,13 @@ def test_the_introduction_is_short_and_names_only_what_is_offered() -> None:
             assert {tool for tool in TOOLS if re.search(rf"\b{tool}\b", text)} <= set(tools)
 
 
+def test_the_introduction_begins_with_what_to_do() -> None:
+    """Some clients show so much of it only, and the tools themselves when they are asked for."""
+    beginning = instructions(TOOLS)[:250]
+    assert all(tool in beginning for tool in ("run_command", "read_output", "query"))
+    assert "without head, tail or grep" in instructions(TOOLS)[:280]
+
+
 def test_every_tool_has_a_title_hints_and_a_closed_schema_with_descriptions() -> None:
     for tool in definitions():
         assert tool["title"]
