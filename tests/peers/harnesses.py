@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import node_peers
-from scripted_model import Chat, Contents, Dialect, Messages, Responses, ScriptedModel
+from scripted_model import Chat, Code, Contents, Dialect, Messages, Responses, ScriptedModel
+from sightline.store.doors.mcp.options import TOOLS
 
 PATIENCE_SECONDS = 120
 _SIGHTLINE = [sys.executable, "-m", "sightline.store.doors.cli.main"]
@@ -52,15 +53,16 @@ class Harness(NamedTuple):
     """One harness.
 
     Attributes:
-        name: as our log calls it.
+        name: as our log calls it, and after a ``+`` which of its ways this is.
         client: as it names itself to a server.
         package: of npm.
         dialect: the API of its model.
         prepare: writes its settings; its arguments and its environment.
         form: how it shows its model the blocks of a result.
-        tells_uses: whether it tells a server the model's own ids of tool uses.
+        uses: which ids of tool uses a server is told: those of the ``model``, of its ``own``, or ``none``.
         sessions: where its home has a file for each session, with the session's id in its name; empty where a server
             is told no such id.
+        offers: the tools that the model is offered at once.
     """
 
     name: str
@@ -69,8 +71,9 @@ class Harness(NamedTuple):
     dialect: Callable[[], Dialect]
     prepare: Callable[[Run], tuple[list[str], dict[str, str]]]
     form: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple
-    tells_uses: bool = True
+    uses: str = "model"
     sessions: str = ""
+    offers: tuple[str, ...] = TOOLS
 
 
 def _claude_code(run: Run) -> tuple[list[str], dict[str, str]]:
@@ -87,12 +90,21 @@ def _claude_code(run: Run) -> tuple[list[str], dict[str, str]]:
 
 
 def _codex(run: Run) -> tuple[list[str], dict[str, str]]:
+    """A model that Codex does not know; such it shows a quarter of what it shows others, unless told so."""
+    return _codex_with('model = "scripted"\ntool_output_token_limit = 10000', run)
+
+
+def _codex_coding(run: Run) -> tuple[list[str], dict[str, str]]:
+    """A model that Codex knows to call tools from programs that it writes."""
+    return _codex_with('model = "gpt-6.1-sol"', run)
+
+
+def _codex_with(model: str, run: Run) -> tuple[list[str], dict[str, str]]:
     run.settings(
         ".codex/config.toml",
         f"""
-model = "scripted"
+{model}
 model_provider = "scripted"
-tool_output_token_limit = 10000  # as for the models that it knows; of others it shows a quarter
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 [model_providers.scripted]
@@ -163,14 +175,23 @@ HARNESSES = (
         Messages,
         _claude_code,
         sessions=".claude/projects/*/*.jsonl",
+        offers=("run_command", "read_output"),  # marked as always to be loaded; it finds the others by searching
     ),
     Harness(
         "codex", "codex-mcp-client", "@openai/codex", Responses, _codex, sessions=".codex/sessions/**/rollout-*.jsonl"
     ),
     Harness(
-        "gemini", "gemini-cli-mcp-client", "@google/gemini-cli", Contents, _gemini, _as_untrusted, tells_uses=False
+        "codex+code",
+        "codex-mcp-client",
+        "@openai/codex",
+        Code,
+        _codex_coding,
+        uses="own",
+        sessions=".codex/sessions/**/rollout-*.jsonl",
+        offers=("exec",),
     ),
-    Harness("opencode", "opencode", "opencode-ai", Chat, _opencode, _as_paragraphs, tells_uses=False),
+    Harness("gemini", "gemini-cli-mcp-client", "@google/gemini-cli", Contents, _gemini, _as_untrusted, uses="none"),
+    Harness("opencode", "opencode", "opencode-ai", Chat, _opencode, _as_paragraphs, uses="none"),
 )
 
 

@@ -146,14 +146,7 @@ class Responses(Dialect):
             text = {"type": "output_text", "text": "All done.", "annotations": []}
             item: Json = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": [text]}
         else:
-            item = {
-                "type": "function_call",
-                "id": f"fc_{number}",
-                "call_id": f"call_{number}",
-                "name": use.tool,
-                "namespace": self.namespace,
-                "arguments": json.dumps(use.arguments),
-            }
+            item = self._item(number, use)
         item["status"] = "completed"
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         response = {"id": f"resp_{number}", "object": "response", "created_at": 1, "model": body.get("model")}
@@ -167,6 +160,35 @@ class Responses(Dialect):
             )
         ):
             yield _event({"type": name, "sequence_number": place, **more}, name)
+
+    def _item(self, number: int, use: Use) -> Json:
+        return {
+            "type": "function_call",
+            "id": f"fc_{number}",
+            "call_id": f"call_{number}",
+            "name": use.tool,
+            "namespace": self.namespace,
+            "arguments": json.dumps(use.arguments),
+        }
+
+
+class Code(Responses):
+    """The same where the model has one tool, ``exec``, and calls all others from a program that it writes."""
+
+    def seen(self, body: Json) -> list[Seen]:
+        results = [one for one in body.get("input", []) if one.get("type") == "custom_tool_call_output"]
+        # The first block is Codex' own: whether the program came to its end, and when.
+        return [Seen(one["call_id"], _texts(one["output"])[1:]) for one in results]
+
+    def offered(self, body: Json) -> list[str]:
+        """``exec`` where the model is told that there are tools of ours behind it."""
+        return ["exec"] if f"- {self.namespace}" in json.dumps(body) else []
+
+    def _item(self, number: int, use: Use) -> Json:
+        call = f"await tools.{self.namespace}__{use.tool}({json.dumps(use.arguments)})"
+        program = f"for (const block of ({call}).content) text(block.text)"
+        item = {"type": "custom_tool_call", "id": f"ctc_{number}", "call_id": f"call_{number}"}
+        return {**item, "name": "exec", "namespace": "functions", "input": program}
 
 
 class Contents(Dialect):
