@@ -99,14 +99,19 @@ def _codex_coding(run: Run) -> tuple[list[str], dict[str, str]]:
     return _codex_with('model = "gpt-6.1-sol"', run)
 
 
-def _codex_with(model: str, run: Run) -> tuple[list[str], dict[str, str]]:
+def _codex_sandboxed(run: Run) -> tuple[list[str], dict[str, str]]:
+    """As it is when nobody has set anything."""
+    return _codex_with('model = "scripted"', run, sandbox="read-only")
+
+
+def _codex_with(model: str, run: Run, sandbox: str = "danger-full-access") -> tuple[list[str], dict[str, str]]:
     run.settings(
         ".codex/config.toml",
         f"""
 {model}
 model_provider = "scripted"
 approval_policy = "never"
-sandbox_mode = "danger-full-access"
+sandbox_mode = "{sandbox}"
 [model_providers.scripted]
 name = "scripted"
 base_url = "{run.model.url}/v1"
@@ -193,6 +198,9 @@ HARNESSES = (
     Harness("gemini", "gemini-cli-mcp-client", "@google/gemini-cli", Contents, _gemini, _as_untrusted, uses="none"),
     Harness("opencode", "opencode", "opencode-ai", Chat, _opencode, _as_paragraphs, uses="none"),
 )
+
+
+SANDBOXED = Harness("codex", "codex-mcp-client", "@openai/codex", Responses, _codex_sandboxed)
 
 
 def run_harness(harness: Harness, run: Run) -> str:

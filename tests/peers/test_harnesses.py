@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import node_peers
 import pytest
-from harnesses import HARNESSES, PROXY, SERVER, Harness, Run, run_harness
+from harnesses import HARNESSES, PROXY, SANDBOXED, SERVER, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
 from sightline.store.audit.views import list_views, view_text
 from sightline.store.records import Session
@@ -172,6 +172,23 @@ def test_the_first_request_has_the_tools_and_what_to_do_with_them(outcome: Outco
     first = outcome.model.asked[0]
     assert set(outcome.model.dialect.offered(first)) == set(outcome.harness.offers)
     assert "page or search it with read_output" in json.dumps(first)
+
+
+def test_what_only_reads_needs_no_leave_in_a_sandbox(tmp_path: Path) -> None:
+    """Codex asks a person about tools that are not said to be read-only, and refuses them where nobody can be asked."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "poem").write_text("a line é\n")
+    steps: tuple[Step, ...] = (
+        lambda _: Use("read_file", {"path": "poem"}),
+        lambda _: Use("list_outputs", {}),
+        lambda _: Use("run_command", {"command": "echo hi"}),
+    )
+    done = perform(SANDBOXED, tmp_path, steps, SERVER)
+    read, listed, refused = done.model.seen
+    assert read.blocks[-1] == "a line é\n"
+    assert "@file_" in listed.blocks[-1]
+    assert "approval" in refused.blocks[-1]
+    assert len(done.views) == 2  # it never came to us
 
 
 @pytest.mark.parametrize("harness", EACH)
