@@ -38,7 +38,11 @@ def test_a_key_from_the_configuration_takes_the_place_of_the_usual_one(tmp_path:
 @pytest.mark.parametrize(
     ("config", "message", "hint"),
     [
-        ('[keys.lsit]\ndown = "n"\n', "keys.lsit: there is no such pane", "anywhere, app, buffer, diff, found, list, viewer"),
+        (
+            '[keys.lsit]\ndown = "n"\n',
+            "keys.lsit: there is no such pane",
+            "anywhere, app, buffer, diff, found, info, json, lines, list, query, result, rows, viewer",
+        ),
         ('[keys.list]\ndwn = "n"\n', "keys.list.dwn: there is no such action", "down, group, half-a-page-down"),
         ('[keys.list]\ndown = "hyper+n"\n', "keys.list.down: 'hyper+n' is no key", "pagedown"),
         ('[keys.list]\ndown = "n"\nup = "n"\n', "keys.list.up: 'n' is what keys.list.down has", "keys of its own"),
