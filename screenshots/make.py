@@ -1,7 +1,7 @@
 """Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
-Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``, ``diff.svg``
-and, where a converter (rsvg-convert) is installed, the same as PNG.
+Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``, ``diff.svg``,
+``query.svg``, ``json.svg`` and, where a converter (rsvg-convert) is installed, the same as PNG.
 """
 
 import asyncio
@@ -181,8 +181,10 @@ def main() -> int:
             for buffer in store.index.running():
                 store.index.put_buffer(buffer._replace(cwd="~/project"))
             asyncio.run(picture(store, "inspector", "j"))
-            asyncio.run(picture(store, "inspector-light", "t"))
             asyncio.run(picture(store, "diff", "i", "n", compared=(BEFORE, AFTER)))
+            asyncio.run(picture(store, "query", "j", ":", *"grep -n ok @cmd_a1b2c3.err | head", "enter"))
+            asyncio.run(picture(store, "json", "/", *"items", "enter", "J", "j", "enter", "j"))
+            asyncio.run(picture(store, "inspector-light", "t"))
         finally:
             log.terminate()
             log.wait()

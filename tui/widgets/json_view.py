@@ -153,7 +153,7 @@ class JsonView(RowView):
         noun = _NOUNS[node.kind]
         count = "" if node.count is None else f"{node.count:,} {noun}{'' if node.count == 1 else 's'}"
         told = [Segment(f"{brackets[0]}…{brackets[1]}" if node.count != 0 else brackets, base)]
-        facts = ", ".join(filter(None, (count, size))) or f"more than {human_bytes(NEAR_BYTES)}"
+        facts = ", ".join(filter(None, (count, size))) or _least(node)
         told.append(Segment(f" {facts} ", dim))
         if not node.is_open and node.text and node.count != 0:
             told.append(Segment(visible(node.text[:_PREVIEW_CHARACTERS].replace("\t", " ")), dim))
@@ -207,3 +207,10 @@ def json_target(store: Store, streams: list[Target]) -> tuple[Target, Node] | No
             except NotJson:
                 continue
     return None
+
+
+def _least(node: Node) -> str:
+    """What is certain of a container whose end has not been read."""
+    if node.children:
+        return f"at least {len(node.children):,} {_NOUNS[node.kind]}s"
+    return f"more than {human_bytes(NEAR_BYTES)}" if node.parent is not None else ""
