@@ -11,7 +11,7 @@ from sightline.tui.reading import open_reading
 
 if TYPE_CHECKING:
     from sightline.tui.widgets.line_strips import Drawn
-    from sightline.tui.widgets.viewer import Viewer
+    from sightline.tui.widgets.output_view import OutputView
 
 Lines = frozenset[tuple[str, int]]
 """(stream, line) of lines."""
@@ -22,7 +22,7 @@ _KEPT_LINES = 4_000
 class Failing:
     """The failure lines of a viewer's output, as far as they have been on the screen."""
 
-    def __init__(self, viewer: "Viewer") -> None:
+    def __init__(self, viewer: "OutputView") -> None:
         self._viewer = viewer
         self._serial = 0  # of the output that is meant; what is found for older ones is dropped
         self._lines: FailureLines | None = None

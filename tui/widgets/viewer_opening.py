@@ -12,7 +12,7 @@ from sightline.tui.reading import Reading, open_reading, streams_of
 from sightline.tui.widgets.line_strips import Highlighter
 
 if TYPE_CHECKING:
-    from sightline.tui.widgets.viewer import Viewer
+    from sightline.tui.widgets.output_view import OutputView
 
 SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
 SYNTAX_SECONDS = 0.05  # after the first screen is there, what knows of syntax is loaded
@@ -57,7 +57,7 @@ class Opened(NamedTuple):
 class Opening:
     """What a viewer has open."""
 
-    def __init__(self, viewer: "Viewer") -> None:
+    def __init__(self, viewer: "OutputView") -> None:
         self.opened: Opened | None = None
         self._viewer = viewer
         self._wanted: Buffer | None = None

@@ -14,7 +14,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 
 if TYPE_CHECKING:
-    from sightline.tui.widgets.viewer import Viewer
+    from sightline.tui.widgets.output_view import OutputView
 
 STREAM_MARKS = {"err": "▌"}
 """What stands between number and text; the other streams have nothing there."""
@@ -33,7 +33,7 @@ class Rows:
         room: columns for the text.
     """
 
-    def __init__(self, viewer: "Viewer") -> None:
+    def __init__(self, viewer: "OutputView") -> None:
         self._viewer = viewer
         self._places: list[Place] | None = None
         self._paint: Paint | None = None

@@ -20,7 +20,7 @@ from sightline.tui.strips import cut
 from textual.strip import Strip
 
 if TYPE_CHECKING:
-    from sightline.tui.widgets.viewer import Viewer
+    from sightline.tui.widgets.output_view import OutputView
     from sightline.tui.widgets.viewer_opening import Opened
 
 TELL_SECONDS = 0.05  # a count that grows is told so often
@@ -34,7 +34,7 @@ Marks = tuple[tuple[int, int], ...]
 class Searching:
     """The search of a viewer."""
 
-    def __init__(self, viewer: "Viewer") -> None:
+    def __init__(self, viewer: "OutputView") -> None:
         self._viewer = viewer
         self._text = self._last_text = ""
         self._case = CASES[0]

@@ -10,13 +10,13 @@ from sightline.tui.wording import counted, short_bytes
 from textual import events
 
 if TYPE_CHECKING:
-    from sightline.tui.widgets.viewer import Viewer
+    from sightline.tui.widgets.output_view import OutputView
 
 
 class Selecting:
     """The selected lines of a viewer."""
 
-    def __init__(self, viewer: "Viewer") -> None:
+    def __init__(self, viewer: "OutputView") -> None:
         self._viewer = viewer
         self._selection: Selection | None = None
         self._by_keys = False
