@@ -70,7 +70,7 @@ class Terminal:
         for raw in self._client.stdout:
             line = raw.decode(errors="replace").rstrip("\n")
             if line.startswith("%begin"):
-                answer = []
+                answer = [] if line.endswith(_ASKED_FOR) else None
             elif answer is not None:
                 if line.startswith(("%end", "%error")):
                     return answer
@@ -132,6 +132,7 @@ class Terminal:
         return int(next(iter(self._ask("display-message -p '#{pane_pid}'")), "0") or 0)
 
 
+_ASKED_FOR = " 1"  # tmux carries out commands of its own too, and ends the line that begins their answers with a 0
 _NAMED = {"Enter", "Escape", "Space", "NPage", "PPage", "Home", "End", "Tab", "Down", "Up", "BSpace"}
 
 
