@@ -74,18 +74,6 @@ class ListFiltered(Message):
         return isinstance(message, ListFiltered)
 
 
-class PromptTyped(Message):
-    """The text in a prompt changed."""
-
-    def __init__(self, prompt: str, text: str) -> None:
-        super().__init__()
-        self.prompt = prompt
-        self.text = text
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, PromptTyped) and message.prompt == self.prompt
-
-
 class PromptAnswered(Message):
     """Enter was pressed in a prompt."""
 

@@ -230,22 +230,15 @@ class Inspector(BufferActions):
             if name == "search":
                 from sightline.tui.widgets.search_prompt import SearchPrompt
 
-                prompt = SearchPrompt(asks, id=name)
+                prompt = SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).searching.typed(text))
             else:
-                prompt = Prompt(asks, id=name, settled=self.query_one(BufferList).settled)
+                prompt = Prompt(asks, id=name, typed=self._filter, settled=self.query_one(BufferList).settled)
             self.query_one(asks.pane).mount(prompt, before=asks.above or None)
         if name == "search":
             self.query_one(Viewer).searching.opened()
         prompt.open()
         if name == "filter":
             self.query_one(BufferList).expect_filter()
-
-    def on_prompt_typed(self, message: messages.PromptTyped) -> None:
-        """What is done as one types."""
-        if message.prompt == "filter":
-            self._filter(message.text)
-        elif message.prompt == "search":
-            self.query_one(Viewer).searching.typed(message.text)
 
     def _filter(self, text: str) -> None:
         in_contents = text.startswith("/")

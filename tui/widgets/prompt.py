@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
-from sightline.tui.messages import PromptAnswered, PromptTyped
+from sightline.tui.messages import PromptAnswered
 from sightline.tui.prompts import Asks
 from textual import events
 from textual.binding import Binding, BindingType
@@ -22,17 +22,27 @@ class Prompt(Input):
         Binding("enter", "submit", "Done"),
     ]
 
-    def __init__(self, asks: Asks, *, id: str, settled: Callable[[], Awaitable[None]] | None = None) -> None:  # noqa: A002
+    def __init__(
+        self,
+        asks: Asks,
+        *,
+        id: str,  # noqa: A002
+        typed: Callable[[str], None],
+        settled: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         """Make it.
 
         Args:
             asks: what for, and where the keys go afterwards.
             id: its name in messages.
+            typed: called with the text whenever it has changed, at once: no message, whose effect would be drawn a
+                frame after the letter.
             settled: waits until what was typed has had its effect; the keys behind Enter count on that.
         """
         super().__init__(placeholder=asks.hint, id=id, compact=True, select_on_focus=False)
         self._keeps = asks.keeps
         self.back = asks.back
+        self._typed = typed
         self._settled = settled
         self._told = ""
         self.cursor_blink = False  # an idle screen is never drawn anew
@@ -54,10 +64,10 @@ class Prompt(Input):
             await self.action_submit()  # in this widget's task: while it waits, the application goes on
 
     def watch_value(self, value: str) -> None:
-        """Tell the screen at once: the next key may be on its way."""
+        """Tell at once: the next key may be on its way."""
         if value != self._told:
             self._told = value
-            self.screen.post_message(PromptTyped(self.id or "", value))
+            self._typed(value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """It has been told."""
