@@ -25,6 +25,7 @@ from textual.widgets import Input
 if TYPE_CHECKING:
     from sightline.tui.actions import Action
 
+YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
 FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
 
 
@@ -113,6 +114,7 @@ class InspectorApp(App[None]):
         """Listen for changes, once there is something on the screen."""
         if not gc.isenabled():  # see `run`
             gc.freeze()  # what is there now stays: looking through it again and again would be felt while scrolling
+            gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
             gc.enable()
         if self._feed is not None:
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
