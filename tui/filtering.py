@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 _STEP = 2_000  # entries looked at before the screen has its turn: 1 to 2 ms
 _GUESS_STEP = 1_000  # the same time, for guesses
+_FRAME_SECONDS = 1 / 60  # what was told is drawn in that time; steps between would have it come later
 _TELL_SECONDS = 0.15  # between two answers that are not the last one: each costs a list of all that was found
 
 
@@ -65,6 +66,18 @@ class Filtering:
         self._settled.clear()
         self._widget.run_worker(self._go_on(self._search, self._turn))
 
+    def look_on(self, terms: Sequence[Term], entries: Sequence[Entry]) -> None:
+        """Look for the same terms in entries to which others were added at their end."""
+        known = len(self._entries)
+        if self._search is None or not known or len(entries) < known or entries[known - 1] is not self._entries[-1]:
+            self.look_for(terms, entries)  # some of them are gone, too
+            return
+        self._search.extend(entries[known:])
+        self._entries = entries
+        if self._settled.is_set():
+            self._settled.clear()
+            self._widget.run_worker(self._go_on(self._search, self._turn))
+
     def stop(self) -> None:
         """Look for nothing any more."""
         self._turn += 1
@@ -76,19 +89,28 @@ class Filtering:
         await self._settled.wait()
 
     async def _go_on(self, search: Search, turn: int) -> None:
-        told = time.monotonic()
+        close = list[Entry]()
+        await self._look(search, turn)
+        while turn == self._turn and wants_guesses(search):
+            close = await self._guess(search, turn)
+            if search.done:
+                break
+            await self._look(search, turn)  # more came in meanwhile
+        if turn == self._turn:
+            self._tell(Found([*search.best(), *close], len(close), done=True))
+            self._settled.set()
+
+    async def _look(self, search: Search, turn: int) -> None:
+        told, pause = time.monotonic(), _FRAME_SECONDS if search.found else 0.0
         while not search.done:
-            await asyncio.sleep(0)
+            await asyncio.sleep(pause)
+            pause = 0.0
             if turn != self._turn:
                 return
             search.step(_STEP)
             if not search.done and search.found and time.monotonic() - told > _TELL_SECONDS:
                 self._tell(Found(search.best(), 0, done=False))
-                told = time.monotonic()
-        close = await self._guess(search, turn) if wants_guesses(search) else []
-        if turn == self._turn:
-            self._tell(Found([*search.best(), *close], len(close), done=True))
-            self._settled.set()
+                told, pause = time.monotonic(), _FRAME_SECONDS
 
     async def _guess(self, search: Search, turn: int) -> list[Entry]:
         await asyncio.to_thread(__import__, "rapidfuzz.process")

@@ -134,6 +134,10 @@ class Search:
             return None
         return Search(terms, [*self.found, *self._entries[self._at :]])
 
+    def extend(self, more: Sequence[Entry]) -> None:
+        """Look at these too, behind the others."""
+        self._entries = [*self._entries, *more]
+
     def step(self, most: int) -> None:
         """Look at the next entries."""
         chunk = self._entries[self._at : self._at + most]

@@ -1,13 +1,16 @@
 """Filtering the list."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from sightline.store.store import Store
+from sightline.tui.catalog import Entry
+from sightline.tui.filtering import Filtering
+from sightline.tui.ranking import Term
 from sightline.tui.widgets.prompt import Prompt
 from textual.pilot import Pilot
-from tui_kit import add, buffers, burst, opened, press, rest, run, text
+from tui_kit import add, buffers, burst, opened, press, rest, run, text, until
 
 
 @pytest.fixture
@@ -67,6 +70,45 @@ def test_keys_typed_ahead_arrive_in_the_prompt(store: Store) -> None:
         async with opened(store) as pilot:
             await burst(pilot, "/q:/?")
             assert pilot.app.query_one("#filter", Prompt).value == "q:/?"
+
+    run(body)
+
+
+def test_a_letter_and_what_it_finds_are_there_at_once(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "slash")
+            pilot.app.query_one("#filter", Prompt).value = "git"
+            assert names(pilot) == ["cmd_00000c"]  # and not only with a message, a frame later
+
+    run(body)
+
+
+def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sightline.tui.loading.PAGE", 5)  # so that the first screen knows five of them
+    monkeypatch.setattr("sightline.tui.loading.BULK_PAGE", 7)
+    monkeypatch.setattr("sightline.tui.rows.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.rows._AHEAD", 0)
+    looked_for = list[int]()
+    look_for = Filtering.look_for
+
+    def counted(self: Filtering, terms: Sequence[Term], entries: Sequence[Entry]) -> None:
+        looked_for.append(len(entries))
+        look_for(self, terms, entries)
+
+    monkeypatch.setattr(Filtering, "look_for", counted)
+
+    async def body() -> None:
+        with Store(str(tmp_path / "many")) as many:
+            for number in range(40):
+                add(many, f"cmd_0000{number:02x}", f"{'make' if number % 2 else 'ls'} {number}", b"x\n")
+            async with opened(many) as pilot:
+                assert not buffers(pilot).rows.catalog.complete
+                buffers(pilot).filter("make")
+                await until(pilot, lambda: buffers(pilot).rows.catalog.complete)
+                await rest(pilot)
+                assert sorted(names(pilot)) == [f"cmd_0000{number:02x}" for number in range(40) if number % 2]
+                assert len(looked_for) == 1  # and not again for each page
 
     run(body)
 

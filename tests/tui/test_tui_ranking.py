@@ -95,6 +95,18 @@ def test_narrowing_finds_what_a_new_search_finds(titles: list[str], queries: lis
         assert finished(search) == finished(Search(terms, of))
 
 
+@given(TITLES, TITLES, st.text("abc", min_size=1, max_size=3), st.integers(0, 5))
+def test_going_on_with_more_entries_finds_what_a_new_search_finds(
+    titles: list[str], more: list[str], query: str, steps: int
+) -> None:
+    of, terms = entries([*titles, *more]), terms_of(query)
+    search = Search(terms, of[: len(titles)])
+    for _ in range(steps):
+        search.step(3)
+    search.extend(of[len(titles) :])
+    assert finished(search) == finished(Search(terms, of))
+
+
 def test_a_typo_is_forgiven_where_little_is_found() -> None:
     of = entries(["ls -la", "pytest -q tests"])
     search = Search(terms_of("pytezt"), of)

@@ -1,5 +1,6 @@
 """The list of buffers, however many: draws the rows on the screen, moves the cursor, and has read what it needs."""
 
+import gc
 import time
 from collections.abc import Callable
 from typing import ClassVar
@@ -180,8 +181,12 @@ class BufferList(Styled, ScrollView, can_focus=True):
         shift = self.rows.take(answer)
         if self._marks and answer.gone.intersection(self._marks):
             self._set_marks(tuple(name for name in self._marks if name not in answer.gone))
-        if self._terms and (answer.newer or answer.older):
+        if self._terms and (answer.newer or (answer.older and not self.rows.order.is_usual)):
             self._filtering.look_for(self._terms, self.rows.entries())
+        elif self._terms and answer.older:
+            self._filtering.look_on(self._terms, self.rows.entries())
+        if answer.older and self.rows.catalog.complete:
+            gc.freeze()  # so many titles stay as long as the list: looking through them again and again would be felt
         if self._to_bottom:
             self.rows.move_to(len(self.rows) - 1)
             self._to_bottom = not self.rows.catalog.complete
