@@ -14,6 +14,8 @@ from sightline.store.disk.layout import Layout
 
 DEBOUNCE_MS = 50  # a burst is told of after this at the latest
 STEP_MS = 8  # a lone change is told of after about twice this; waking more often costs close to a percent of a core
+QUICK_STEP_MS = 2  # while captures go on, whose output somebody may be waiting for
+QUICK_SECONDS = 2.0  # after the last change of one, that is taken to be so
 POLL_SECONDS = 0.05
 _WAIT_MS = 60_000  # of one wait inside the watcher; closing ends it at once
 
@@ -102,10 +104,15 @@ class Changes:
         with RustNotify(roots, False, False, 0, False, False) as watcher:
             # What was written between the caller's first look and the watch would be missed.
             yield Change(records=True, live=frozenset(self._markers()))
+            quick = False
             while not self._stop.is_set():
-                changes = watcher.watch(DEBOUNCE_MS, STEP_MS, _WAIT_MS, self._stop)
+                step, wait = (QUICK_STEP_MS, int(QUICK_SECONDS * 1_000)) if quick else (STEP_MS, _WAIT_MS)
+                changes = watcher.watch(DEBOUNCE_MS, step, wait, self._stop)
+                quick = isinstance(changes, set)
                 if isinstance(changes, set):
-                    yield self._change([path for _, path in changes])
+                    change = self._change([path for _, path in changes])
+                    quick = bool(change.live)
+                    yield change
 
     def _change(self, paths: list[str]) -> Change:
         index, live = False, set[str]()
