@@ -131,6 +131,24 @@ def test_text_is_found_where_its_colour_changes(store: Store) -> None:
     run(body)
 
 
+def test_letters_typed_ahead_begin_no_search_of_their_own(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(store, "cmd_00000a", "seq", numbered(1_000))
+    monkeypatch.setattr("sightline.tui.widgets.viewer_search.TYPING_SECONDS", 60.0)  # all come before that is over
+    searched = list[str]()
+    run_it = Search.run
+    monkeypatch.setattr(Search, "run", lambda self, tell: (searched.append(self.pattern.text), run_it(self, tell)))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "enter")
+            await burst(pilot, "/line 77\r")
+            await rest(pilot)
+            assert viewer(pilot).target == 77
+            assert searched == ["line 77"]
+
+    run(body)
+
+
 def test_keys_pressed_ahead_each_go_a_hit_further(store: Store) -> None:
     add(store, "cmd_00000a", "seq", numbered(10_000))
 

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sightline.store.query.errors import Cancelled
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sightline.tui.widgets.output_view import OutputView
     from sightline.tui.widgets.viewer_opening import Opened
 
+TYPING_SECONDS = 0.02  # between letters that are pasted or typed ahead: none of them is worth a search of its own
 TELL_SECONDS = 0.05  # a count that grows is told so often
 _SHOWN_COLUMNS = 24  # of a pattern
 CASES = ("", "match case", "ignore case")
@@ -62,10 +64,15 @@ class Searching:
         self._forget()
         self._text = text
         if text:
-            place, target = self._origin
-            self._begin(target if target and self._viewer.window.on_screen(target) else place.line, here=True)
+            self._viewer.set_timer(TYPING_SECONDS, partial(self._look_as_typed, self._serial))
         else:
             self._viewer.back_to(*self._origin)
+
+    def _look_as_typed(self, serial: int) -> None:
+        """Search for what was typed, unless more was typed since, or it was meant already."""
+        if serial == self._serial and self._origin is not None:
+            place, target = self._origin
+            self._begin(target if target and self._viewer.window.on_screen(target) else place.line, here=True)
 
     def answered(self, text: str) -> None:
         """What was typed is meant; nothing means the last one again."""
