@@ -1,8 +1,9 @@
 """The viewer: lines of any number and length, both streams, the places one goes to."""
 
+import pytest
 from sightline.store.store import Store
-from sightline.tui.widgets.line_strips import LINE_BYTES
-from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, viewer
+from sightline.tui.widgets.line_strips import LINE_BYTES, LineStrips
+from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
 def test_stderr_is_marked_where_it_arrived(store: Store) -> None:
@@ -203,5 +204,29 @@ def test_keys_typed_behind_the_one_that_opens_reach_the_viewer(store: Store) -> 
             await burst(pilot, "\r5000Gj")
             third = viewer(pilot).size.height // 3
             assert text(viewer(pilot))[third - 1].split() == ["5000", "line", "5000"]
+
+    run(body)
+
+
+@pytest.mark.parametrize("key", ["pagedown", "pageup"])
+def test_the_next_page_is_drawn_before_it_is_asked_for(store: Store, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    add(store, "cmd_00000a", "seq", numbered(1_000))
+    drawn = set[int]()
+    draw = LineStrips._drawn
+    monkeypatch.setattr(LineStrips, "_drawn", lambda self, number: (drawn.add(number), draw(self, number))[1])
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            shown, window = viewer(pilot), viewer(pilot).window
+            await until(pilot, lambda: shown.opened is not None and shown.opened.syntax is not None)  # redraws it all
+            await press(pilot, "enter", *"500G", key)
+            top, rows = window.top.line, window.rows
+            following = range(top + rows, top + 2 * rows - 1) if key == "pagedown" else range(top - rows + 1, top)
+            await until(pilot, lambda: drawn.issuperset(following))
+            monkeypatch.setattr("sightline.tui.widgets.viewer.AHEAD_SECONDS", 60.0)
+            drawn.clear()
+            await press(pilot, key)
+            assert following[0] in range(window.top.line, window.top.line + rows)
+            assert not drawn
 
     run(body)

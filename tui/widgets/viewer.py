@@ -11,6 +11,7 @@ from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
 
+AHEAD_SECONDS = 0.03  # after a page key, when its page is on the screen, the lines of the next one are drawn
 _MAX_COUNT_DIGITS = 15
 _COLUMN_STEP = 8
 _SINGLE = {"out": "standard output", "err": "standard error"}
@@ -44,6 +45,7 @@ class Viewer(OutputView):
         rows = int(pages * max(self.size.height - 1, 1))
         if not self.selecting.move_by(rows):
             self.move(lambda: self.window.move_by(rows))
+            self.set_timer(AHEAD_SECONDS, lambda: self._rows.draw_ahead(back=rows < 0))
 
     def action_top(self) -> None:
         """Go to the first line, or to the one typed."""

@@ -129,6 +129,15 @@ class Rows:
 
     # drawing
 
+    def draw_ahead(self, *, back: bool) -> None:
+        """Draw the lines that the next page key shows: a third of its time, for whoever leafs through."""
+        places, count = self.places(), self._size.height
+        if not places:
+            return
+        first = max(places[0].line - count, 1) if back else places[-1].line + 1
+        for number in range(first, min(first + count, self._viewer.line_count + 1)):
+            self._viewer.drawn(number)
+
     def row(self, y: int) -> Strip:
         """A row on the screen."""
         viewer, base, places = self._viewer, self._viewer.own_style, self.places()
