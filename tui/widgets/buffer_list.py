@@ -26,6 +26,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
+GROWN_SECONDS = (
+    0.05  # new lines in the viewer are what one waits for; their numbers in the list come a frame or two later
+)
 LOST_SECONDS = 2.0  # a killed writer tells nobody: while captures run, the store is asked this often
 MARKS = ("A", "B")
 """What the marked ones carry: the older and the newer side of a diff."""
@@ -85,6 +88,7 @@ class BufferList(Styled, ScrollView, can_focus=True):
         self._look_for_best = False
         self._to_bottom = False
         self._read_all = False
+        self._growing = False
         self._announced: object = self
         self._drawn: object = self
         self._captures = 0
@@ -110,10 +114,17 @@ class BufferList(Styled, ScrollView, can_focus=True):
     # what changes
 
     def store_changed(self, index: bool, live: frozenset[str]) -> None:
-        """Read again what may have changed."""
+        """Read again what may have changed; how much has merely grown a little later, for many changes at once."""
+        self.rows.went_on(live)
         if index:
             self.rows.index_changed()
-        self.rows.went_on(live)
+            self._reads.ask()
+        elif not self._growing:
+            self._growing = True
+            self.set_timer(GROWN_SECONDS, self._read_grown)
+
+    def _read_grown(self) -> None:
+        self._growing = False
         self._reads.ask()
 
     def _look_for_lost(self) -> None:
