@@ -154,7 +154,7 @@ class Proxy:
         try:
             self._service.desk()
             import sightline.store.doors.mcp.proxy_keep  # noqa: F401
-        except Exception as error:
+        except Exception as error:  # whatever it is, the server's lines pass on; nothing is kept
             self._warn(error)
 
     def finish(self, seconds: float) -> None:
