@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +220,15 @@ def test_what_a_command_says_on_its_way_out_is_kept(store: Store) -> None:
     assert read(store, captured) == b"cleaned up\n"
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT as a terminal's programs have it: what a shell runs in the background inherits it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_capture_can_be_stopped(store: Store) -> None:
     capture = CommandCapture(
         store, ["sleep", "60"], command="x", session="s", started=lambda _: capture.stop(signal.SIGINT)

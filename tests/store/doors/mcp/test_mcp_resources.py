@@ -127,7 +127,8 @@ def test_refs_are_completed_from_their_beginning_or_from_a_command(client: Any, 
         return list(told["completion"]["values"])
 
     client.call("run_command", command="echo another")
-    assert completed(ref[1:6]) == completed(ref[:6]) == [ref[1:]]
+    # Refs are random: only a beginning one digit short of the whole cannot be the other's, too.
+    assert completed(ref[1:-1]) == completed(ref[:-1]) == [ref[1:]]
     assert len(completed("")) == 2
     assert completed("30000") == [ref[1:]]
     assert completed("cmd_zzz") == []
