@@ -4,6 +4,7 @@ The hash covers everything but a view's text, whose own hash it covers instead: 
 still holds. What the chain alone cannot tell is that its newest lines were cut off.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -45,27 +46,82 @@ def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable:
     Raises:
         OSError: it could not be written; nothing of it is in the file then.
     """
-    fd = _open_locked(path)
-    try:
-        size = _without_torn_line(fd)
-        data = b""
-        number, previous = _last(fd, size)
+    with contextlib.closing(Appending(path)) as file:
+        return file.append(header, entry, durable=durable)
+
+
+class _End(NamedTuple):
+    """The end of a file: which one it is, its size in bytes, the number of its last line, that line's hash."""
+
+    inode: int
+    size: int
+    number: int
+    digest: str
+
+
+class Appending:
+    """A session's file, kept open for one who adds many entries; for one thread.
+
+    Between two entries others may add theirs, or replace the file: the end is read again where it has moved.
+
+    Attributes:
+        path: where the file is.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._fd = -1
+        self._end = _End(-1, 0, -1, NO_HASH)
+
+    def append(self, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> Place:
+        """As `append`."""
         if "text" in entry:
             entry = {**entry, _PIECES: _pieces_hash(entry["text"])}
+        if self._fd < 0:
+            self._fd = _open_locked(self.path)
+        else:
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+        try:
+            return self._added(self._now(), header, entry, durable)
+        finally:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _now(self) -> _End:
+        """The end of the file that is there now, locked."""
+        while True:
+            with contextlib.suppress(FileNotFoundError):
+                found = os.lstat(self.path)
+                if (found.st_ino, found.st_size) == self._end[:2]:
+                    return self._end
+                if found.st_ino == os.fstat(self._fd).st_ino:
+                    size = _without_torn_line(self._fd)
+                    return _End(found.st_ino, size, *_last(self._fd, size))
+            self.close()
+            self._fd = _open_locked(self.path)
+
+    def _added(self, end: _End, header: dict[str, Any], entry: dict[str, Any], durable: bool) -> Place:
+        data = b""
+        number, previous = end.number, end.digest
         if number < 0:
             data, previous = _encode(0, previous, header)
             number = 0
-        line, _ = _encode(number + 1, previous, entry)
+        line, digest = _encode(number + 1, previous, entry)
         try:
-            write_all(fd, data + line)
+            write_all(self._fd, data + line)
             if durable:
-                os.fsync(fd)
+                os.fsync(self._fd)
         except OSError:
-            os.ftruncate(fd, size)
+            os.ftruncate(self._fd, end.size)
             raise
-        return Place(number + 1, size + len(data), len(line))
-    finally:
-        os.close(fd)
+        place = Place(number + 1, end.size + len(data), len(line))
+        self._end = _End(end.inode, place.offset + place.length, place.number, digest)
+        return place
 
 
 def _open_locked(path: str) -> int:

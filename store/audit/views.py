@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
@@ -101,9 +102,19 @@ class Appended(NamedTuple):
 
 
 def append_view(
-    store: Store, session: Session, shows: Shows, text: Sequence[Segment], cleaning: str = DEFAULT.cleaning.views
+    store: Store,
+    session: Session,
+    shows: Shows,
+    text: Sequence[Segment],
+    cleaning: str = DEFAULT.cleaning.views,
+    *,
+    file: log.Appending | None = None,
 ) -> Appended:
-    """The first half of `record_view`, all that must happen before a reply is sent. Raises as that."""
+    """The first half of `record_view`, all that must happen before a reply is sent. Raises as that.
+
+    Args:
+        file: the session's audit file, where the caller keeps it open for more than one.
+    """
     joined = "".join(segment.text for segment in text)
     data = joined.encode(errors="surrogateescape")
     now = time.time()
@@ -128,7 +139,8 @@ def append_view(
     try:
         pieces = list(_pieces(store, text, cleaning))
         entry = {"kind": "view", **fields, "sealed": _hashes(store, shows.refs), "text": pieces}
-        place = log.append(path, header, entry, durable=store.settings.durable)
+        add = file.append if file else partial(log.append, path)
+        place = add(header, entry, durable=store.settings.durable)
     except OSError as error:
         raise _not_logged(error) from error
     return Appended(session, place, fields)

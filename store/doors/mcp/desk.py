@@ -14,6 +14,7 @@ from sightline.store.doors.mcp.protocol import Context, Rejected
 from sightline.store.doors.mcp.subscriptions import Watch
 from sightline.store.doors.mcp.wire import INVALID_PARAMS
 from sightline.store.profile import load_profile
+from sightline.store.records import Session
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking, Calls
 from sightline.store.tools.reply import deliver
@@ -63,8 +64,12 @@ class Desk:
 
     def asking(self, context: Context) -> tuple[Asking, Caller]:
         """Who makes a request, for the verbs and for the log."""
-        session, caller = self._sessions.of(context)
+        session, caller = self.caller(context)
         return Asking(self.store, session, self._calls, self.profile, room=room_of(caller)), caller
+
+    def caller(self, context: Context) -> tuple[Session, Caller]:
+        """The session of a request, and who makes it."""
+        return self._sessions.of(context)
 
     def call_tool(self, call: Call) -> None:
         """Answer ``tools/call``. Raises Rejected where there is no such tool."""

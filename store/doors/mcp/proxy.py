@@ -158,9 +158,11 @@ class Proxy:
             self._warn(error)
 
     def finish(self, seconds: float) -> None:
-        """Wait for the answers of the added tools that are still being made, so long at most each."""
+        """Wait for the answers of the added tools that are still being made, so long at most each; nothing follows."""
         for _, thread in list(self._ours.values()):
             thread.join(seconds)
+        if self._made:
+            self._made.finish()
 
     def from_server(self, line: bytes) -> None:
         """Send a server's line to the client. Raises BrokenPipeError where it has gone."""
@@ -175,11 +177,6 @@ class Proxy:
             messages = []
         if not messages or not self._rewrite(text, messages):
             self._client.write_pieces(iter((line,)))
-        if self._made:
-            try:
-                self._made.catch_up()
-            except Exception as error:
-                self._warn(error)
 
     @property
     def _keeper(self) -> "ResultKeeper":
@@ -187,7 +184,7 @@ class Proxy:
         if self._made is None:
             from sightline.store.doors.mcp.proxy_keep import ResultKeeper
 
-            self._made = ResultKeeper(self._service, min_bytes=self._min_bytes)
+            self._made = ResultKeeper(self._service, min_bytes=self._min_bytes, warn=self._warn)
         return self._made
 
     def _may_keep(self, tool: str) -> bool:

@@ -1,8 +1,11 @@
 """Results on their way through: large ones are kept and shown in part, all others only logged."""
 
+import threading
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sightline.store.audit.log import Appending
 from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Appended, Shows, append_view, index_view
 from sightline.store.capture.result import FAILED_NOTE, call_text, capture_result
@@ -11,7 +14,7 @@ from sightline.store.doors.mcp.proxy_calls import ToolCall
 from sightline.store.doors.mcp.proxy_results import Result, parts_of, read_result, rewritten, told
 from sightline.store.doors.mcp.proxy_spans import Span
 from sightline.store.doors.mcp.service import Service
-from sightline.store.records import Buffer
+from sightline.store.records import Buffer, Session
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment
 from sightline.store.tools.reply import deliver
@@ -21,23 +24,44 @@ from sightline.store.tools.structured_view import sampling_of
 if TYPE_CHECKING:
     from sightline.store.doors.mcp.caller import Caller
 
+INDEXED_WITHIN_SECONDS = 0.02
+"""How long lists may lag behind the log: what comes within it goes into the index at once, and holds up no answer."""
+
 VERB = "tool"
 """What the log calls a call of a proxied server's tool; its request tells which."""
 
 
 class ResultKeeper:
-    """Keeps and logs the results of one server; all on one thread.
+    """Keeps and logs the results of one server, all on one thread; the index follows the log on another one.
 
     Args:
         service: opens the store when it is first needed.
         min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
+        warn: takes what goes wrong with the index.
+
+    Raises:
+        SightlineError: the store cannot be used.
     """
 
-    def __init__(self, service: Service, *, min_bytes: int | None) -> None:
+    def __init__(self, service: Service, *, min_bytes: int | None, warn: Callable[[Exception], None]) -> None:
         self._service = service
         self._min_bytes = min_bytes
+        self._warn = warn
         self._cwd = working_directory()
-        self._logged: list[Appended] = []
+        self._store = service.desk().store
+        self._file: Appending | None = None  # of the session that asked last: its calls follow each other
+        self._logged: deque[Appended] = deque()
+        self._catching_up = threading.Lock()
+        self._has_logged = threading.Event()
+        self._is_over = threading.Event()
+        self._indexing = threading.Thread(target=self._index, name="sightline-index", daemon=True)
+        self._indexing.start()
+
+    def finish(self) -> None:
+        """Put the last of what was logged into lists; nothing may be logged after it."""
+        self._is_over.set()
+        self._has_logged.set()
+        self._indexing.join()
 
     def result(self, call: ToolCall, text: str, span: Span, send: Callable[[str], None] | None) -> bool:
         """Keep a large result and send what is shown of it instead.
@@ -62,19 +86,44 @@ class ResultKeeper:
         return result.size > (short if self._min_bytes is None else self._min_bytes)
 
     def passed(self, call: ToolCall, text: str) -> None:
-        """Log what passes as it is; `catch_up` puts it into lists, once it has. Raises SightlineError."""
-        asking, caller = self._service.desk().asking(call.context)
+        """Log what passes as it is; lists have it soon after. Raises SightlineError."""
+        desk = self._service.desk()
+        session, caller = desk.caller(call.context)
         size = len(text)
         if size > HARD_LIMIT_BYTES:
             text = f"[{size:,} characters, passed on as they came]\n"
         shows = Shows(VERB, _request(call, caller), bytes_total=size)
-        self._logged.append(append_view(asking.store, asking.session, shows, (Segment(text),)))
+        self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._audit_file(session)))
+        self._has_logged.set()
 
-    def catch_up(self) -> None:
-        """Put what was logged into lists. Raises SightlineError."""
-        logged, self._logged = self._logged, []
-        for view in logged:
-            index_view(self._service.desk().store, view)
+    def _audit_file(self, session: Session) -> Appending:
+        path = self._store.layout.audit_file(session.name)
+        if self._file is None or self._file.path != path:
+            if self._file:
+                self._file.close()
+            self._file = Appending(path)
+        return self._file
+
+    def _index(self) -> None:
+        while not self._is_over.is_set():
+            self._has_logged.wait()
+            self._has_logged.clear()
+            self._is_over.wait(INDEXED_WITHIN_SECONDS)
+            try:
+                self._catch_up()
+            except Exception as error:  # the log has it, and the server's lines pass on
+                self._warn(error)
+
+    def _catch_up(self) -> None:
+        """Put what was logged so far into lists, in its order; what cannot be stays for the next time."""
+        with self._catching_up:
+            logged = tuple(self._logged)
+            store = self._service.desk().store
+            with store.index.transaction():
+                for view in logged:
+                    index_view(store, view)
+            for _ in logged:
+                self._logged.popleft()
 
     def _keep(self, call: ToolCall, result: Result, send: Callable[[str], None]) -> bool:
         asking, caller = self._service.desk().asking(call.context)
@@ -100,6 +149,7 @@ class ResultKeeper:
             blocks=[number for number, part in enumerate(parts) if part.shown],
             always_ref=True,
         )
+        self._catch_up()  # lists go by the order in which they learn of views
 
         def sending(text: str) -> None:
             made = result_of(asking, reply, text)

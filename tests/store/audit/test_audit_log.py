@@ -1,5 +1,6 @@
 """The chain of an audit file: what was written stays, or is missed."""
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Callable
@@ -123,13 +124,41 @@ def test_blanked_texts_keep_their_hashes_and_the_chain(path: str) -> None:
     assert log.verify(path) == 5
 
 
+def _append(path: str) -> None:
+    log.append(path, HEADER, {"kind": "view", "refs": [], "text": ["between"]})
+
+
+def _blank(path: str) -> None:
+    log.blank(path, lambda entry: True)
+
+
+def _tear(path: str) -> None:
+    with open(path, "ab") as file:
+        file.write(b'{"half')
+
+
+@pytest.mark.parametrize("others", [[], [_append], [_blank], [_tear], [os.unlink], [_blank, _append, _tear]])
+def test_a_file_kept_open_goes_on_where_it_ends_now(path: str, others: list[Callable[[str], None]]) -> None:
+    with contextlib.closing(log.Appending(path)) as file:
+        for turn in range(3):
+            place = file.append(HEADER, {"kind": "view", "refs": [], "text": [f"mine {turn}"]})
+            assert log.read_entry(path, place.offset, place.length)["text"] == [f"mine {turn}"]
+            assert log.verify(path) == place.number + 1
+            for other in others:
+                other(path)
+
+
 APPEND_MANY = """
 import sys
 from sightline.store.audit import log
 sys.stdin.read(1)
+file = log.Appending(sys.argv[1])
 for number in range(40):
     view = {"kind": "view", "who": sys.argv[2], "which": number, "text": ["x" * 500]}
-    log.append(sys.argv[1], {"kind": "session"}, view)
+    if number % 2:
+        log.append(sys.argv[1], {"kind": "session"}, view)
+    else:
+        file.append({"kind": "session"}, view)
 """
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -181,6 +182,25 @@ def test_many_blocks_are_kept_as_one_text(client: Make) -> None:
     assert told["note"] == "part 0 is all 1,000 blocks as JSON"
     assert told["description"] == "[{type, text}] (1000 items)"
     assert json.loads(through.stream(told["output_id"])) == blocks
+
+
+def test_lists_have_small_results_in_order_however_long_the_index_is_locked(client: Make) -> None:
+    through = client("--session", "mine")
+    through.call(text_result(LOG), tool="first")
+    through.call(text_result("short"), tool="next")  # and nothing is left to do of the first
+    with through.store() as store:
+        index = sqlite3.connect(store.layout.index, isolation_level=None)
+    index.execute("BEGIN IMMEDIATE")
+    for n in range(3):
+        assert through.call(text_result(f"short {n}"), tool=f"small {n}") == text_result(f"short {n}")
+    index.execute("ROLLBACK")
+    index.close()
+    through.call(text_result(LOG), tool="large")
+    through.call(text_result("short"), tool="last")
+    through.close()
+    with through.store() as store:
+        tools = [json.loads(one.view.request)["tool"] for one in reversed(list_views(store, session="mine"))]
+    assert tools == ["first", "next", "small 0", "small 1", "small 2", "large", "last"]
 
 
 def test_long_arguments_are_cut_in_the_name_and_in_the_log(client: Make) -> None:
