@@ -7,7 +7,7 @@ goes wrong here costs no line: it is passed on as it came.
 import json
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from sightline.store.doors.mcp.call import Call, Outcome
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
 from sightline.store.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, opened_by
+from sightline.store.doors.mcp.proxy_long import LongLine
 from sightline.store.doors.mcp.proxy_spans import NotPlain, Span, array_of, object_of, parse, plain, replaced, without
 from sightline.store.doors.mcp.proxy_tools import ADDED, Names, next_call
 from sightline.store.doors.mcp.service import Service
@@ -73,8 +74,8 @@ class Proxy:
 
     @property
     def waits(self) -> bool:
-        """Whether the server still owes an answer that must be read whole."""
-        return bool(self._ledger)
+        """Whether the server still owes an answer that must be read whole, because it may be changed."""
+        return any(isinstance(asked, Listing) or self._may_keep(asked.name) for asked in self._ledger.open())
 
     def from_client(self, line: bytes) -> bytes:
         """What the server gets of a client's line: all of it, but for calls of the added tools, which are answered."""
@@ -177,6 +178,20 @@ class Proxy:
             messages = []
         if not messages or not self._rewrite(text, messages):
             self._client.write_pieces(iter((line,)))
+
+    def pass_on(self, pieces: Iterator[bytes]) -> None:
+        """Send a server's long line as it comes; an answer's end, once the log has it. Raises BrokenPipeError."""
+        self._client.write_pieces(self._passing(LongLine(pieces)))
+
+    def _passing(self, line: LongLine) -> Iterator[bytes]:
+        yield from line.all_but_the_last()
+        asked = self._ledger.take(line.answered())
+        if isinstance(asked, ToolCall):
+            try:
+                self._keeper.passed_long(asked, line.size)
+            except Exception as error:
+                self._warn(error)
+        yield line.last
 
     @property
     def _keeper(self) -> "ResultKeeper":

@@ -51,6 +51,10 @@ class Ledger:
     def __bool__(self) -> bool:
         return bool(self._open)
 
+    def open(self) -> list[ToolCall | Listing]:
+        """All of them."""
+        return list(self._open.values())
+
     def put(self, number: Id, asked: ToolCall | Listing) -> None:
         """Note a request, before the server sees it."""
         self._open[_key(number)] = asked

@@ -87,11 +87,18 @@ class ResultKeeper:
 
     def passed(self, call: ToolCall, text: str) -> None:
         """Log what passes as it is; lists have it soon after. Raises SightlineError."""
-        desk = self._service.desk()
-        session, caller = desk.caller(call.context)
-        size = len(text)
+        size = len(text.encode(errors="surrogatepass"))
         if size > HARD_LIMIT_BYTES:
-            text = f"[{size:,} characters, passed on as they came]\n"
+            self.passed_long(call, size)
+        else:
+            self._log(call, text, size)
+
+    def passed_long(self, call: ToolCall, size: int) -> None:
+        """Log that so many bytes pass. Raises SightlineError."""
+        self._log(call, f"[{size:,} bytes, passed on as they came]\n", size)
+
+    def _log(self, call: ToolCall, text: str, size: int) -> None:
+        session, caller = self._service.desk().caller(call.context)
         shows = Shows(VERB, _request(call, caller), bytes_total=size)
         self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._audit_file(session)))
         self._has_logged.set()

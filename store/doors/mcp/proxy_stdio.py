@@ -96,10 +96,12 @@ class _FromServer(threading.Thread):
         try:
             while (line := self._lines.next()) is not None:
                 self._is_busy = True
-                if self._proxy and isinstance(line, bytes):
+                if not self._proxy:
+                    self._client.write_pieces(iter((line,)) if isinstance(line, bytes) else line)
+                elif isinstance(line, bytes):
                     self._proxy.from_server(line)
                 else:
-                    self._client.write_pieces(iter((line,)) if isinstance(line, bytes) else line)
+                    self._proxy.pass_on(line)
                 self._is_busy = False
         except OSError:  # the client has gone: the server is told as it would be without us
             os.close(self._server.stdout)
