@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ INNER: st.SearchStrategy[Any] = st.recursive(
 def read_in_pieces(line: bytes, cuts: list[int]) -> tuple[LongLine, bytes]:
     """The line, read to its end, and all of it that was handed on."""
     places = [0, *sorted(cut % len(line) for cut in cuts if cut % len(line) > 400), len(line)]
-    reading = LongLine(iter([line[start:end] for start, end in zip(places, places[1:], strict=False)]))
+    reading = LongLine(iter([line[start:end] for start, end in pairwise(places)]))
     return reading, b"".join(reading.all_but_the_last()) + reading.last
 
 
