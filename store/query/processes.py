@@ -93,7 +93,7 @@ class Group:
         Args:
             programs: in order, each reading the one before.
             seconds: time limit of the whole, and of each program's CPU time.
-            memory_bytes: limit of each program's address space.
+            memory_bytes: limit of each program's address space, beside the files that it maps.
             backing: what of the kernel's holds them.
             reads: files that they may read.
             stdin: what the first one reads, /dev/null where it is None; stays the caller's.
@@ -192,13 +192,14 @@ class Group:
         return read
 
     def _start_program(self, program: Executable, fds: tuple[int, ...]) -> int:
+        memory_bytes = self._memory_bytes + program.maps_bytes
         try:
             if self._limits_itself:
-                program = _limited(program, self._seconds, self._memory_bytes)
+                program = _limited(program, self._seconds, memory_bytes)
             pid = _spawn(program, self._watcher, fds)
         except OSError as error:
             raise ProgramMissing(f"{program.argv[0]} could not be started: {error.strerror}") from error
-        _limit(pid, self._seconds, self._memory_bytes)
+        _limit(pid, self._seconds, memory_bytes)
         return pid
 
     def _pipe(self, least: int = 3) -> tuple[int, int]:

@@ -98,7 +98,7 @@ def run(
     began = time.monotonic()
     backing = describe() if backing is None else backing
     cancel = cancel or Cancel()
-    programs = [executable_of(stage.argv, held=backing.landlock > 0) for stage in pipeline.stages]
+    programs = [executable_of(stage.argv, held=backing.landlock > 0, reads=stage.paths) for stage in pipeline.stages]
     reads = [path for stage in pipeline.stages for path in stage.paths]
     out, err = Head(limits.max_bytes, sink), Head(limits.max_bytes, stderr_sink)
     with Group(

@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 import pytest
+from sightline.store.query.executables import executable_of
 from sightline.store.query.parse import Pipeline, Stage
 from sightline.store.query.processes import Cancel
 from sightline.store.query.run import DEFAULT_LIMITS, Head, Limits, QueryResult, _reply, run, whole_characters
@@ -234,6 +235,16 @@ def test_the_memory_limit_ends_it_with_an_error(buffers: Buffers, backing: Backi
     result = ask(buffers, hungry, backing, memory_bytes=1 << 26)
     assert not result.timed_out
     assert result.exit_code not in (0, None)
+
+
+def test_a_file_that_is_mapped_has_room_beside_the_memory_limit(buffers: Buffers, backing: Backing) -> None:
+    large = buffers.path(buffers.add("@cmd_b1b1b1", b"needle\n"))
+    os.truncate(large, 1 << 27)  # sparse: what a program reads of it is zeros
+    found = executable_of(("rg", "-c", "x", large), held=True, reads=[large])
+    assert "--no-mmap" not in found.argv
+    assert found.maps_bytes == 1 << 27
+    result = ask(buffers, "rg --text -c needle @cmd_b1b1b1", backing, memory_bytes=1 << 26)
+    assert (result.stdout, result.stderr) == (b"1\n", b"")
 
 
 def test_limits_are_set_by_a_shell_where_the_system_has_no_prlimit(
