@@ -1,9 +1,11 @@
-"""``python -m benchmarks [NAME…] [--small]``: all measurements, or those named, in one table."""
+"""``python -m benchmarks [NAME…] [--small | --check | --save]``: all measurements, or those named, in one table."""
 
 import argparse
+import sys
 import tempfile
 
 from benchmarks import (
+    baseline,
     capture,
     coverage,
     diff,
@@ -18,7 +20,7 @@ from benchmarks import (
     startup,
     tui,
 )
-from benchmarks.measure import machine, print_rows
+from benchmarks.measure import Row, machine, print_rows
 
 ALL = {
     "startup": startup,
@@ -37,18 +39,32 @@ ALL = {
 }
 
 
-def main() -> None:
-    """Run them one after the other."""
+def main() -> int:
+    """Run them one after the other; 1 where one is worse than it was."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(ALL)}; all by default")
-    parser.add_argument("--small", action="store_true", help="a tenth of the size, to see that it works")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--small", action="store_true", help="a tenth of the size, to see that it works")
+    how.add_argument("--check", action="store_true", help="fail where a ratio is over 20 %% worse than the saved one")
+    how.add_argument("--save", action="store_true", help="save the ratios as those to check against")
     given = parser.parse_args()
     print(machine())
+    found: dict[str, list[Row]] = {}
     for name in given.names or ALL:
         print(f"\n{name}: {ALL[name].__doc__.splitlines()[0]}", flush=True)
         with tempfile.TemporaryDirectory(prefix="sightline-bench-") as folder:
-            print_rows(ALL[name].rows(folder, scale=0.1 if given.small else 1.0))
+            found[name] = ALL[name].rows(folder, scale=0.1 if given.small else 1.0)
+        print_rows(found[name])
+    if given.save:
+        baseline.save(machine(), found)
+    if not given.check:
+        return 0
+    saved = baseline.load()
+    worse = [one for name, rows in found.items() for one in baseline.regressions(saved.get(name, {}), rows)]
+    for one in worse:
+        print(f"worse by {one.now / one.before - 1 if one.before else 1:.0%}: {one.what}: {one.before} -> {one.now}")
+    return 1 if worse else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -48,16 +49,37 @@ def rows(folder: str, scale: float) -> list[Row]:
         ("two busy streams", two, f"{{ {shlex.join(two)} 2>&3 | cat > {out}; }} 3>&1 | cat > {out}.err"),
     ):
         found += _compared(what, command, floor, environment, rounds=3)
+    typescript = _script(shlex.join(["cat", data]), out)
+    peers = {"tee": ["sh", "-c", f"cat {shlex.quote(data)} | tee {out} > {os.devnull}"], "script": typescript}
+    for name, peer in peers.items():
+        if shutil.which(name):
+            found += _beside(f"{mib(size)} as cat copies it, beside {name}", ["cat", data], peer, environment)
     return found
 
 
-def _compared(what: str, command: list[str], floor: str, environment: dict[str, str], rounds: int) -> list[Row]:
-    def captured() -> Ran:
-        ran = run([*SIGHTLINE, "run", "--", *command], environment)
-        run([*SIGHTLINE, "gc"], {**environment, "SIGHTLINE_MAX_BUFFERS": "1"})
-        return ran
+def _script(command: str, out: str) -> list[str]:
+    """script(1) as the system has it: util-linux takes the command as a string, BSD as words."""
+    if sys.platform == "darwin":
+        return ["script", "-q", out, "sh", "-c", command]
+    return ["script", "-qec", command, out]
 
-    found = interleaved(rounds, floor=lambda: run(["sh", "-c", floor], environment), ours=captured)
+
+def _beside(what: str, command: list[str], peer: list[str], environment: dict[str, str]) -> list[Row]:
+    found = interleaved(3, floor=lambda: run(peer, environment), ours=lambda: _captured(command, environment))
+    wall, base = median(found["ours"]), median(found["floor"])
+    return [Row(what, f"{wall:.2f} s", f"{base:.2f} s", wall / base, None)]
+
+
+def _captured(command: list[str], environment: dict[str, str]) -> Ran:
+    ran = run([*SIGHTLINE, "run", "--", *command], environment)
+    run([*SIGHTLINE, "gc"], {**environment, "SIGHTLINE_MAX_BUFFERS": "1"})
+    return ran
+
+
+def _compared(what: str, command: list[str], floor: str, environment: dict[str, str], rounds: int) -> list[Row]:
+    found = interleaved(
+        rounds, floor=lambda: run(["sh", "-c", floor], environment), ours=lambda: _captured(command, environment)
+    )
     wall, base = median(found["ours"]), median(found["floor"])
     peak = max(ran.peak_bytes for ran in found["ours"]) / (1 << 20)
     return [
