@@ -18,11 +18,10 @@ from sightline.tui.rows import BufferRows
 from sightline.tui.strips import Part, row
 from sightline.tui.widgets.buffer_row import group_parts, row_parts
 from sightline.tui.widgets.styled import Styled
+from sightline.tui.widgets.tall import Tall
 from sightline.tui.wording import age, duration
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
@@ -36,7 +35,7 @@ MARKS = ("A", "B")
 _FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
 
 
-class BufferList(Styled, ScrollView, can_focus=True):
+class BufferList(Styled, Tall, can_focus=True):
     """Buffers, most recently used first. Looking at one is no use of it: browsing never changes the order."""
 
     PREFIX = "buffer-list"
@@ -215,9 +214,7 @@ class BufferList(Styled, ScrollView, can_focus=True):
     # drawing
 
     def _redraw(self, shift: int = 0, in_sight: bool = True) -> None:
-        size = Size(1, len(self.rows))  # its width is no matter, and another one would mean another layout
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self.set_height(len(self.rows))
         if shift and self.scroll_offset.y > 0:
             # The row under the cursor stays where it is.
             self.scroll_to(y=self.scroll_offset.y + shift, animate=False, force=True)

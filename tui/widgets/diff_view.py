@@ -10,11 +10,10 @@ from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keys import named
 from sightline.tui.messages import DiffMoved, SideLinesChosen
 from sightline.tui.widgets.styled import Styled
+from sightline.tui.widgets.tall import Tall
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 _COLUMN_STEP = 8
@@ -23,7 +22,7 @@ _LOOKED_AT = 5_000  # rows at each end of a selection where its first and last l
 _KEPT_ABOVE = 3  # rows that stay in sight above a hunk that one goes to
 
 
-class DiffView(Styled, ScrollView, can_focus=True):
+class DiffView(Styled, Tall, can_focus=True):
     """Rows with a cursor, which stands on one of the two sides."""
 
     PREFIX = "diff-view"
@@ -112,9 +111,7 @@ class DiffView(Styled, ScrollView, can_focus=True):
         self._resize_to_rows()
 
     def _resize_to_rows(self) -> None:
-        size = Size(1, len(self.rows or ()))
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self.set_height(len(self.rows or ()))
         self.refresh()
 
     def _close(self) -> None:

@@ -7,6 +7,8 @@ from sightline.tui.messages import PromptAnswered
 from sightline.tui.prompts import Asks
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 
@@ -21,6 +23,9 @@ class Prompt(Input):
         Binding("escape", "leave", "Cancel"),
         Binding("enter", "submit", "Done"),
     ]
+
+    # Each letter changes it; as Textual has it, the whole screen would be laid out and painted anew with each.
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
     def __init__(
         self,

@@ -4,14 +4,13 @@ from collections.abc import Callable
 
 from sightline.tui.output.folding import Place
 from sightline.tui.output.window import Window
+from sightline.tui.widgets.tall import Tall
 from textual import events
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 
 _WHEEL_ROWS = 3
 
 
-class RowScroll(ScrollView):
+class RowScroll(Tall):
     """Knows which rows are on the screen, and stays at the end of what grows. What draws them is its subclass.
 
     Attributes:
@@ -39,9 +38,7 @@ class RowScroll(ScrollView):
         """Have the scrollbar know how far one can go, in lines."""
         self.window.rows = self.size.height
         height = self.window.end.line - 1 + self.size.height if self.window.wraps else self.window.count
-        size = Size(1, height)  # its width is no matter, and another one would mean another layout
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self.set_height(height)
 
     def move(self, move: Callable[[], None]) -> None:
         """Move the window, the scrollbar along with it."""

@@ -6,14 +6,13 @@ from typing import ClassVar
 from rich.segment import Segment
 from sightline.tui.keys import named
 from sightline.tui.widgets.styled import Styled
+from sightline.tui.widgets.tall import Tall
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 
-class RowView(Styled, ScrollView, can_focus=True):
+class RowView(Styled, Tall, can_focus=True):
     """Draws only the rows on the screen. A subclass says how many there are, draws one, and what choosing one does."""
 
     PREFIX = "row-view"
@@ -56,9 +55,7 @@ class RowView(Styled, ScrollView, can_focus=True):
             cursor: the row that the cursor goes to; it stays by default.
         """
         self._row_count = count
-        size = Size(1, count)  # its width is no matter, and another one would mean another layout
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self.set_height(count)
         self.move_to(self._cursor if cursor is None else cursor)
         self.refresh()
 
