@@ -5,12 +5,15 @@ is known below stays true, and a change costs one page, not the whole store.
 """
 
 import math
-import sys
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from sightline.store.disk.index import Brief, Listed
 from sightline.store.records import Buffer
+from sightline.tui.columns import Entries, Entry, entries_of
+
+if TYPE_CHECKING:
+    from sightline.tui.columns import Places
 
 TITLE_CHARS = 400
 """Of a command; what stands behind that is no name."""
@@ -18,34 +21,7 @@ TITLE_CHARS = 400
 RUNNING, UNKNOWN, TIMED_OUT, INTERRUPTED = -2, -1, 1_000, 1_001
 """In the place of an exit code. The worse it went, the larger."""
 
-
-class Entry(NamedTuple):
-    """A place in the order.
-
-    Attributes:
-        name: of the buffer.
-        used: its place; larger is more recent.
-        title: its command, ref, label and session in small letters, each on a line of its own.
-        session: that captured it.
-        bytes: of all streams, as it was read.
-        lines: of all streams, as it was read.
-        seconds: that it took; endless while it runs.
-        exit: its exit code, or one of the numbers above.
-    """
-
-    name: str
-    used: int
-    title: str
-    session: str
-    bytes: int
-    lines: int
-    seconds: float
-    exit: int
-
-    @property
-    def command(self) -> str:
-        """The command in small letters, one line."""
-        return self.title.partition("\n")[0]
+_SPARE = 1_000  # entries that nobody needs any more, before they go
 
 
 def entry_of(listed: Listed) -> Entry:
@@ -77,7 +53,7 @@ def entry_of_brief(brief: Brief) -> Entry:
         brief.name,
         brief.used,
         "\n".join(field.replace("\n", " ").lower() for field in fields),
-        sys.intern(brief.session),  # many buffers have the same one
+        brief.session,
         brief.bytes,
         brief.lines,
         seconds,
@@ -99,13 +75,14 @@ class Catalog:
     """Entries in order of use.
 
     Attributes:
-        entries: as far as they have been read.
+        entries: as far as they have been read; other ones after each change, so that whoever works through the old
+            ones, a filter, may go on.
         complete: whether that is all of them.
         version: another number whenever the entries have changed.
     """
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries = entries_of(())
         self.complete = False
         self.version = 0
         self._running = set[str]()
@@ -115,13 +92,13 @@ class Catalog:
 
     @property
     def newest(self) -> int:
-        """The place of the first entry, 0 where there is none."""
-        return self.entries[0].used if self.entries else 0
+        """The place in the order of the first entry, 0 where there is none."""
+        return self.entries.columns.used[self.entries.places[0]] if self.entries else 0
 
     @property
     def oldest(self) -> int | None:
-        """The place of the last entry that has been read."""
-        return self.entries[-1].used if self.entries else None
+        """The place in the order of the last entry that has been read."""
+        return self.entries.columns.used[self.entries.places[-1]] if self.entries else None
 
     @property
     def running(self) -> frozenset[str]:
@@ -132,8 +109,8 @@ class Catalog:
         """Take in what was used since the newest entry, most recent first. Those that moved leave their old places."""
         if not newer:
             return
-        moved = {entry.name for entry in newer}
-        self._set([*newer, *(entry for entry in self.entries if entry.name not in moved)])
+        rest = self.entries.without(entry.name for entry in newer)
+        self._set(rest.columns.add(newer) + rest.places)
         self._note_running(newer)
 
     def put_older(self, older: Sequence[Entry], *, complete: bool) -> None:
@@ -141,37 +118,34 @@ class Catalog:
         oldest = self.oldest
         following = [entry for entry in older if oldest is None or entry.used < oldest]
         if following:
-            self._set([*self.entries, *following])
+            self._set(self.entries.places + self.entries.columns.add(following))
             self._note_running(following)
         self.complete = self.complete or complete
 
     def drop(self, names: set[str]) -> None:
         """Forget buffers that are gone from the store."""
         if names:
-            self._set([entry for entry in self.entries if entry.name not in names])
+            self._set(self.entries.without(names).places)
             self._running -= names
 
     def renew(self, records: Iterable[Buffer]) -> None:
         """Take in how captures that ran stand now."""
         for record in records:
-            at = self.position(record.name) if record.name in self._running else -1
+            at = self.entries.position(record.name) if record.name in self._running else -1
             if at >= 0:
                 old = self.entries[at]
                 renewed = entry_of(Listed(record, old.used))
                 if renewed != old:
-                    self._set([*self.entries[:at], renewed, *self.entries[at + 1 :]])
+                    places = self.entries.places[:]
+                    places[at : at + 1] = self.entries.columns.add([renewed])
+                    self._set(places)
                 if renewed.exit != RUNNING:
                     self._running.discard(record.name)
 
-    def position(self, name: str) -> int:
-        """Where a buffer stands, -1 where that is not known."""
-        for at, entry in enumerate(self.entries):
-            if entry.name == name:
-                return at
-        return -1
-
-    def _set(self, entries: list[Entry]) -> None:
-        """Another list each time: whoever works through the old one, a filter, may go on."""
+    def _set(self, places: "Places") -> None:
+        entries = Entries(self.entries.columns, places)
+        if len(entries.columns) > 2 * len(entries) + _SPARE:
+            entries = entries_of(entries)
         self.entries = entries
         self.version += 1
 

@@ -6,17 +6,22 @@ step takes one to two milliseconds, and the first is taken at once, so that what
 
 import asyncio
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sightline.tui.catalog import Entry
+from sightline.tui.columns import Columns, Entries
 from sightline.tui.ranking import Guesses, Search, Term, wants_guesses
 from textual.widget import Widget
 
-_STEP = 2_000  # entries looked at before the screen has its turn: 1 to 2 ms
+_FIRST_STEP = 800  # entries looked at before a letter is drawn: 1 ms
+_STEP = 2_000  # entries looked at before the screen has its turn: 2 to 3 ms
 _GUESS_STEP = 1_000  # the same time, for guesses
 _FRAME_SECONDS = 1 / 60  # what was told is drawn in that time; steps between would have it come later
 _TELL_SECONDS = 0.15  # between two answers that are not the last one: each costs a list of all that was found
+
+
+_NOTHING = Entries(Columns(), array("I"))
 
 
 class Found(NamedTuple):
@@ -28,7 +33,7 @@ class Found(NamedTuple):
         done: whether that is all.
     """
 
-    entries: Sequence[Entry]
+    entries: Entries
     close: int
     done: bool
 
@@ -46,17 +51,17 @@ class Filtering:
         self._widget = widget
         self._tell = tell
         self._search: Search | None = None
-        self._entries: Sequence[Entry] = ()
+        self._entries = _NOTHING
         self._turn = 0
         self._settled = asyncio.Event()
         self._settled.set()
 
-    def look_for(self, terms: Sequence[Term], entries: Sequence[Entry]) -> None:
+    def look_for(self, terms: Sequence[Term], entries: Entries) -> None:
         """Look for terms, at least one, in entries."""
         narrowed = self._search.narrowed(terms) if self._search and self._entries is entries else None
         self._search, self._entries = narrowed or Search(terms, entries), entries
         self._turn += 1
-        self._search.step(_STEP)
+        self._search.step(_FIRST_STEP)
         if self._search.done and not wants_guesses(self._search):
             self._tell(Found(self._search.best(), 0, done=True))
             self._settled.set()
@@ -66,10 +71,10 @@ class Filtering:
         self._settled.clear()
         self._widget.run_worker(self._go_on(self._search, self._turn))
 
-    def look_on(self, terms: Sequence[Term], entries: Sequence[Entry]) -> None:
+    def look_on(self, terms: Sequence[Term], entries: Entries) -> None:
         """Look for the same terms in entries to which others were added at their end."""
-        known = len(self._entries)
-        if self._search is None or not known or len(entries) < known or entries[known - 1] is not self._entries[-1]:
+        before, known = self._entries, len(self._entries)
+        if self._search is None or entries.columns is not before.columns or entries.places[:known] != before.places:
             self.look_for(terms, entries)  # some of them are gone, too
             return
         self._search.extend(entries[known:])
@@ -81,7 +86,7 @@ class Filtering:
     def stop(self) -> None:
         """Look for nothing any more."""
         self._turn += 1
-        self._search, self._entries = None, ()
+        self._search, self._entries = None, _NOTHING
         self._settled.set()
 
     async def settled(self) -> None:
@@ -89,7 +94,7 @@ class Filtering:
         await self._settled.wait()
 
     async def _go_on(self, search: Search, turn: int) -> None:
-        close = list[Entry]()
+        close = Entries(self._entries.columns, array("I"))
         await self._look(search, turn)
         while turn == self._turn and wants_guesses(search):
             close = await self._guess(search, turn)
@@ -97,7 +102,7 @@ class Filtering:
                 break
             await self._look(search, turn)  # more came in meanwhile
         if turn == self._turn:
-            self._tell(Found([*search.best(), *close], len(close), done=True))
+            self._tell(Found(search.best() + close, len(close), done=True))
             self._settled.set()
 
     async def _look(self, search: Search, turn: int) -> None:
@@ -112,7 +117,7 @@ class Filtering:
                 self._tell(Found(search.best(), 0, done=False))
                 told, pause = time.monotonic(), _FRAME_SECONDS
 
-    async def _guess(self, search: Search, turn: int) -> list[Entry]:
+    async def _guess(self, search: Search, turn: int) -> Entries:
         await asyncio.to_thread(__import__, "rapidfuzz.process")
         guesses = Guesses(search.terms, self._entries, search.found)
         while not guesses.done and turn == self._turn:

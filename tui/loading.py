@@ -1,16 +1,18 @@
 """What the list reads at one go, off the UI's thread: what was used since, what follows, the records on the screen."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sightline.store.disk.index import Listed
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.catalog import TITLE_CHARS, Entry, entry_of, entry_of_brief
+from sightline.tui.catalog import TITLE_CHARS, entry_of, entry_of_brief
+from sightline.tui.columns import Entry
 
 PAGE = 200
 """Buffers read at a time while one scrolls."""
 
-BULK_PAGE = 10_000
+BULK_PAGE = 2_000
 """Buffers of which the little that orders and filters need is read at a time, where all are wanted."""
 
 
@@ -61,17 +63,17 @@ def load(store: Store, request: Request) -> Answer:
     older, complete = list[Entry](), False
     if request.more and request.oldest is not None:
         older, complete = _older(store, request.oldest, request.more, records)
-    gone = set[str]()
-    for name in request.names:
-        if name not in records:
-            buffer = store.index.buffer(name)
-            if buffer is None:
-                gone.add(name)
-            else:
-                records[name] = store.with_progress(buffer)
+    records |= records_of(store, (name for name in request.names if name not in records))
+    gone = set(request.names) - records.keys()
     held = store.index.totals()
     totals = held.buffers, held.bytes, len(store.index.running())
     return Answer(newer, older, complete or bottom, records, gone, totals)
+
+
+def records_of(store: Store, names: Iterable[str]) -> dict[str, Buffer]:
+    """The records of those that the store still knows, by name."""
+    buffers = map(store.index.buffer, names)
+    return {buffer.name: store.with_progress(buffer) for buffer in buffers if buffer is not None}
 
 
 def _newer(store: Store, request: Request, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:

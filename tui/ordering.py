@@ -1,27 +1,28 @@
 """In which orders the list can stand, and by what its rows can be grouped. Pure functions of entries."""
 
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sightline.tui.catalog import Entry
+from sightline.tui.columns import Columns, Entries
 
 RECENT = "recent"
 
-_SORTS: dict[str, Callable[[Entry], Any]] = {
-    RECENT: lambda entry: -entry.used,
-    "size": lambda entry: -entry.bytes,
-    "lines": lambda entry: -entry.lines,
-    "duration": lambda entry: -entry.seconds,
-    "exit": lambda entry: -entry.exit,
-    "command": lambda entry: entry.title,
+_SORTS: dict[str, Callable[[Columns], Callable[[int], Any]]] = {
+    RECENT: lambda columns: lambda place: -columns.used[place],
+    "size": lambda columns: lambda place: -columns.bytes[place],
+    "lines": lambda columns: lambda place: -columns.lines[place],
+    "duration": lambda columns: lambda place: -columns.seconds[place],
+    "exit": lambda columns: lambda place: -columns.exit[place],
+    "command": lambda columns: columns.titles.__getitem__,
 }
 SORTS = tuple(_SORTS)
 """Largest, longest and worst first; commands from A to Z."""
 
-_GROUPS: dict[str, Callable[[Entry], str]] = {
-    "session": lambda entry: entry.session,
-    "kind": lambda entry: entry.name.partition("_")[0],
-    "command": lambda entry: entry.command,
+_GROUPS: dict[str, Callable[[Columns], Callable[[int], str]]] = {
+    "session": lambda columns: columns.session,
+    "kind": lambda columns: lambda place: columns.names[place].partition("_")[0],
+    "command": lambda columns: columns.command,
 }
 GROUPS = ("", *_GROUPS)
 """The empty one is no grouping."""
@@ -69,7 +70,8 @@ class Heading(NamedTuple):
         return f"{self.group} {self.key}"
 
 
-Row = Entry | Heading
+Row = int | Heading
+"""A buffer's place in the columns, or what stands above a group."""
 
 
 def following(choices: Sequence[str], choice: str) -> str:
@@ -77,14 +79,15 @@ def following(choices: Sequence[str], choice: str) -> str:
     return choices[(choices.index(choice) + 1) % len(choices)]
 
 
-def in_order(entries: Sequence[Entry], order: Order) -> Sequence[Entry]:
+def in_order(entries: Entries, order: Order) -> Entries:
     """Entries, which come most recently used first, in another order; ties stay as they are."""
     if order.sort == RECENT:
         return entries[::-1] if order.turned else entries
-    return sorted(entries, key=_SORTS[order.sort], reverse=order.turned)
+    places = sorted(entries.places, key=_SORTS[order.sort](entries.columns), reverse=order.turned)
+    return Entries(entries.columns, array("I", places))
 
 
-def grouped(entries: Iterable[Entry], group: str, folded: frozenset[str]) -> list[Row]:
+def grouped(entries: Entries, group: str, folded: frozenset[str]) -> list[Row]:
     """Entries under headings, groups in the order of their first entries.
 
     Args:
@@ -92,13 +95,14 @@ def grouped(entries: Iterable[Entry], group: str, folded: frozenset[str]) -> lis
         group: one of ``GROUPS`` but for the empty one.
         folded: names of the headings whose entries are left out.
     """
-    groups = dict[str, list[Entry]]()
-    key_of = _GROUPS[group]
-    for entry in entries:
-        groups.setdefault(key_of(entry), []).append(entry)
+    groups = dict[str, list[int]]()
+    key_of = _GROUPS[group](entries.columns)
+    for place in entries.places:
+        groups.setdefault(key_of(place), []).append(place)
     rows = list[Row]()
     for key, members in groups.items():
-        heading = Heading(group, key, len(members), f"{group} {key}" in folded, members[0].name)
+        first = entries.columns.names[members[0]]
+        heading = Heading(group, key, len(members), f"{group} {key}" in folded, first)
         rows.append(heading)
         if not heading.folded:
             rows += members

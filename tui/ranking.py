@@ -5,10 +5,14 @@ the pass for a longer text looks. Ties keep the order the entries came in.
 """
 
 import re
+from array import array
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.tui.catalog import Entry
+from sightline.tui.columns import Entries
+
+if TYPE_CHECKING:
+    from sightline.tui.columns import Places
 
 EXACT, WORD_START, WITHIN, SCATTERED = 0, 1, 2, 3
 """How a term stands in a title: as a word, at a word's start, elsewhere, as letters in order; from there on, the wider
@@ -113,92 +117,102 @@ class Search:
 
     Attributes:
         terms: what it looks for.
-        done: whether all entries have been looked at.
-        found: what it has found so far, in the order it came in.
+        found: the places of what it has found so far, in the order they came in.
     """
 
-    def __init__(self, terms: Sequence[Term], entries: Sequence[Entry]) -> None:
+    def __init__(self, terms: Sequence[Term], entries: Entries) -> None:
         self.terms = list(terms)
-        self.found = list[Entry]()
-        self._entries = entries
+        self.found: Places = array("I")
+        self._columns = entries.columns
+        self._places = entries.places
         self._at = 0
-        self._by_score = dict[int, list[Entry]]()
+        self._by_score: dict[int, Places] = {}
 
     @property
     def done(self) -> bool:
-        return self._at >= len(self._entries)
+        """Whether all entries have been looked at."""
+        return self._at >= len(self._places)
 
     def narrowed(self, terms: Sequence[Term]) -> "Search | None":
         """A pass for a longer text over what this one has found or not yet looked at; None where that is not enough."""
         if len(terms) < len(self.terms) or not all(map(Term.narrows, terms, self.terms)):
             return None
-        return Search(terms, [*self.found, *self._entries[self._at :]])
+        return Search(terms, Entries(self._columns, self.found + self._places[self._at :]))
 
-    def extend(self, more: Sequence[Entry]) -> None:
-        """Look at these too, behind the others."""
-        self._entries = [*self._entries, *more]
+    def extend(self, more: Entries) -> None:
+        """Look at these too, which are in the same columns, behind the others."""
+        self._places = self._places + more.places  # the old ones are others' too
 
     def step(self, most: int) -> None:
         """Look at the next entries."""
-        chunk = self._entries[self._at : self._at + most]
-        self._at += len(chunk)
+        places = self._places[self._at : self._at + most]
+        self._at += len(places)
         first, *others = self.terms
-        score_first, by_score = first.score, self._by_score
-        for entry in chunk:
-            score = score_first(entry.title)
+        score_first, by_score, found = first.score, self._by_score, self.found
+        for place, title in zip(places, self._columns.titles.at(places), strict=True):
+            score = score_first(title)
             if score < 0:
                 continue
             for term in others:
-                other = term.score(entry.title)
+                other = term.score(title)
                 if other < 0:
                     break
                 # The worst of the terms counts; of letters that are scattered, all.
                 score = score + other - SCATTERED if min(score, other) >= SCATTERED else max(score, other)
             else:
-                self.found.append(entry)
-                by_score.setdefault(score, []).append(entry)
+                found.append(place)
+                if score not in by_score:
+                    by_score[score] = array("I")
+                by_score[score].append(place)
 
-    def best(self) -> list[Entry]:
+    def best(self) -> Entries:
         """What has been found so far, the best first."""
-        return [entry for score in sorted(self._by_score) for entry in self._by_score[score]]
+        best: Places = array("I")
+        for score in sorted(self._by_score):
+            best += self._by_score[score]
+        return Entries(self._columns, best)
 
 
 class Guesses:
-    """A pass for what may have been meant.
+    """A pass for what may have been meant."""
 
-    Attributes:
-        done: whether all entries have been looked at.
-    """
+    def __init__(self, terms: Sequence[Term], entries: Entries, found: Sequence[int]) -> None:
+        """Prepare.
 
-    def __init__(self, terms: Sequence[Term], entries: Sequence[Entry], found: Sequence[Entry]) -> None:
+        Args:
+            terms: what is looked for.
+            entries: in what.
+            found: the places of what was found as it was typed.
+        """
         from rapidfuzz import fuzz, process  # 14 ms; few texts find nothing
 
         self._extract, self._scorer = process.extract, fuzz.partial_ratio
         self._text = " ".join(term.text for term in terms if not term.unwanted)
         self._entries = entries
         self._at = 0
-        self._known = {entry.name for entry in found}
-        self._close = list[tuple[float, Entry]]()
+        self._known = frozenset(found)
+        self._close = list[tuple[float, int]]()
 
     @property
     def done(self) -> bool:
+        """Whether all entries have been looked at."""
         return self._at >= len(self._entries)
 
     def step(self, most: int) -> None:
         """Look at the next entries."""
-        chunk = self._entries[self._at : self._at + most]
-        self._at += len(chunk)
-        titles = [entry.title for entry in chunk]
+        places = self._entries.places[self._at : self._at + most]
+        self._at += len(places)
+        titles = list(self._entries.columns.titles.at(places))
         for _, score, at in self._extract(
             self._text, titles, scorer=self._scorer, score_cutoff=_TYPO_SCORE, limit=_TYPOS_KEPT
         ):
-            if chunk[at].name not in self._known:
-                self._close.append((score, chunk[at]))
+            if places[at] not in self._known:
+                self._close.append((score, places[at]))
 
-    def best(self) -> list[Entry]:
+    def best(self) -> Entries:
         """The closest first, as far as anyone would look."""
         close = sorted(self._close, key=lambda scored: -scored[0])  # as found, where as close
-        return [entry for _, entry in close[:_TYPOS_KEPT]]
+        return Entries(self._entries.columns, array("I", (place for _, place in close[:_TYPOS_KEPT])))
 
 
 def wants_guesses(search: Search) -> bool:
@@ -209,7 +223,9 @@ def wants_guesses(search: Search) -> bool:
 
 def marked(text: str, terms: Sequence[Term], *, is_command: bool) -> set[int]:
     """Positions of the letters of a text, as it is shown, that terms find in it; scattered ones only in a command."""
-    lowered = "".join(letter if len(small := letter.lower()) != 1 else small for letter in text)
+    lowered = text.lower()
+    if len(lowered) != len(text):  # positions are those of the text
+        lowered = "".join(letter if len(small := letter.lower()) != 1 else small for letter in text)
     positions = set[int]()
     for term in terms:
         if term.unwanted:

@@ -3,14 +3,15 @@
 The view model between the store and the widget that draws it: no input or output, nothing of the screen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.store.records import Buffer
-from sightline.tui.catalog import Catalog, Entry
+from sightline.tui.catalog import Catalog
+from sightline.tui.columns import Entries
 from sightline.tui.loading import PAGE, Answer, Request
 from sightline.tui.ordering import Heading, Order, Row, grouped, in_order
 
-_RECORDS_KEPT = 2_000
+_RECORDS_KEPT = 500
 _AHEAD = 50  # rows below the lowest one wanted that are asked for with it
 
 
@@ -26,15 +27,16 @@ class BufferRows:
 
     def __init__(self, order: Order | None = None) -> None:
         self.catalog = Catalog()
-        self.matches: Sequence[Entry] | None = None
+        self.matches: Entries | None = None
         self.cursor = 0
         self.selected = ""
         self._order = order or Order()
         self._folded = frozenset[str]()
         self._version = 0  # of what is ours to say: order, folds, matches
-        self._ordered: Sequence[Entry] = ()
+        self._ordered = self.catalog.entries
         self._ordered_from: object = None
         self._arranged: Sequence[Row] = ()
+        self._columns = self.catalog.entries.columns  # that the rows are in
         self._arranged_from: object = None
         self._records = dict[str, Buffer]()
         self._stale = set[str]()
@@ -48,7 +50,7 @@ class BufferRows:
         """How the rows are ordered."""
         return self._order
 
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Entries:
         """All buffers that are known, in order: what a filter looks through. The same object while nothing changes."""
         of = (self.catalog.version, self._order)
         if of != self._ordered_from:
@@ -61,7 +63,8 @@ class BufferRows:
         if of != self._arranged_from:
             shown = self.entries() if self.matches is None else self.matches
             group = self._order.group
-            self._arranged = grouped(shown, group, self._folded) if group else shown
+            self._arranged = grouped(shown, group, self._folded) if group else shown.places
+            self._columns = shown.columns
             self._arranged_from = of
         return self._arranged
 
@@ -73,7 +76,10 @@ class BufferRows:
     def name(self, at: int) -> str:
         """Name of a row, empty where it has not been read."""
         rows = self._rows
-        return rows[at].name if 0 <= at < len(rows) else ""
+        row = rows[at] if 0 <= at < len(rows) else None
+        if row is None:
+            return ""
+        return row.name if isinstance(row, Heading) else self._columns.names[row]
 
     def heading(self, at: int) -> Heading | None:
         """The heading that a row is, None for a buffer's."""
@@ -129,11 +135,7 @@ class BufferRows:
             everything: whether all entries are wanted, as a filter does, or an order that is not the store's.
         """
         everything = everything or not self._order.is_usual
-        names = tuple(
-            name
-            for name in dict.fromkeys(self._wanted(first, last))
-            if name and (name in self._stale or name not in self._records)
-        )
+        names = self._unread(self._wanted(first, last))
         lacking = 0
         if not self.catalog.complete and self.catalog.entries:
             lowest = len(self) if everything else max(last, self.cursor) + _AHEAD
@@ -146,6 +148,23 @@ class BufferRows:
         self._changed = False
         self._stale.difference_update(names)
         return request
+
+    def unread(self, first: int, last: int) -> tuple[str, ...]:
+        """Names of the buffers on rows first to last whose records must be read."""
+        return self._unread(map(self.name, range(first, last + 1)))
+
+    def _unread(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name in dict.fromkeys(names)
+            if name and " " not in name and (name in self._stale or name not in self._records)
+        )
+
+    def put_records(self, records: Mapping[str, Buffer]) -> None:
+        """Take in records that were read by themselves."""
+        self._records.update(records)
+        self._stale.difference_update(records)
+        self._forget_records()
 
     def _wanted(self, first: int, last: int) -> list[str]:
         """Names of the buffers whose records are wanted: those in sight, the selected one, what may have ended."""
@@ -167,12 +186,11 @@ class BufferRows:
         self.catalog.drop(answer.gone)
         self.catalog.renew(answer.records.values())
         if self.matches is not None and answer.gone:
-            self.matches = [entry for entry in self.matches if entry.name not in answer.gone]
+            self.matches = self.matches.without(answer.gone)
             self._version += 1
-        self._records.update(answer.records)
+        self.put_records(answer.records)
         for name in answer.gone:
             self._records.pop(name, None)
-        self._forget_records()
         moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
         if moved and (self.matches is None or answer.gone):
             self._find_cursor()
@@ -186,7 +204,7 @@ class BufferRows:
 
     # filtering
 
-    def show_matches(self, matches: Sequence[Entry] | None, *, best: bool = False) -> None:
+    def show_matches(self, matches: Entries | None, *, best: bool = False) -> None:
         """Show what a filter found, or everything again.
 
         Args:
@@ -212,8 +230,20 @@ class BufferRows:
             return
         if self.name(self.cursor) == self.selected:
             return
-        for at, row in enumerate(self._rows):
-            if row.name == self.selected:
-                self.cursor = at
-                return
-        self.move_to(self.cursor)
+        at = self._position(self.selected)
+        if at >= 0:
+            self.cursor = at
+        else:
+            self.move_to(self.cursor)
+
+    def _position(self, name: str) -> int:
+        """The row of a buffer or a heading, -1 where it has none."""
+        rows = self._rows
+        if " " in name:
+            return next((at for at, row in enumerate(rows) if isinstance(row, Heading) and row.name == name), -1)
+        for place in self._columns.names.places_of(name):
+            try:
+                return rows.index(place)
+            except ValueError:
+                continue  # an older state of it
+        return -1

@@ -18,9 +18,14 @@ class Part(NamedTuple):
     style: str = ""
 
 
+def _cells(text: str) -> int:
+    """How many cells a text takes that is safe to show: most are ASCII, and each is asked for several times a row."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
 def cut(text: str, width: int) -> str:
     """A text that is too wide, cut and ended with an ellipsis."""
-    if cell_len(text) <= width:
+    if _cells(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + ELLIPSIS if width > 0 else ""
 
@@ -32,20 +37,18 @@ def pad(text: str, width: int) -> str:
 
 def width_of(parts: Iterable[Part]) -> int:
     """How many cells parts take."""
-    return sum(cell_len(part.text) for part in parts)
+    return sum([_cells(part.text) for part in parts])
 
 
 def fitted(parts: Sequence[Part], width: int) -> list[Part]:
     """Parts as far as they fit; the one that does not is cut with an ellipsis."""
-    kept, left = list[Part](), width
-    for part in parts:
-        taken = cell_len(part.text)
+    left = width
+    for at, (text, style) in enumerate(parts):
+        taken = _cells(text)
         if taken > left:
-            kept.append(Part(cut(part.text, left), part.style))
-            break
-        kept.append(part)
+            return [*parts[:at], Part(cut(text, left), style)]
         left -= taken
-    return kept
+    return list(parts)
 
 
 def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, styles: dict[str, Style]) -> Strip:
@@ -54,8 +57,8 @@ def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, st
     if at_right > width - 8:
         right, at_right = (), 0
     kept = fitted(left, max(width - at_right - (1 if right else 0), 0))
-    gap = max(width - width_of(kept) - at_right, 0)
-    segments = [Segment(part.text, base + styles.get(part.style, Style.null())) for part in kept if part.text]
-    segments.append(Segment(" " * gap, base))
-    segments += [Segment(part.text, base + styles.get(part.style, Style.null())) for part in right]
-    return Strip(segments, width_of(kept) + gap + at_right)
+    at_left = width_of(kept)
+    gap = max(width - at_left - at_right, 0)
+    parts = [*kept, Part(" " * gap), *right]
+    drawn = {style: base + styles[style] if style in styles else base for style in {style for _, style in parts}}
+    return Strip([Segment(text, drawn[style]) for text, style in parts if text], at_left + gap + at_right)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from sightline.store.store import Store
-from sightline.tui.catalog import Entry
+from sightline.tui.columns import Entries
 from sightline.tui.filtering import Filtering
 from sightline.tui.ranking import Term
 from sightline.tui.widgets.prompt import Prompt
@@ -92,7 +92,7 @@ def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monk
     looked_for = list[int]()
     look_for = Filtering.look_for
 
-    def counted(self: Filtering, terms: Sequence[Term], entries: Sequence[Entry]) -> None:
+    def counted(self: Filtering, terms: Sequence[Term], entries: Entries) -> None:
         looked_for.append(len(entries))
         look_for(self, terms, entries)
 

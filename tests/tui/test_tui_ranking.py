@@ -5,14 +5,14 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.tui.catalog import Entry
+from sightline.tui.columns import Entries, Entry, entries_of
 from sightline.tui.ranking import Guesses, Search, marked, terms_of, wants_guesses
 
 TITLES = st.lists(st.text("abc_ \n", max_size=12), max_size=30)
 
 
-def entries(titles: list[str]) -> list[Entry]:
-    return [Entry(str(at), at, title, "s", 0, 0, 0.0, 0) for at, title in enumerate(titles)]
+def entries(titles: list[str]) -> Entries:
+    return entries_of(Entry(str(at), at, title, "s", 0, 0, 0.0, 0) for at, title in enumerate(titles))
 
 
 def finished(search: Search) -> list[str]:

@@ -1,6 +1,5 @@
 """The list of buffers, however many: draws the rows on the screen, moves the cursor, and has read what it needs."""
 
-import gc
 import time
 from collections.abc import Callable
 from typing import ClassVar
@@ -8,9 +7,10 @@ from typing import ClassVar
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
+from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.filtering import Filtering, Found
 from sightline.tui.keys import named
-from sightline.tui.loading import Answer, load
+from sightline.tui.loading import Answer, load, records_of
 from sightline.tui.messages import BufferSelected, ListFiltered, MarksChanged, OrderChosen, StoreCounted
 from sightline.tui.ordering import GROUPS, SORTS, Order, following
 from sightline.tui.ranking import terms_of
@@ -183,6 +183,14 @@ class BufferList(Styled, Tall, can_focus=True):
             return None
         return lambda: load(self._store, request)
 
+    def _read_now(self) -> None:
+        """Read the few records that come in sight here: a thread would take turns with what draws the screen."""
+        first = self.scroll_offset.y
+        try:
+            self.rows.put_records(records_of(self._store, self.rows.unread(first, first + self.size.height)))
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+
     def _take(self, answer: Answer) -> None:
         in_sight = self._cursor_in_sight()
         if self.rows.selected in answer.gone:
@@ -195,8 +203,6 @@ class BufferList(Styled, Tall, can_focus=True):
             self._filtering.look_for(self._terms, self.rows.entries())
         elif self._terms and answer.older:
             self._filtering.look_on(self._terms, self.rows.entries())
-        if answer.older and self.rows.catalog.complete:
-            gc.freeze()  # so many titles stay as long as the list: looking through them again and again would be felt
         if self._to_bottom:
             self.rows.move_to(len(self.rows) - 1)
             self._to_bottom = not self.rows.catalog.complete
@@ -208,6 +214,7 @@ class BufferList(Styled, Tall, can_focus=True):
         self.rows.show_matches(found.entries, best=self._look_for_best)
         self._look_for_best = self._look_for_best and not found.done
         self.post_message(ListFiltered(len(found.entries), found.close, found.done))
+        self._read_now()
         self._redraw()
         self._reads.ask()
 

@@ -1,6 +1,9 @@
 """How one buffer, a group's heading, and the names of the columns above them all are laid out in columns."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from sightline.store.records import Buffer
@@ -60,6 +63,7 @@ class Layout(NamedTuple):
     columns: tuple[Column, ...]
 
 
+@lru_cache(maxsize=8)
 def layout(width: int) -> Layout:
     """What a row of this many cells has room for."""
     room = width - _LEFT - _REF - 2  # a space on both sides of the command
@@ -148,11 +152,10 @@ def row_parts(buffer: Buffer, width: int, now: float, *, mark: str = "", terms: 
     for column in room.columns:
         text = cut(column.text(buffer, now), column.cells)
         style = "failed" if column is _EXIT and buffer.failed and not faded else "dim" if column is not _SIZE else faded
-        parts.append(Part(" "))
         if column.left:
-            parts += filled(marked_parts([Part(text, style)], terms), column.cells)
+            parts += [Part(" "), *filled(marked_parts([Part(text, style)], terms), column.cells)]
         else:
-            parts.append(Part(f"{text:>{column.cells}}", style))
+            parts.append(Part(f" {text:>{column.cells}}", style))
     return parts
 
 
@@ -182,12 +185,12 @@ def marked_parts(parts: Sequence[Part], terms: Sequence[Term], *, is_command: bo
     positions = marked(text, terms, is_command=is_command) if terms else set()
     if not positions:
         return list(parts)
-    made, at = list[Part](), 0
-    for part in parts:
-        begun = 0
-        for end in range(1, len(part.text) + 1):
-            if end == len(part.text) or (at + end in positions) != (at + begun in positions):
-                made.append(Part(part.text[begun:end], "match" if at + begun in positions else part.style))
-                begun = end
-        at += len(part.text)
+    ends = list(accumulate(len(part.text) for part in parts))
+    edges = positions ^ {at + 1 for at in positions}  # where marks begin and end
+    made, begun = list[Part](), 0
+    for edge in sorted(edges.union(ends)):
+        if edge > begun:
+            style = "match" if begun in positions else parts[bisect_right(ends, begun)].style
+            made.append(Part(text[begun:edge], style))
+            begun = edge
     return made
