@@ -12,6 +12,7 @@ from textual.actions import SkipAction
 from textual.binding import BindingType
 
 AHEAD_SECONDS = 0.03  # after a page key, when its page is on the screen, the lines of the next one are drawn
+COUNT_SECONDS = 0.05  # after a digit it is told: where it is typed ahead, drawing it would have what it is for wait
 _MAX_COUNT_DIGITS = 15
 _COLUMN_STEP = 8
 _SINGLE = {"out": "standard output", "err": "standard error"}
@@ -27,7 +28,7 @@ class Viewer(OutputView):
     def action_digit(self, digit: int) -> None:
         """Digits are collected for the G that may follow."""
         self._count = f"{self._count}{digit}".lstrip("0")[:_MAX_COUNT_DIGITS]
-        self.tell_place()
+        self.set_timer(COUNT_SECONDS, self.tell_place)
 
     def _taken_count(self) -> int:
         count, self._count = int(self._count or 0), ""
