@@ -2,18 +2,16 @@
 
 import time
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.filtering import Filtering, Found
 from sightline.tui.keys import named
 from sightline.tui.loading import Answer, load, records_of
 from sightline.tui.messages import BufferSelected, ListFiltered, MarksChanged, OrderChosen, StoreCounted
 from sightline.tui.ordering import GROUPS, SORTS, Order, following
-from sightline.tui.ranking import terms_of
 from sightline.tui.rows import BufferRows
 from sightline.tui.strips import Part, row
 from sightline.tui.widgets.buffer_row import group_parts, row_parts
@@ -23,6 +21,10 @@ from sightline.tui.wording import age, duration
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
+
+if TYPE_CHECKING:  # the first screen has no filter
+    from sightline.tui.filtering import Filtering, Found
+    from sightline.tui.ranking import Term
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
 GROWN_SECONDS = (
@@ -83,7 +85,7 @@ class BufferList(Styled, Tall, can_focus=True):
         super().__init__(id="buffers")
         self._store = store
         self._clock = clock
-        self._terms = terms_of("")
+        self._terms: list[Term] = []
         self._look_for_best = False
         self._to_bottom = False
         self._read_all = False
@@ -95,7 +97,7 @@ class BufferList(Styled, Tall, can_focus=True):
         self.rows = BufferRows(order)
         self.rows.selected = selected
         self._reads = Errand(self, self._plan_read, self._take)
-        self._filtering = Filtering(self, self._take_matches)
+        self._filters: Filtering | None = None
 
     def on_mount(self) -> None:
         """Ages go on; what `first_look` left out is read behind the first screen."""
@@ -137,6 +139,8 @@ class BufferList(Styled, Tall, can_focus=True):
 
     def filter(self, query: str) -> None:
         """Show only what a text finds; an empty one shows everything."""
+        from sightline.tui.ranking import terms_of
+
         terms = terms_of(query)
         if terms == self._terms:
             return
@@ -151,6 +155,14 @@ class BufferList(Styled, Tall, can_focus=True):
         self.rows.show_matches(None)
         self.post_message(ListFiltered(None))
         self._redraw()
+
+    @property
+    def _filtering(self) -> "Filtering":
+        if self._filters is None:
+            from sightline.tui.filtering import Filtering
+
+            self._filters = Filtering(self, self._take_matches)
+        return self._filters
 
     async def settled(self) -> None:
         """Until the filter has looked at all that has been read."""
@@ -210,7 +222,7 @@ class BufferList(Styled, Tall, can_focus=True):
         self._redraw(shift, in_sight)
         self._reads.ask()
 
-    def _take_matches(self, found: Found) -> None:
+    def _take_matches(self, found: "Found") -> None:
         self.rows.show_matches(found.entries, best=self._look_for_best)
         self._look_for_best = self._look_for_best and not found.done
         self.post_message(ListFiltered(len(found.entries), found.close, found.done))

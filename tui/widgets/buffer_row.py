@@ -4,15 +4,17 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.records import Buffer
 from sightline.tui import wording
 from sightline.tui.command_words import command_parts
 from sightline.tui.ordering import Heading, Order
-from sightline.tui.ranking import Term, marked
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, cut, fitted, pad, width_of
+
+if TYPE_CHECKING:
+    from sightline.tui.ranking import Term
 
 _LEFT = 4  # the mark for a diff, state, pin, a space
 _REF = 12
@@ -127,7 +129,7 @@ def group_parts(heading: Heading, first: Buffer | None, width: int) -> list[Part
     return [Part(f" {sign} ", "accent"), Part(name, "strong"), counted]
 
 
-def row_parts(buffer: Buffer, width: int, now: float, *, mark: str = "", terms: Sequence[Term] = ()) -> list[Part]:
+def row_parts(buffer: Buffer, width: int, now: float, *, mark: str = "", terms: "Sequence[Term]" = ()) -> list[Part]:
     """A buffer's row.
 
     Args:
@@ -159,13 +161,13 @@ def row_parts(buffer: Buffer, width: int, now: float, *, mark: str = "", terms: 
     return parts
 
 
-def _ref_parts(buffer: Buffer, faded: str, terms: Sequence[Term]) -> list[Part]:
+def _ref_parts(buffer: Buffer, faded: str, terms: "Sequence[Term]") -> list[Part]:
     kind, _, digits = buffer.ref.partition("_")
     parts = [Part(kind + "_", faded or f"kind-{buffer.kind}"), Part(digits, faded or "ref")]
     return filled(marked_parts(parts, terms), _REF)
 
 
-def _named(buffer: Buffer, width: int, faded: str, terms: Sequence[Term]) -> list[Part]:
+def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[Term]") -> list[Part]:
     shown = title(buffer.command[: width * 4])  # what stands behind that could only be cut off
     command = [Part(shown, faded)] if faded or buffer.kind != "cmd" else command_parts(shown)
     label = title(buffer.label)
@@ -179,10 +181,14 @@ def filled(parts: Sequence[Part], width: int) -> list[Part]:
     return [*kept, Part(" " * (width - width_of(kept)))]
 
 
-def marked_parts(parts: Sequence[Part], terms: Sequence[Term], *, is_command: bool = False) -> list[Part]:
+def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: bool = False) -> list[Part]:
     """Parts whose letters that a filter found stand out; scattered ones only in a command."""
+    if not terms:
+        return list(parts)
+    from sightline.tui.ranking import marked  # the first screen has no filter
+
     text = "".join(part.text for part in parts)
-    positions = marked(text, terms, is_command=is_command) if terms else set()
+    positions = marked(text, terms, is_command=is_command)
     if not positions:
         return list(parts)
     ends = list(accumulate(len(part.text) for part in parts))

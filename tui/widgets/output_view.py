@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.goto import lines_meant
 from sightline.tui.messages import PlaceChanged
 from sightline.tui.output.folding import START, Place
 from sightline.tui.output.hexdump import ROW_BYTES
@@ -317,6 +316,8 @@ class OutputView(Styled, RowScroll, can_focus=True):
         Args:
             text: ``42``, ``42,80``, ``50%``, ``$``, or where bytes are shown ``0x2a0``.
         """
+        from sightline.tui.goto import lines_meant  # its pattern takes half a millisecond of the first screen's time
+
         row_bytes = ROW_BYTES if self.opened is not None and self.opened.hex else 0
         meant = lines_meant(text, self.line_count, row_bytes)
         if meant is None:
