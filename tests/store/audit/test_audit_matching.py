@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit import matching
+from sightline.store.audit import finding, matching
 from sightline.store.audit.finding import find_lines
 from sightline.store.audit.matching import How, how_made, match_lines
 from sightline.store.audit.spans import Spans, size
@@ -107,6 +107,32 @@ def test_grep_finds_what_reading_does(tmp_path: Path, how: How) -> None:
     path.write_bytes("".join(f"{row}\n" for row in ROWS).encode())
     text = ["4:gamma three", "beta two", "", "alpha one", "nothing such"]
     assert match_lines(text, SOURCE, ALL, how, partial(find_lines, str(path))) == match_lines(text, SOURCE, ALL, how)
+
+
+@pytest.fixture(params=["rg", "grep"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "grep":
+        monkeypatch.setattr(finding, "rg", lambda: "")
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("engine")
+def test_only_whole_lines_are_found_whatever_they_are_made_of(tmp_path: Path) -> None:
+    rows = [b"a", b"ab", b"  ", b"b a", b"", b"a", b"\xffa", b"a\r", b"\xc3\xa9", b"x" * 70_000, b"a\0b", b"[a]", b"ab"]
+    path = tmp_path / "out"
+    path.write_bytes(b"\n".join(rows))
+    for sought in ([b"a"], [b"ab", b"b"], [b"\xffa", b"a"], [b"\xc3\xa9"], [b"[a]", b"x" * 70_000], [b"zz"]):
+        wanted = [(number, row) for number, row in enumerate(rows, 1) if row in sought]
+        assert list(find_lines(str(path), frozenset(sought))) == wanted
+
+
+def test_a_text_that_stands_within_nearly_every_line_is_still_found_as_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "MOST_FOUND", 50)
+    path = tmp_path / "out"
+    path.write_bytes(b"a line\n" * 100 + b"a\n")
+    assert list(find_lines(str(path), frozenset([b"a"]))) == [(101, b"a")]
 
 
 def test_grep_that_cannot_read_finds_nothing(tmp_path: Path) -> None:
