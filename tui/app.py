@@ -82,6 +82,7 @@ class InspectorApp(App[None]):
         from sightline.tui.screens.diff import DiffScreen
         from sightline.tui.screens.info import InfoScreen
         from sightline.tui.screens.json import JsonScreen
+        from sightline.tui.screens.shown import ShownScreen
         from sightline.tui.widgets.buffer_list import BufferList
         from sightline.tui.widgets.diff_view import DiffView
         from sightline.tui.widgets.found_lines import FoundLines
@@ -92,7 +93,7 @@ class InspectorApp(App[None]):
         from sightline.tui.widgets.text_rows import TextRows
         from sightline.tui.widgets.viewer import Viewer
 
-        screens = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen)
+        screens = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, ShownScreen)
         widgets = (BufferList, FoundLines, Viewer, DiffView, JsonView, QueryInput, ResultPane, RowView, TextRows)
         own = (InspectorApp, *screens, *widgets)
         panes = [pane.BINDINGS for pane in own]
@@ -137,6 +138,9 @@ class InspectorApp(App[None]):
     def on_store_changed(self, message: messages.StoreChanged) -> None:
         """The store's changes enter here."""
         self._inspector.store_changed(message)
+        for screen in self.screen_stack[1:]:
+            if (hear := getattr(screen, "store_changed", None)) is not None:
+                hear(message)
 
     def on_polling_begun(self, message: messages.PollingBegun) -> None:
         """Say it once, and keep a word of it in the header."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from sightline.store.records import Buffer
 from sightline.tui.ordering import Order
+from sightline.tui.strips import Part
 from textual.message import Message
 
 if TYPE_CHECKING:  # the first screen asks nothing
@@ -86,7 +87,8 @@ class PromptAnswered(Message):
 class PlaceChanged(Message):
     """Which lines of how many the viewer shows, whether it follows, the number being typed, and what else is so.
 
-    The notes are words such as ``raw``, ``stderr only`` or ``hit 3 of 17``.
+    The notes are words such as ``raw``, ``stderr only`` or ``hit 3 of 17``; `seen` says who has seen the line that one
+    has gone to, or how much of all was seen.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class PlaceChanged(Message):
     ) -> None:
         super().__init__()
         self.notes = notes
+        self.seen: list[Part] = []
         self.first = first
         self.last = last
         self.total = total

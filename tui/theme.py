@@ -41,7 +41,13 @@ TERMINAL = replace(
     primary="ansi_cyan",
     secondary="ansi_bright_cyan",  # no blue: that is behind the cursor's row
     accent="ansi_yellow",
-    variables={**_ANSI.variables, "primary-muted": "ansi_blue", "panel-lighten-1": "ansi_bright_black"},
+    variables={
+        **_ANSI.variables,
+        "primary-muted": "ansi_blue",
+        "secondary-muted": "ansi_bright_black",
+        "success-muted": "ansi_bright_black",
+        "panel-lighten-1": "ansi_bright_black",
+    },
 )
 
 THEMES = (DARK, LIGHT, TERMINAL)

@@ -20,7 +20,7 @@ def test_regions_are_walked_down_and_up(store: Store) -> None:
             assert targets(pilot) == 101
             await press(pilot, "e")
             assert targets(pilot) == 202
-            assert any(row.startswith("203!") for row in text(viewer(pilot)))
+            assert any(row.startswith(" 203!") for row in text(viewer(pilot)))
             await press(pilot, "e")
             assert "No error below" in [toast.message for toast in pilot.app._notifications]
             await press(pilot, "G", "E", "E")

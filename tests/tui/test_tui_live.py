@@ -21,7 +21,7 @@ def test_a_new_capture_appears_tails_and_ends(store: Store) -> None:
             recording.append("out", b"second\n")  # within the 20 ms in which the marker is not touched again
             await until(pilot, lambda: len(text(viewer(pilot))) == 2)
             recording.append("out", numbered(100))
-            await until(pilot, lambda: text(viewer(pilot))[-1:] == ["102   line 100"])
+            await until(pilot, lambda: text(viewer(pilot))[-1:] == [" 102   line 100"])
             recording.seal(exit_code=3)
             await until(pilot, lambda: "✗" in text(buffers(pilot))[0])
 

@@ -123,18 +123,18 @@ def test_long_lines_take_several_rows(store: Store) -> None:
             await press(pilot, "enter", "w")
             rows = text(shown)
             assert "wrap" in place(pilot)
-            assert rows[0] == "  1   short"
-            assert rows[1].startswith("  2   xxx")
-            assert rows[2].startswith("      xxx")
-            assert "".join(row[6:] for row in rows).startswith("short" + "x" * 200 + "日本語" * 40 + "last")
+            assert rows[0] == "   1   short"
+            assert rows[1].startswith("   2   xxx")
+            assert rows[2].startswith("       xxx")
+            assert "".join(row[7:] for row in rows).startswith("short" + "x" * 200 + "日本語" * 40 + "last")
             await press(pilot, "j", "j")
-            assert text(shown)[0].startswith("      xxx")
+            assert text(shown)[0].startswith("       xxx")
             await press(pilot, "G")
             assert text(shown)[-1].split() == ["104", "line", "100"]
             await press(pilot, "g", *":4", "enter")
-            assert "  4   last" in text(shown)
+            assert "   4   last" in text(shown)
             await press(pilot, "w")
-            assert "  4   last" in text(shown)
+            assert "   4   last" in text(shown)
 
     run(body)
 

@@ -6,10 +6,17 @@ from collections.abc import Callable
 import pytest
 from sightline.store.store import Store
 from sightline.tui.app import InspectorApp
+from sightline.tui.widgets import output_view
 from textual.pilot import Pilot
 from tui_kit import NOW, add, begin, rest
 
 Compare = Callable[..., bool]
+
+
+@pytest.fixture(autouse=True)
+def unaudited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has seen what comes later, and is another screen."""
+    monkeypatch.setattr(output_view, "AUDIT_SECONDS", 3600)
 
 
 @pytest.fixture

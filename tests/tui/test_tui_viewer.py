@@ -27,19 +27,19 @@ def test_places(store: Store) -> None:
         async with opened(store) as pilot:
             shown = viewer(pilot)
             await press(pilot, "enter", "G")
-            assert text(shown)[-1] == "10000   line 10000"
+            assert text(shown)[-1] == " 10000   line 10000"
             await press(pilot, "g")
-            assert text(shown)[0] == "    1   line 1"
+            assert text(shown)[0] == "     1   line 1"
             await press(pilot, *"5000G")
             assert "5000   line 5000" in "\n".join(text(shown))
             await press(pilot, *":7777", "enter")
-            assert " 7777   line 7777" in text(shown)
+            assert "  7777   line 7777" in text(shown)
             await press(pilot, "colon", "5", "0", "percent_sign", "enter")
-            assert " 5000   line 5000" in text(shown)
+            assert "  5000   line 5000" in text(shown)
             await press(pilot, "pagedown")
-            assert " 5000   line 5000" not in text(shown)
+            assert "  5000   line 5000" not in text(shown)
             await press(pilot, "home", "3", "j")
-            assert text(shown)[0] == "    4   line 4"
+            assert text(shown)[0] == "     4   line 4"
 
     run(body)
 
@@ -50,7 +50,7 @@ def test_keys_typed_ahead_reach_go_to_line(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             await burst(pilot, ":9123\r")
-            assert " 9123   line 9123" in text(viewer(pilot))
+            assert "  9123   line 9123" in text(viewer(pilot))
             assert viewer(pilot).has_focus
 
     run(body)
@@ -100,9 +100,9 @@ def test_it_follows_a_capture_until_one_scrolls_up(store: Store) -> None:
                 shown.went_on(frozenset({"cmd_00000a"}))
                 await rest(pilot)
 
-            assert text(shown)[-1] == "100   line 100"
+            assert text(shown)[-1] == " 100   line 100"
             await grow(b"more\n")
-            assert text(shown)[-1] == "101   more"
+            assert text(shown)[-1] == " 101   more"
             await press(pilot, "enter", "k")
             place = text(shown)[-1]
             assert not shown.following
@@ -110,7 +110,7 @@ def test_it_follows_a_capture_until_one_scrolls_up(store: Store) -> None:
             assert text(shown)[-1] == place
             await press(pilot, "F")
             await grow(b"seen\n")
-            assert text(shown)[-1] == "103   seen"
+            assert text(shown)[-1] == " 103   seen"
             recording.seal(exit_code=0)
             buffers(pilot).store_changed(index=True, live=frozenset())
             await rest(pilot)
@@ -164,7 +164,7 @@ def test_it_opens_on_a_ref_and_its_line(store: Store) -> None:
     async def body() -> None:
         async with opened(store, target=store.resolve("@cmd_00000a:400-410")) as pilot:
             assert buffers(pilot).rows.selected == "cmd_00000a"
-            assert " 400   line 400" in text(viewer(pilot))
+            assert "  400   line 400" in text(viewer(pilot))
 
     run(body)
 

@@ -23,6 +23,7 @@ class BufferActions(Screen[None]):
         [
             Binding("y", "copy_ref", "Copy ref"),
             Binding("i", "info", "Info"),
+            Binding("V", "shown", "Shown"),
             Binding("d", "diff", "Diff"),
             Binding("J", "json", "JSON as a tree", show=False),
             Binding("P", "outside('pager')", "Open in the pager", show=False),
@@ -57,6 +58,13 @@ class BufferActions(Screen[None]):
             from sightline.tui.screens.info import InfoScreen
 
             self.app.push_screen(InfoScreen(self._store, self._buffer.name, clock=self._clock))
+
+    def action_shown(self) -> None:
+        """Show the replies in which the buffer was shown; one that is chosen stands out in the viewer."""
+        if self._buffer is not None and self._buffer.state != "evicted":
+            from sightline.tui.pointing import open_shown
+
+            open_shown(self, self._store, self._buffer, self._clock)
 
     async def action_json(self) -> None:
         """Show the buffer's JSON as a tree."""

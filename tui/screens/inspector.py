@@ -121,6 +121,8 @@ class Inspector(BufferActions):
         if not self._is_whole:
             return
         self.query_one(Viewer).went_on(message.live)  # first: new lines are what one waits for
+        if message.index:
+            self.query_one(Viewer).audit_soon()
         self.query_one(BufferList).store_changed(message.index, message.live)
 
     def polling_begun(self) -> None:

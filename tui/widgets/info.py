@@ -6,11 +6,13 @@ from collections.abc import Callable
 from sightline.store.records import Buffer
 from sightline.tui.messages import PlaceChanged
 from sightline.tui.safe import title
-from sightline.tui.strips import Part
+from sightline.tui.strips import Part, fitted
 from sightline.tui.widgets.bar import Bar
 from sightline.tui.widgets.divider import Dragging
 from sightline.tui.wording import MARKS, PIN, facts, state_of
 from textual import events
+
+_LEAST_FACTS = 14  # cells for how it ended, whatever there is to say of a line
 
 
 class Info(Bar):
@@ -51,7 +53,7 @@ class Info(Bar):
         told = [Part(f"   {ending}", state)]
         for fact in rest:
             told += [Part(" · ", "dim"), Part(title(fact), "dim")]
-        self.say((named, self._where()), (told, ()))
+        self.say((named, self._where()), (told, fitted(self._place.seen, self.size.width - _LEAST_FACTS)))
 
     def _where(self) -> list[Part]:
         place = self._place

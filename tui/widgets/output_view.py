@@ -1,7 +1,8 @@
 """An output of any size, of which only what is on the screen is read; it follows a capture that goes on.
 
 Here is where it stands; what it opens is in `viewer_opening`, how rows are drawn in `viewer_rows`, what is looked for
-in `viewer_search` and `viewer_failures`, what is marked to be copied in `viewer_selection`; the keys are in `viewer`.
+in `viewer_search` and `viewer_failures`, what is marked to be copied in `viewer_selection`, who has seen what in
+`viewer_audit`; the keys are in `viewer`.
 """
 
 from typing import TYPE_CHECKING, ClassVar
@@ -15,6 +16,7 @@ from sightline.tui.output.folding import START, Place
 from sightline.tui.output.hexdump import ROW_BYTES
 from sightline.tui.output.painting import LOOKS
 from sightline.tui.widgets.line_strips import NOTHING, Drawn, Highlighter, LineStrips
+from sightline.tui.widgets.overview_strip import OverviewStrip
 from sightline.tui.widgets.row_scroll import RowScroll
 from sightline.tui.widgets.styled import Styled
 from sightline.tui.widgets.viewer_opening import Opened, Opening
@@ -23,9 +25,12 @@ from sightline.tui.widgets.viewer_selection import Selecting
 from textual.strip import Strip
 
 if TYPE_CHECKING:
+    from sightline.tui.widgets.viewer_audit import Auditing
     from sightline.tui.widgets.viewer_failures import Failing
     from sightline.tui.widgets.viewer_search import Searching
 
+AUDIT_SECONDS = 0.1  # after an output is there, and after the store has changed, who has seen what is read
+AUDIT_GROWN_SECONDS = 0.5  # while it grows: what is new nobody has seen, and that needs no reading
 LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
@@ -50,6 +55,7 @@ class OutputView(Styled, RowScroll, can_focus=True):
     RARE_PARTS = (
         *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
         *("heading", "added", "removed", "error", "warning", "time"),
+        *("exact", "matched", "asked", "overlooked", "note", "pointed"),
     )
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
 
@@ -70,6 +76,8 @@ class OutputView(Styled, RowScroll, can_focus=True):
         self.selecting = Selecting(self)
         self._searching: Searching | None = None
         self._failing: Failing | None = None
+        self._auditing: Auditing | None = None
+        self._audit_is_due = False
         self._look = LOOKS[0]
         self._wraps = wraps
         self.column = 0
@@ -120,6 +128,9 @@ class OutputView(Styled, RowScroll, can_focus=True):
         self.changed()
 
     def _tell_parts(self, before: Opened | None, opened: Opened, *, another: bool, otherwise: bool) -> None:
+        if another and self._auditing is not None:
+            self._auditing.clear()
+        self.audit_soon(grown=opened.running and not another)
         if another or (before is not None and before.buffer.state != opened.buffer.state):
             if self._failing is not None:
                 self._failing.clear()
@@ -137,6 +148,17 @@ class OutputView(Styled, RowScroll, can_focus=True):
         """Of what has failed, mark the lines that say why."""
         if self.is_attached and self.opened is not None and self.opened.is_of(of.buffer):
             self.failing.begin()
+
+    def audit_soon(self, *, grown: bool = False) -> None:
+        """Have it read soon who has seen what, and what was noted: that may have changed, or only lines have come."""
+        if not self._audit_is_due:
+            self._audit_is_due = True
+            self.set_timer(AUDIT_GROWN_SECONDS if grown else AUDIT_SECONDS, self._read_audit)
+
+    def _read_audit(self) -> None:
+        self._audit_is_due = False
+        if self.is_attached and self.opened is not None:
+            self.auditing.read()
 
     def _same_place(self, before: Opened, opened: Opened) -> int:
         """The number that what is at the top of the screen has there."""
@@ -181,7 +203,7 @@ class OutputView(Styled, RowScroll, can_focus=True):
 
     def _forget_parts(self) -> None:
         self.selecting.clear()
-        for part in (self._searching, self._failing):
+        for part in (self._searching, self._failing, self._auditing):
             if part is not None:
                 part.clear()
 
@@ -216,6 +238,35 @@ class OutputView(Styled, RowScroll, can_focus=True):
             self._failing = Failing(self)
         return self._failing
 
+    @property
+    def auditing(self) -> "Auditing":
+        """Who has seen what of it; made, and loaded, when that is first read."""
+        if self._auditing is None:
+            from sightline.tui.widgets.viewer_audit import Auditing
+
+            self._auditing = Auditing(self)
+        return self._auditing
+
+    @property
+    def audited(self) -> "Auditing | None":
+        """Who has seen what of it, once that has been wanted."""
+        return self._auditing
+
+    @property
+    def overview(self) -> OverviewStrip:
+        """The strip beside it, on which the whole of it stands."""
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = OverviewStrip()
+            self._vertical_scrollbar.display = False
+            self.app._start_widget(self, self._vertical_scrollbar)
+        assert isinstance(self._vertical_scrollbar, OverviewStrip)
+        return self._vertical_scrollbar
+
+    @property
+    def vertical_scrollbar(self) -> OverviewStrip:
+        """What Textual has it scrolled by: the overview."""
+        return self.overview
+
     def is_failure(self, drawn: Drawn) -> bool:
         """Whether a line is known to say what failed."""
         return self._failing is not None and self._failing.marks(drawn)
@@ -223,6 +274,11 @@ class OutputView(Styled, RowScroll, can_focus=True):
     def with_hits(self, number: int, strip: Strip) -> Strip:
         """A line with the hits of the search marked."""
         return strip if self._searching is None else self._searching.draw(number, strip)
+
+    @property
+    def shows_bytes(self) -> bool:
+        """Whether it is bytes that are shown, and no lines."""
+        return self.opened is not None and self.opened.hex
 
     @property
     def line_count(self) -> int:
@@ -267,6 +323,7 @@ class OutputView(Styled, RowScroll, can_focus=True):
     def on_resize(self) -> None:
         """Another number of rows is on the screen, which is drawn anew anyway."""
         self._rows.changed()
+        self.audit_soon()
         self.keep_place()
         self._go_to_first_line()
         self.tell_place()
@@ -275,7 +332,11 @@ class OutputView(Styled, RowScroll, can_focus=True):
         """Tell where it stands."""
         places = self._rows.places()
         first, last = (places[0].line, places[-1].line) if places else (0, 0)
-        self.post_message(PlaceChanged(first, last, self.line_count, self.following, self._count, self._notes()))
+        place = PlaceChanged(first, last, self.line_count, self.following, self._count, self._notes())
+        if self._auditing is not None:
+            marked = self.selecting.head or self.target
+            place.seen = self._auditing.words(marked if first <= marked <= last else 0)
+        self.post_message(place)
 
     def _notes(self) -> tuple[str, ...]:
         opened = self.opened
@@ -286,7 +347,7 @@ class OutputView(Styled, RowScroll, can_focus=True):
         notes += ["hex"] if opened.hex else []
         notes += [self._look] if self._look != LOOKS[0] and not opened.hex else []
         notes += ["wrap"] if self.window.wraps else []
-        for part in (self._failing, self._searching):
+        for part in (self._failing, self._searching, self._auditing):
             notes += part.notes() if part is not None else []
         return (*notes, *self.selecting.notes())
 

@@ -82,7 +82,7 @@ class Viewer(OutputView):
         """Forget the number typed, else what is selected, else the search; without any the key is for others."""
         if self._count:
             self._count = ""
-        elif self._failing is not None and self._failing.give_up():
+        elif (self._failing is not None and self._failing.give_up()) or (self._auditing and self._auditing.forget()):
             pass
         elif not any(part.clear() for part in (self.selecting, self._searching) if part is not None):
             raise SkipAction
@@ -131,6 +131,19 @@ class Viewer(OutputView):
     def action_failure(self, back: bool) -> None:
         """Go to the next error region, or to the one before."""
         self.failing.step(back=back)
+
+    def action_unseen(self, back: bool) -> None:
+        """Go to the next lines that nobody was shown, or to those before."""
+        self.auditing.step("unseen", back=back)
+
+    def action_overlooked(self) -> None:
+        """Go to the next failure that nobody was shown."""
+        self.auditing.step("overlooked")
+
+    def action_eyes(self, steps: int) -> None:
+        """Mark what the next session was shown, or the one before; between the last and the first, what all were."""
+        if said := self.auditing.next_session(steps):
+            self.notify(said, markup=False)
 
     def action_select(self) -> None:
         """Begin to select lines, or end it."""

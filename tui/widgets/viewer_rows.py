@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 STREAM_MARKS = {"err": "▌"}
 """What stands between number and text; the other streams have nothing there."""
 
+SEEN_MARKS = {"exact": "▎", "matched": "┊", "asked": "·"}
+"""What stands before the number of a line that was shown to someone; one that never was has nothing there."""
+
 FAILURE_MARK = "!"
-_MIN_DIGITS = 3
+_NOTE_MARK = "✎"
+_MIN_DIGITS = 2
 _OFFSET_DIGITS = 8
 _MARK_COLUMNS = 3  # failure, stream, space
 _TIMES_COLUMNS = 18  # time, wait, a space after each
@@ -43,6 +47,8 @@ class Rows:
         self._whole = 0  # nanoseconds that all lines took
         self._timed = False  # whether the column of times is there
         self._digits = _MIN_DIGITS
+        self._marked = False  # whether the column of what was seen is there
+        self._noted = False  # and that of notes
         self._gutter_columns = 0
         self.room = 1
 
@@ -57,8 +63,12 @@ class Rows:
         self._size = viewer.size
         in_hex = opened is not None and opened.hex
         self._timed = self._with_times and opened is not None and opened.timed and not in_hex
+        audited = viewer.audited
+        self._marked = not in_hex
+        self._noted = self._marked and audited is not None and audited.has_notes
         self._digits = _OFFSET_DIGITS if in_hex else max(len(str(viewer.line_count)), _MIN_DIGITS)
-        self._gutter_columns = self._digits + _MARK_COLUMNS + (_TIMES_COLUMNS if self._timed else 0)
+        self._gutter_columns = self._marked + self._digits + self._noted + _MARK_COLUMNS
+        self._gutter_columns += _TIMES_COLUMNS if self._timed else 0
         self.room = max(self._size.width - self._gutter_columns, 1)
 
     def paint(self) -> Paint:
@@ -154,11 +164,29 @@ class Rows:
         if column or text.cell_length > self.room:
             text = text.crop(column, column + self.room)
         segments = [*text, Segment(" " * (self.room - text.cell_length), base)]
-        if viewer.selecting.holds(number):
-            chosen = Style(bgcolor=viewer.part_style("selected").bgcolor)  # the text keeps its colours
+        if stands_out := self._stands_out(number, drawn):
+            chosen = Style(bgcolor=viewer.part_style(stands_out).bgcolor)  # the text keeps its colours
             segments = [Segment(piece, (own or base) + chosen) for piece, own, _ in segments]
         strip = Strip([*self._gutter(number, row, drawn, base), *segments], self._gutter_columns + self.room)
         return strip if strip.cell_length == width else strip.crop(0, width)
+
+    def _stands_out(self, number: int, drawn: Drawn) -> str:
+        """In which part's background a line is drawn, empty for none."""
+        viewer = self._viewer
+        if viewer.selecting.holds(number):
+            return "selected"
+        return "pointed" if viewer.audited is not None and viewer.audited.is_pointed_at(drawn) else ""
+
+    def _seen(self, drawn: Drawn, base: Style) -> Segment:
+        audited = self._viewer.audited
+        grade = audited.grade(drawn) if audited is not None else ""
+        return Segment(SEEN_MARKS[grade], base + self._viewer.part_style(grade)) if grade else Segment(" ", base)
+
+    def _note(self, drawn: Drawn, base: Style) -> Segment:
+        audited = self._viewer.audited
+        if audited is None or not audited.is_noted(drawn):
+            return Segment(" ", base)
+        return Segment(_NOTE_MARK, base + self._viewer.part_style("note"))
 
     def _gutter(self, number: int, row: int, drawn: Drawn, base: Style) -> list[Segment]:
         """What stands before the text; of a line on several rows, the number and the time only at the first."""
@@ -166,9 +194,15 @@ class Rows:
         numbered = base + styles["target" if number in (viewer.target, viewer.selecting.head) else "gutter"]
         mark = STREAM_MARKS.get(drawn.stream, "")
         segments = [Segment(f"{'' if row else self._numbered(number, drawn):>{self._digits}}", numbered)]
-        failed = not row and viewer.is_failure(drawn)
+        if self._marked:
+            segments.insert(0, self._seen(drawn, base))
+        if self._noted:
+            segments.append(self._note(drawn, base))
+        overlooked = not row and self._marked and viewer.audited is not None and viewer.audited.is_overlooked(drawn)
+        failed = overlooked or (not row and viewer.is_failure(drawn))
         if mark or failed:
-            segments.append(Segment(FAILURE_MARK if failed else " ", base + viewer.part_style("failure")))
+            style = viewer.part_style("overlooked" if overlooked else "failure")
+            segments.append(Segment(FAILURE_MARK if failed else " ", base + style if failed else base))
             segments.append(Segment(f"{mark or ' '} ", base + styles["stderr"]))
         else:
             segments.append(Segment("   ", base))

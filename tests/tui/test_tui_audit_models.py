@@ -1,0 +1,238 @@
+"""What the inspector makes of an audit before it draws it: marks, ways, the overview, words. Without a screen."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sightline.store.audit.coverage import Coverage, contribution, cover
+from sightline.store.audit.failures import Failure, Place
+from sightline.store.audit.spans import Spans, spans_of
+from sightline.store.records import Note, Shown, View
+from sightline.tui.audit.marks import ASKED, EXACT, MATCHED, UNSEEN, Marks, Remark
+from sightline.tui.audit.overview import FAILED, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
+from sightline.tui.audit.steps import destination, next_region, previous_region
+from sightline.tui.audit.words import of_line, of_output, share_text
+
+MILLIONS = 10_000_000
+
+
+class OneStream:
+    """A reading of one stream."""
+
+    streams: Sequence[str] = ("out",)
+
+    def before(self, number: int) -> dict[str, int]:
+        return {"out": number - 1}
+
+    def number_of(self, stream: str, line: int) -> int:
+        assert stream == "out"
+        return line
+
+
+class Alternating:
+    """A reading of two streams, whose lines come by turns: those of ``out`` have the odd numbers."""
+
+    streams: Sequence[str] = ("out", "err")
+
+    def before(self, number: int) -> dict[str, int]:
+        return {"out": number // 2, "err": (number - 1) // 2}
+
+    def number_of(self, stream: str, line: int) -> int:
+        return 2 * line - (stream == "out")
+
+
+def view(number: int, session: str, *, cut: bool = False, **ranges: tuple[int, int]) -> View:
+    shown = tuple(Shown("cmd_a", "out", *ranges[name]) for name in ("shown",) if name in ranges)
+    asked = tuple(Shown("cmd_a", "out", *ranges[name]) for name in ("asked",) if name in ranges)
+    return View(
+        f"{session}:{number}", session, number, float(number), "query", "{}", ("cmd_a",), shown,
+        0, 0, 0, 0, 0, cut, "", asked,
+    )  # fmt: skip
+
+
+def covered(total: int, *views: View, matched: Mapping[str, Spans] | None = None) -> Coverage:
+    return cover("cmd_a", {"out": total}, [contribution(one, "cmd_a", matched) for one in views])
+
+
+def failure(*lines: int) -> Failure:
+    return Failure("", "", "boom", tuple(Place("out", line, line, ((line, line),)) for line in lines))
+
+
+def note(first: int, last: int) -> Remark:
+    return Remark(Note("p:1", "p", 1.0, "@cmd_a", "look [here]"), {"out": (first, last)})
+
+
+def words(parts: Sequence[tuple[str, str]]) -> str:
+    return "".join(text for text, _ in parts)
+
+
+# marks
+
+
+def test_a_line_has_the_best_grade_that_anyone_saw_it_in() -> None:
+    marks = Marks(
+        cover(
+            "cmd_a",
+            {"out": 50},
+            [
+                contribution(view(1, "a", asked=(1, 50)), "cmd_a"),
+                contribution(view(2, "a"), "cmd_a", {"out": ((10, 20),)}),
+                contribution(view(3, "b", shown=(15, 16)), "cmd_a"),
+            ],
+        )
+    )
+    assert [marks.grade("out", line) for line in (9, 10, 15, 51)] == [ASKED, MATCHED, EXACT, UNSEEN]
+    assert marks.grade("err", 10) == UNSEEN
+    assert marks.sight("out", 15) == (EXACT, 2, ("a", "b"))
+    assert marks.sight("out", 9) == (ASKED, 1, ("a",))
+    assert marks.sight("out", 51) == (UNSEEN, 0, ())
+
+
+def test_marks_of_one_session_leave_out_what_others_saw() -> None:
+    whole = covered(50, view(1, "a", shown=(1, 10)), view(2, "b", shown=(20, 30)))
+    all_, one = Marks(whole, failures=(failure(25),)), Marks(whole, "a", (failure(25),))
+    assert (all_.grade("out", 25), all_.overlooked) == (EXACT, ())
+    assert (one.grade("out", 25), one.overlooked, one.overlooks("out", 25)) == (UNSEEN, (failure(25),), True)
+
+
+# ways
+
+
+@given(st.sets(st.integers(1, 40)), st.integers(0, 41))
+def test_regions_are_the_runs_of_lines_that_are_in_the_set(lines: set[int], number: int) -> None:
+    regions = {"out": spans_of((line, line) for line in lines)}
+    starts = [line for line in sorted(lines) if line - 1 not in lines]
+    assert next_region(regions, OneStream(), number) == min((one for one in starts if one > number), default=0)
+    above = max((one for one in starts if one < number), default=0)
+    assert previous_region(regions, OneStream(), number) == above
+
+
+@given(st.sets(st.integers(1, 40)), st.integers(0, 41))
+def test_lines_of_two_streams_that_follow_each_other_are_one_region(numbers: set[int], number: int) -> None:
+    regions = {
+        "out": spans_of(((one + 1) // 2,) * 2 for one in numbers if one % 2),
+        "err": spans_of((one // 2,) * 2 for one in numbers if not one % 2),
+    }
+    # Lines of one stream are one region, too, whatever of the other stands between them.
+    starts = [one for one in sorted(numbers) if one - 1 not in numbers and one - 2 not in numbers]
+    assert next_region(regions, Alternating(), number) == min((one for one in starts if one > number), default=0)
+    above = max((one for one in starts if one < number), default=0)
+    assert previous_region(regions, Alternating(), number) == above
+
+
+def test_overlooked_failures_are_gone_round_and_counted() -> None:
+    marks = Marks(covered(100, view(1, "a", shown=(1, 10))), failures=(failure(5), failure(30, 90), failure(70)))
+    assert destination(marks, OneStream(), 0, "overlooked") == (30, "overlooked 1 of 2")
+    assert destination(marks, OneStream(), 30, "overlooked") == (70, "overlooked 2 of 2")
+    assert destination(marks, OneStream(), 70, "overlooked") == (30, "overlooked 1 of 2")
+
+
+def test_where_there_is_nowhere_to_go_the_reason_is_said() -> None:
+    seen = covered(10, view(1, "a", shown=(1, 10)))
+    assert destination(Marks(seen, failures=()), OneStream(), 0, "overlooked")[1].startswith("No failure here")
+    assert destination(Marks(seen, failures=(failure(3),)), OneStream(), 0, "overlooked") == (0, "Its failure was seen")
+    both = Marks(seen, "a", (failure(3), failure(4)))
+    assert destination(both, OneStream(), 0, "overlooked")[1] == "All 2 failures were seen by a"
+    assert destination(Marks(seen), OneStream(), 0, "unseen") == (0, "All of it was seen")
+    half = covered(10, view(1, "a", shown=(1, 5)))
+    assert destination(Marks(half), OneStream(), 6, "unseen") == (0, "Nothing unseen below")
+    assert destination(Marks(half), OneStream(), 6, "unseen", back=True) == (0, "Nothing unseen above")
+    untouched = Marks(covered(10), failures=(failure(3),))
+    assert destination(untouched, OneStream(), 1, "unseen")[1] == (
+        "Nothing of it was shown to anyone: it is one unseen region"
+    )
+    assert destination(untouched, OneStream(), 0, "overlooked") == (3, "overlooked 1 of 1")
+    assert words(of_line(untouched, "out", 3)) == "overlooked: nothing was shown to anyone "
+
+
+# the overview
+
+
+@given(st.sets(st.integers(1, 300)), st.integers(0, 300), st.integers(0, 300))
+def test_a_tally_counts_the_lines_between_two(lines: set[int], after: int, last: int) -> None:
+    tally, spans = Tally(spans_of((line, line) for line in lines)), spans_of((line, line) for line in lines)
+    among = [line for line in sorted(lines) if after < line <= last]
+    if after <= last:
+        assert tally.among(after, last) == len(among)
+        assert first_in(spans, after + 1, last) == next(iter(among), 0)
+
+
+@given(st.integers(0, 1000), st.integers(1, 1000))
+def test_only_all_looks_like_all_and_only_none_like_none(part: int, whole: int) -> None:
+    found = eighths(min(part, whole), whole)
+    assert (found == 0) == (part == 0)
+    assert (found == 8) == (part >= whole)
+
+
+def test_one_seen_line_and_one_overlooked_failure_do_not_vanish_among_millions() -> None:
+    marks = Marks(covered(MILLIONS, view(1, "a", shown=(7, 7))), failures=(failure(7), failure(9_999_998)))
+    cells = cells_of(marks, OneStream(), MILLIONS, 40)
+    assert [cell.eighths for cell in cells] == [1, *[0] * 39]
+    assert [cell.holds for cell in cells] == [FAILED, *[""] * 38, OVERLOOKED]
+    assert cells[-1].place == 9_999_998
+
+
+def test_an_overlooked_failure_outdoes_a_note_and_a_note_a_failure_that_was_seen() -> None:
+    whole = covered(100, view(1, "a", shown=(1, 60)))
+    marks = Marks(whole, failures=(failure(5), failure(15), failure(70)), remarks=(note(12, 75),))
+    assert [cell.holds for cell in cells_of(marks, OneStream(), 100, 10)] == [
+        *(FAILED, NOTED, NOTED, NOTED, NOTED, NOTED, OVERLOOKED, NOTED, "", ""),
+    ]
+
+
+def test_all_but_one_line_seen_does_not_look_like_all() -> None:
+    marks = Marks(covered(100, view(1, "a", shown=(1, 14)), view(2, "a", shown=(16, 100))))
+    assert [cell.eighths for cell in cells_of(marks, OneStream(), 100, 10)] == [8, 7, *[8] * 8]
+
+
+@given(st.sets(st.integers(1, 90)), st.integers(1, 120))
+def test_every_line_stands_on_one_row(seen: set[int], rows: int) -> None:
+    spans = spans_of((line, line) for line in seen)
+    marks = Marks(covered(90, view(1, "a"), matched={"out": spans}))
+    cells = cells_of(marks, OneStream(), 90, rows)
+    assert [line for cell in cells for line in range(cell.first, cell.last + 1)] == list(range(1, 91))
+    for cell in cells:
+        among = seen & set(range(cell.first, cell.last + 1))
+        assert (cell.eighths > 0) == bool(among)
+        assert (cell.eighths == 8) == (len(among) == cell.last - cell.first + 1)
+        assert not cell.is_exact
+
+
+def test_both_streams_of_a_row_count() -> None:
+    whole = cover("cmd_a", {"out": 50, "err": 50}, [contribution(view(1, "a", shown=(1, 50)), "cmd_a")])
+    assert {cell.eighths for cell in cells_of(Marks(whole), Alternating(), 100, 10)} == {4}
+
+
+# words
+
+
+@pytest.mark.parametrize(
+    ("seen", "total", "text"),
+    [(0, 10, "0 %"), (1, 1000, "< 1 %"), (999, 1000, "> 99 %"), (1000, 1000, "100 %"), (1, 3, "33 %"), (0, 0, "100 %")],
+)
+def test_a_share_is_never_rounded_to_nothing_or_to_all(seen: int, total: int, text: str) -> None:
+    assert share_text(seen, total) == text
+
+
+def test_words_of_an_output() -> None:
+    whole = covered(100, view(1, "a", shown=(1, 10), cut=True), view(2, "b", shown=(20, 29)))
+    names = {"a": "ada", "b": "bob"}
+    assert words(of_output(Marks(whole, failures=(failure(50),), names=names))) == (
+        "seen 20 % in 2 views, 1 cut · 1 failure overlooked "
+    )
+    assert words(of_output(Marks(whole, "a", (failure(5),), names=names))) == (
+        "only ada: seen 10 % in 1 view, cut · 1 failure seen "
+    )
+    assert words(of_output(Marks(covered(100)))) == "shown to nobody "
+    assert words(of_output(Marks(whole, "c"))) == "only c: shown nothing of it "
+
+
+def test_words_of_a_line() -> None:
+    whole = covered(100, view(1, "a", shown=(1, 10)), view(2, "b", shown=(5, 9)), view(3, "b", asked=(1, 100)))
+    marks = Marks(whole, "", (failure(50),), (note(9, 9),), {"a": "ada", "b": "bob"})
+    assert words(of_line(marks, "out", 5)) == "seen 2× by ada, bob (exact) "
+    assert words(of_line(marks, "out", 9)) == "seen 2× by ada, bob (exact) · ✎ look [here] "
+    assert words(of_line(marks, "out", 60)) == "never shown, asked about 1× by bob "
+    assert words(of_line(marks, "out", 50)) == "overlooked, asked about 1× by bob "
+    assert words(of_line(Marks(whole, "a"), "out", 60)) == "only a: never shown "

@@ -1,0 +1,145 @@
+"""What is marked beside the lines of one output: which were seen, asked about, overlooked, remarked on. Pure.
+
+A line is meant by its stream and its number there, whatever of the output is on the screen.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sightline.store.audit.coverage import Coverage
+from sightline.store.audit.failures import Failure
+from sightline.store.audit.spans import NONE, Span, Spans, holds, union
+from sightline.store.records import Note
+
+EXACT, MATCHED, ASKED, UNSEEN = "exact", "matched", "asked", ""
+
+
+class Remark(NamedTuple):
+    """A note, and the lines that it is about: by stream, first and last."""
+
+    note: Note
+    places: Mapping[str, Span]
+
+    def is_on(self, stream: str, line: int) -> bool:
+        """Whether it is about a line."""
+        first, last = self.places.get(stream, (1, 0))
+        return first <= line <= last
+
+
+class Sight(NamedTuple):
+    """Who was shown a line.
+
+    Attributes:
+        grade: the best in which anyone was: `EXACT`, `MATCHED`, `ASKED`, or `UNSEEN` where nobody was.
+        views: in how many replies it stood; of an `ASKED` one, how many were made of it.
+        sessions: whose replies, in the order in which they first got one.
+    """
+
+    grade: str
+    views: int
+    sessions: tuple[str, ...]
+
+
+class Marks:
+    """What the audit knows of one output, as everyone has seen it or as one session has.
+
+    Attributes:
+        whole: what everyone was shown.
+        session: name of the only session that counts, empty for all.
+        coverage: what those that count were shown.
+        failures: what failed; None where that was not looked for.
+        overlooked: those failures that stood in no reply to whoever counts.
+        remarks: the notes, oldest first.
+        names: what to call sessions, by name.
+    """
+
+    def __init__(
+        self,
+        whole: Coverage,
+        session: str = "",
+        failures: tuple[Failure, ...] | None = None,
+        remarks: tuple[Remark, ...] = (),
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        """Work out what follows from these."""
+        self.whole = whole
+        self.session = session
+        self.coverage = whole.of_session(session) if session else whole
+        self.failures = failures
+        self.overlooked = tuple(one for one in failures or () if not one.is_seen(self.coverage))
+        self.remarks = remarks
+        self.names = names or {}
+        self.overlooked_lines = _telling(self.overlooked)
+        self.failure_lines = _telling(failures or ())
+        self._grades = [
+            (name, {stream: getattr(one.lines, name) for stream, one in self.coverage.streams.items()})
+            for name in (EXACT, MATCHED, ASKED)
+        ]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other says the same."""
+        return isinstance(other, Marks) and self._told() == other._told()
+
+    __hash__ = None  # type: ignore[assignment]  # it is compared, and never kept by its worth
+
+    def _told(self) -> tuple[object, ...]:
+        return self.whole, self.session, self.failures, self.remarks, self.names
+
+    @property
+    def has_any(self) -> bool:
+        """Whether anything is marked at all."""
+        return bool(self.coverage.contributions or self.overlooked or self.remarks)
+
+    def grade(self, stream: str, line: int) -> str:
+        """How a line was seen: `EXACT`, `MATCHED`, `ASKED`, or `UNSEEN`."""
+        for name, spans in self._grades:
+            if holds(spans.get(stream, NONE), line):
+                return name
+        return UNSEEN
+
+    def overlooks(self, stream: str, line: int) -> bool:
+        """Whether a line tells of a failure that stood in no reply."""
+        return holds(self.overlooked_lines.get(stream, NONE), line)
+
+    def remarks_on(self, stream: str, line: int) -> tuple[Remark, ...]:
+        """The notes about a line."""
+        return tuple(one for one in self.remarks if one.is_on(stream, line))
+
+    def sight(self, stream: str, line: int) -> Sight:
+        """How often a line was shown, and to whom."""
+        grade = self.grade(stream, line)
+        if grade == UNSEEN:
+            return Sight(grade, 0, ())
+        counted = (ASKED,) if grade == ASKED else (EXACT, MATCHED)
+        views = [
+            part.view
+            for part in self.coverage.contributions
+            if (lines := part.streams.get(stream)) and any(holds(getattr(lines, name), line) for name in counted)
+        ]
+        return Sight(grade, len(views), tuple(dict.fromkeys(view.session for view in views)))
+
+    @property
+    def unseen(self) -> dict[str, Spans]:
+        """By stream, the lines that stood in no reply."""
+        return {name: one.unseen for name, one in self.coverage.streams.items()}
+
+    @property
+    def remarked(self) -> dict[str, Spans]:
+        """By stream, the lines that notes are about."""
+        found: dict[str, Spans] = {}
+        for remark in self.remarks:
+            for stream, span in remark.places.items():
+                found[stream] = union(found.get(stream, NONE), (span,))
+        return found
+
+    def called(self, session: str) -> str:
+        """What to call a session."""
+        return self.names.get(session) or session
+
+
+def _telling(failures: tuple[Failure, ...]) -> dict[str, Spans]:
+    found: dict[str, list[Spans]] = {}
+    for failure in failures:
+        for place in failure.places:
+            found.setdefault(place.stream, []).append(place.telling)
+    return {stream: union(*spans) for stream, spans in found.items()}

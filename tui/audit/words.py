@@ -1,0 +1,101 @@
+"""What is said of who has seen a line, or an output. Pure."""
+
+from sightline.tui.audit.marks import ASKED, UNSEEN, Marks
+from sightline.tui.safe import title
+from sightline.tui.strips import Part
+from sightline.tui.wording import counted
+
+NOTE_MARK = "✎"
+_NAMED_SESSIONS = 2
+
+
+def share_text(seen: int, total: int) -> str:
+    """A share of lines: ``3 %``; never 0 % or 100 % where it is only close to that."""
+    if seen and seen * 100 < total:
+        return "< 1 %"
+    if total - seen and seen * 100 > total * 99:
+        return "> 99 %"
+    return f"{seen * 100 // total if total else 100} %"
+
+
+def of_output(marks: Marks) -> list[Part]:
+    """How much of it was seen, what was overlooked, and how many replies were cut."""
+    coverage = marks.coverage
+    parts = _who(marks)
+    if not coverage.contributions:
+        parts += [Part("shown to nobody" if not marks.session else "shown nothing of it", "interrupted")]
+    else:
+        style = "ok" if coverage.seen_lines == coverage.total else "accent" if coverage.seen_lines else "interrupted"
+        parts += [Part(f"seen {share_text(coverage.seen_lines, coverage.total)}", style)]
+        replies = len(coverage.contributions)
+        parts += [Part(f" in {counted(replies, 'view')}", "dim")]
+        if cut := sum(one.view.truncated for one in coverage.contributions):
+            parts += [
+                Part(", cut" if cut == replies == 1 else ", all cut" if cut == replies else f", {cut} cut", "dim")
+            ]
+    if marks.overlooked:
+        parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.overlooked), 'failure')} overlooked", "failed")]
+    elif marks.failures:
+        parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.failures), 'failure')} seen", "ok")]
+    return [*parts, Part(" ")]
+
+
+def _who(marks: Marks) -> list[Part]:
+    return [Part(f"only {title(marks.called(marks.session))}: ", "accent")] if marks.session else []
+
+
+def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
+    """How often and by whom a line was seen; what notes say of it."""
+    sight = marks.sight(stream, line)
+    parts = list[Part]()
+    if marks.overlooks(stream, line):
+        parts += [*_who(marks), Part("overlooked", "failed")]
+        if not marks.coverage.contributions:
+            parts.append(Part(f": nothing was shown{_to(marks)}", "dim"))
+    elif sight.grade in (ASKED, UNSEEN):
+        parts += [*_who(marks), Part("never shown", "interrupted")]
+    else:
+        parts += [Part(f"seen {sight.views:,}×", "ok"), Part(f" by {_named(marks, sight.sessions)}")]
+        parts.append(Part(f" ({sight.grade})", "dim"))
+    if sight.grade == ASKED:
+        parts.append(Part(f", asked about {sight.views:,}× by {_named(marks, sight.sessions)}", "dim"))
+    for remark in marks.remarks_on(stream, line):
+        parts += [Part(" · ", "dim"), Part(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]
+    return [*parts, Part(" ")]
+
+
+def _named(marks: Marks, sessions: tuple[str, ...]) -> str:
+    named = ", ".join(title(marks.called(name)) for name in sessions[:_NAMED_SESSIONS])
+    more = len(sessions) - _NAMED_SESSIONS
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def none_unseen(marks: Marks, *, back: bool) -> str:
+    """Why there is no unseen region to go to."""
+    if marks.coverage.seen_lines == marks.coverage.total:
+        return f"All of it was seen{_by(marks)}"
+    if not marks.coverage.contributions:
+        return f"Nothing of it was shown{_to(marks)}: it is one unseen region"
+    return f"Nothing unseen {'above' if back else 'below'}"
+
+
+def none_overlooked(marks: Marks) -> str:
+    """Why there is no overlooked failure to go to."""
+    if not marks.failures:
+        return "No failure here: nothing to overlook"
+    if len(marks.failures) == 1:
+        return f"Its failure was seen{_by(marks)}"
+    return f"All {len(marks.failures):,} failures were seen{_by(marks)}"
+
+
+def overlooked_text(nth: int, count: int) -> str:
+    """Which of the overlooked failures one has come to."""
+    return f"overlooked {nth:,} of {count:,}"
+
+
+def _by(marks: Marks) -> str:
+    return f" by {title(marks.called(marks.session))}" if marks.session else ""
+
+
+def _to(marks: Marks) -> str:
+    return f" to {title(marks.called(marks.session))}" if marks.session else " to anyone"

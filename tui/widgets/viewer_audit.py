@@ -1,0 +1,249 @@
+"""What the viewer shows of the audit: marks beside lines, the overview, and the ways to what was never shown.
+
+Read off the UI's thread, a moment after an output is there and whenever the store has changed.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.store.audit.spans import Spans, holds
+from sightline.tui.errand import Errand
+from sightline.tui.output.hexdump import Dump
+from sightline.tui.reading import open_reading
+from sightline.tui.strips import Part
+
+if TYPE_CHECKING:  # loaded in the thread that reads
+    from sightline.tui.audit.marks import Marks
+    from sightline.tui.audit.overview import Cell
+    from sightline.tui.widgets.line_strips import Drawn
+    from sightline.tui.widgets.output_view import OutputView
+
+
+class Read(NamedTuple):
+    """What was read, for which output, and how it looks on the overview's rows."""
+
+    serial: int
+    marks: "Marks"
+    cells: "tuple[Cell, ...]"
+
+
+class Step(NamedTuple):
+    """Where one wants to go: from a number, to what is ``unseen`` or ``overlooked``, perhaps upwards."""
+
+    number: int
+    to: str
+    back: bool
+
+
+class Stepped(NamedTuple):
+    """Where a step led: a number, or 0; and what to say of it."""
+
+    serial: int
+    marks: "Marks"
+    number: int
+    text: str
+
+
+class Pointed(NamedTuple):
+    """Lines that one was pointed to, by stream; what they are in words, and the id of the view that they stand in."""
+
+    lines: Mapping[str, Spans]
+    what: str
+    view: str
+
+
+class Auditing:
+    """The audit of a viewer's output.
+
+    Attributes:
+        marks: what is known, None before it was read.
+        session: the only session that counts, empty for all; the same for every output.
+    """
+
+    def __init__(self, viewer: "OutputView") -> None:
+        self._viewer = viewer
+        self._serial = 0  # of the output that is meant; what is read for older ones is dropped
+        self._step: Step | None = None
+        self._at = ""  # which of the overlooked failures one has come to
+        self._pointed: Pointed | None = None
+        self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
+        self.marks: Marks | None = None
+        self.session = ""
+        self._reads: Errand[Read] = Errand(viewer, self._plan_read, self._take)
+        self._steps: Errand[Stepped] = Errand(viewer, self._plan_step, self._stepped, self._not_stepped)
+
+    def read(self) -> None:
+        """Read what is known now."""
+        self._reads.ask()
+
+    def clear(self) -> None:
+        """Another output is shown."""
+        self._serial += 1
+        self.marks = self._step = self._pointed = None
+        self._at = ""
+        self._viewer.overview.show(())
+
+    def _plan_read(self) -> Callable[[], Read] | None:
+        viewer, opened, serial, session = self._viewer, self._viewer.opened, self._serial, self.session
+        rows, known = viewer.size.height, self.marks
+        if opened is None or not viewer.is_attached:
+            return None
+        store, as_text = viewer.store, not isinstance(opened.reading, Dump)
+
+        def read() -> Read:
+            from sightline.tui.audit.gather import gather
+            from sightline.tui.audit.overview import cells_of
+
+            marks = gather(store, opened.buffer, session, known=known.failures if known else None)
+            if not as_text:
+                return Read(serial, marks, ())
+            reading = open_reading(store, opened.buffer, opened.stream)
+            try:
+                return Read(serial, marks, cells_of(marks, reading, reading.line_count, rows))
+            finally:
+                reading.close()
+
+        return read
+
+    def _take(self, read: Read) -> None:
+        if read.serial != self._serial or not self._viewer.is_attached or read.marks.session != self.session:
+            return
+        self._viewer.overview.show(read.cells)
+        if read.marks != self.marks:
+            before, self.marks = self.marks, read.marks
+            if read.marks.has_any or (before is not None and before.has_any):
+                self._viewer.changed()
+            else:
+                self._viewer.tell_place()  # of what nobody was shown nothing is to be drawn anew
+
+    # what is marked
+
+    def grade(self, drawn: "Drawn") -> str:
+        """How a line was seen; empty where it was not, and while that is not known."""
+        return self.marks.grade(drawn.stream, drawn.line) if self.marks is not None else ""
+
+    def is_overlooked(self, drawn: "Drawn") -> bool:
+        """Whether a line tells of a failure that stood in no reply."""
+        return self.marks is not None and self.marks.overlooks(drawn.stream, drawn.line)
+
+    @property
+    def has_notes(self) -> bool:
+        """Whether there are notes about its lines."""
+        return self.marks is not None and bool(self.marks.remarks)
+
+    def is_noted(self, drawn: "Drawn") -> bool:
+        """Whether a note is about a line."""
+        return self.marks is not None and bool(self.marks.remarks_on(drawn.stream, drawn.line))
+
+    def words(self, number: int) -> list[Part]:
+        """What there is to say of a line, or with 0 of all of them."""
+        if self.marks is None:
+            return []
+        from sightline.tui.audit import words
+
+        drawn = self._viewer.drawn(number) if number and not self._viewer.shows_bytes else None
+        about = (drawn.stream, drawn.line) if drawn is not None and drawn.line else None
+        if self._said is None or self._said[0] is not self.marks or self._said[1] != about:  # it is asked at each step
+            told = words.of_line(self.marks, *about) if about else words.of_output(self.marks)
+            self._said = self.marks, about, told
+        return self._said[2]
+
+    # pointing
+
+    def point(self, lines: Mapping[str, Spans], what: str, view: str) -> None:
+        """Have the lines of a view stand out until they are forgotten; `what` says which they are."""
+        self._pointed = Pointed(lines, what, view)
+        self._viewer.changed()
+
+    @property
+    def pointed_to(self) -> str:
+        """Id of the view whose lines stand out, empty for none."""
+        return self._pointed.view if self._pointed else ""
+
+    def is_pointed_at(self, drawn: "Drawn") -> bool:
+        """Whether a line is to stand out."""
+        return self._pointed is not None and holds(self._pointed.lines.get(drawn.stream, ()), drawn.line)
+
+    def forget(self) -> bool:
+        """Wait no longer for a place, else point at nothing; whether there was anything to forget."""
+        was = self._step is not None or self._pointed is not None
+        if self._step is not None:
+            self._step = None
+        else:
+            self._pointed = None
+        return was
+
+    def notes(self) -> list[str]:
+        """What there is to say of where one is."""
+        if self._step is not None:
+            return ["looking…"]
+        return [*([self._pointed.what] if self._pointed else []), *([self._at] if self._at else [])]
+
+    # whose eyes
+
+    def restrict(self, session: str) -> None:
+        """Count only what one session was shown; everyone with an empty name."""
+        self.session, self._at = session, ""
+        self.read()
+
+    def next_session(self, steps: int) -> str:
+        """Count another session that was shown anything of it, or all again; what to say where none was."""
+        if self.marks is None:
+            return ""
+        sessions = ["", *self.marks.whole.sessions]
+        if sessions == [""] and not self.session:
+            return "Nobody was shown any of it"
+        at = sessions.index(self.session) if self.session in sessions else 0
+        self.restrict(sessions[(at + steps) % len(sessions)])
+        return ""
+
+    # going somewhere
+
+    def step(self, to: str, *, back: bool = False) -> None:
+        """Go to the next region that is ``unseen``, or failure that is ``overlooked``."""
+        viewer = self._viewer
+        if viewer.opened is None or viewer.shows_bytes:
+            return
+        target = viewer.target
+        on_screen = bool(target) and viewer.window.on_screen(target)
+        self._step = Step(target if on_screen else viewer.window.top.line - (not back), to, back)
+        self._steps.ask()
+        viewer.tell_place()
+
+    def _plan_step(self) -> Callable[[], Stepped] | None:
+        viewer, opened, step, serial = self._viewer, self._viewer.opened, self._step, self._serial
+        known, session = self.marks, self.session
+        if opened is None or step is None:
+            return None
+        store = viewer.store
+
+        def read() -> Stepped:
+            from sightline.tui.audit.gather import gather
+            from sightline.tui.audit.steps import destination
+
+            marks, overlooked = known, step.to == "overlooked"
+            if marks is None or (overlooked and marks.failures is None):
+                marks = gather(store, opened.buffer, session, thorough=overlooked)
+            reading = open_reading(store, opened.buffer, opened.stream)
+            try:
+                return Stepped(serial, marks, *destination(marks, reading, step.number, step.to, back=step.back))
+            finally:
+                reading.close()
+
+        return read
+
+    def _stepped(self, found: Stepped) -> None:
+        if found.serial != self._serial or self._step is None or not self._viewer.is_attached:
+            return
+        overlooked, self._step = self._step.to == "overlooked", None
+        if found.marks.session == self.session:
+            self.marks = found.marks
+        self._at = found.text if found.number and overlooked else ""
+        if found.number:
+            self._viewer.go_near(found.number)
+        else:
+            self._viewer.notify(found.text, markup=False)
+        self._viewer.changed()
+
+    def _not_stepped(self) -> None:
+        self._step = None
