@@ -184,7 +184,7 @@ def main() -> int:
             asyncio.run(picture(store, "diff", "i", "n", compared=(BEFORE, AFTER)))
             asyncio.run(picture(store, "query", "j", ":", *"grep -n ok @cmd_a1b2c3.err | head", "enter"))
             asyncio.run(picture(store, "json", "/", *"items", "enter", "J", "j", "enter", "j"))
-            asyncio.run(picture(store, "inspector-light", "t"))
+            asyncio.run(picture(store, "inspector-light", "C"))
         finally:
             log.terminate()
             log.wait()

@@ -45,7 +45,7 @@ class InspectorApp(App[None]):
                 Binding("question_mark", "help", "Keys", key_display="?"),
                 Binding("ctrl+p", "palette", "All that can be done", show=False),
                 Binding("q", "quit", "Quit"),
-                Binding("t", "switch_theme", "Dark, light, or the terminal's colours", show=False),
+                Binding("C", "switch_theme", "Dark, light, or the terminal's colours", show=False),
             ],
         ),
         Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
@@ -209,10 +209,10 @@ class InspectorApp(App[None]):
             await self.run_action(action.call, action.node)
 
     def on_line_chosen(self, message: messages.LineChosen) -> None:
-        """A line of a comparison is wanted in its buffer: back to the main screen."""
-        if self.screen is not self._inspector:
+        """A line is wanted in its buffer: back to the main screen."""
+        while self.screen is not self._inspector:
             self.pop_screen()
-        self._inspector.show_line(message.buffer, message.stream, message.line)
+        self._inspector.show_line(message.buffer, message.stream, message.line, message.last)
 
 
 def run(store_root: str | None = None, ref: str | None = None) -> int:

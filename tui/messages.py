@@ -117,12 +117,13 @@ class ReadFailed(Message):
 
 
 class LineMeant(Message):
-    """A line of an output is to be shown, by its number in the viewer."""
+    """A line of an output is to be shown, by its number in the viewer; with a last one, a range of them."""
 
-    def __init__(self, buffer: Buffer, line: int) -> None:
+    def __init__(self, buffer: Buffer, line: int, last: int = 0) -> None:
         super().__init__()
         self.buffer = buffer
         self.line = line
+        self.last = last
 
 
 class ResultClosed(Message):
@@ -204,13 +205,17 @@ class SideLinesChosen(Message):
 
 
 class LineChosen(Message):
-    """A line is wanted in its buffer; the stream that its number counts in is ``all`` for both in order of arrival."""
+    """A line is wanted in its buffer, or those up to a last one.
 
-    def __init__(self, buffer: Buffer, stream: str, line: int) -> None:
+    The stream that their numbers count in is ``all`` for both in order of arrival.
+    """
+
+    def __init__(self, buffer: Buffer, stream: str, line: int, last: int = 0) -> None:
         super().__init__()
         self.buffer = buffer
         self.stream = stream
         self.line = line
+        self.last = last
 
 
 class PromptLeft(Message):

@@ -90,6 +90,15 @@ def take_back(store: Store, note: Note) -> bool:
     return bool(waiting)
 
 
+def whereto(note: Note) -> str:
+    """Who got a note, or is to get it: ``sent to demo-agent``; empty where it is only kept."""
+    if note.sent:
+        return f"sent to {note.sent_to}"
+    if note.to:
+        return f"waits for {'whoever asks next' if note.to == ANYONE else note.to}"
+    return ""
+
+
 def _file_name(note: Note, to: str) -> str:
     return f"{'' if to == ANYONE else to}+{note.id.replace(':', '+')}"
 

@@ -1,6 +1,7 @@
 """How much was seen of every buffer, for lists: read once from the index, and kept up to date by what came since."""
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.audit.coverage import recorded
 from sightline.store.audit.covering import contribution_of, coverage_of, filtered_from, is_transformed
@@ -10,6 +11,9 @@ from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store
+
+if TYPE_CHECKING:
+    from sightline.store.audit.failures import Failure
 
 _BATCH = 5000
 _TRACED_WITHIN = 256  # the newest views are read again: which lines they showed may have been found since
@@ -39,9 +43,10 @@ class Share(NamedTuple):
 class _Known:
     """What is known of one buffer."""
 
-    __slots__ = ("cut", "seen", "unmatched", "views")
+    __slots__ = ("cut", "overlooked", "seen", "unmatched", "views")
 
     def __init__(self) -> None:
+        self.overlooked: tuple[object, tuple[Failure, ...]] | None = None
         self.seen: dict[str, Spans] = {}
         self.unmatched: dict[str, IndexedView] = {}
         self.views: dict[str, None] = {}
@@ -65,14 +70,25 @@ class Overview:
         self._session = session
         self._known: dict[str, _Known] = {}
         self._numbers: list[int] = []
+        self._only: set[str] | None = None
 
-    def refresh(self) -> set[str]:
-        """Take in the views that came since; names of the buffers that they concern."""
+    def refresh(self, only: Iterable[str] | None = None) -> set[str]:
+        """Take in the views that came since; names of the buffers that they concern.
+
+        Args:
+            only: names of the buffers that `of` is going to be asked about, beside those of earlier calls: the views of
+                others are then not read, of which there may be many. All by default, from then on.
+        """
         fill_index(self._store)
         changed: set[str] = set()
         if self._numbers and self._store.index.newest_view() < self._numbers[-1]:  # they were indexed anew
             changed.update(self._known)
             self._known, self._numbers = {}, []
+            self._only = None if self._only is None else set()
+        if only is not None and (self._only is not None or not self._numbers):
+            changed |= self._look_at(only)
+        elif self._only is not None:
+            self._known, self._numbers, self._only = {}, [], None
         after = self._numbers[0] - 1 if self._numbers else 0
         while rows := self._store.index.views_after(after, session=self._session, limit=_BATCH):
             for _, indexed in rows:
@@ -84,10 +100,23 @@ class Overview:
                 break
         return changed
 
-    def _take(self, indexed: IndexedView) -> list[str]:
+    def _look_at(self, names: Iterable[str]) -> set[str]:
+        """Read the views of some buffers, once; those that come later are taken in with all others."""
+        if self._only is None:
+            self._only, self._numbers = set(), [max(self._store.index.newest_view() - _TRACED_WITHIN, 1)]
+        new = set(names) - self._only
+        for name in new:
+            self._only.add(name)
+            for indexed in reversed(self._store.index.views(buffer=name, session=self._session)):
+                self._take(indexed, (name,))
+        return new
+
+    def _take(self, indexed: IndexedView, names: Iterable[str] = ()) -> list[str]:
         view = indexed.view
         changed = []
-        for name in dict.fromkeys(view.refs):
+        for name in names or dict.fromkeys(view.refs):
+            if self._only is not None and name not in self._only:
+                continue
             known = self._known.setdefault(name, _Known())
             ranges = recorded(view.shown, name)
             is_new = view.id not in known.views
@@ -96,6 +125,7 @@ class Overview:
                 del known.unmatched[view.id]
             if is_new or was_traced:
                 changed.append(name)
+                known.overlooked = None
                 known.cut = view.truncated if is_new else known.cut
                 known.views[view.id] = None
                 for stream, spans in ranges.items():
@@ -126,6 +156,36 @@ class Overview:
             if info.lines
         )
         return Share(seen, buffer.lines, len(known.views), known.cut)
+
+    def rough(self, name: str, lines: int) -> float:
+        """About what share of so many lines was seen, 0 to 1, by what is known already: for an order of all buffers."""
+        known = self._known.get(name)
+        seen = sum(size(spans) for spans in known.seen.values()) if known else 0
+        return min(seen / lines, 1.0) if lines else 1.0
+
+    def overlooked(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
+        """The failures of a buffer that stood in no view; None where finding out would take more than a moment."""
+        from sightline.store.audit.failures import failures_if_quick, overlooked_in  # loads the rules of all tools
+
+        if buffer.kind == "file" or buffer.state == "evicted":
+            return ()
+        known = self._known.setdefault(buffer.name, _Known())
+        stands = buffer.state, buffer.bytes
+        if known.overlooked is not None and known.overlooked[0] == stands:
+            return known.overlooked[1]
+        try:
+            failures = failures_if_quick(self._store, buffer)
+            if failures is None:
+                return None
+            unseen = (
+                overlooked_in(self._store, buffer, coverage_of(self._store, buffer, session=self._session))
+                if failures
+                else ()
+            )
+        except SightlineError:
+            unseen = ()
+        known.overlooked = stands, tuple(unseen)
+        return known.overlooked[1]
 
     def _filtered(self, buffer: Buffer) -> Share:
         """What went into a command's filters is seen in the command's own views, too."""

@@ -147,23 +147,44 @@ class Timeline:
         self._start()
 
     def _start(self) -> None:
+        self._behind = False
         self.calls: list[Call] = []
         self._settled = 0
         self._after = self._newest = 0
         self._seen: _Seen = {}
+        self._buffers: dict[str, Buffer | None] = {}
 
-    def refresh(self) -> int:
+    def newest(self, count: int) -> list[Call]:
+        """The last calls by themselves, oldest first, for a first look: what was seen before them is not known."""
+        fill_index(self._store)
+        self._buffers = {}
+        seen: _Seen = {}
+        last = self._store.index.views(session=self._session, since=self._since, limit=count)
+        return [self._call(indexed, seen) for indexed in reversed(last)]
+
+    @property
+    def behind(self) -> bool:
+        """Whether the last `refresh` left calls to the next."""
+        return self._behind
+
+    def refresh(self, limit: int | None = None) -> int:
         """Take in what came since; the place of the first call that is new, or no longer what it was.
 
         That is the number of calls where nothing has changed.
+
+        Args:
+            limit: so many new ones at most; all by default.
         """
         fill_index(self._store)
+        self._buffers = {}
         newest = self._store.index.newest_view()
         if newest < self._newest:  # they were indexed anew
             self._start()
         self._newest = newest
         before, self.calls = self.calls, [self._refreshed(call) for call in self.calls[: self._settled]]
-        rows = self._store.index.views_after(self._after, session=self._session)
+        most = -1 if limit is None else limit + _TAIL
+        rows = self._store.index.views_after(self._after, session=self._session, limit=most)
+        self._behind = len(rows) == most
         early = next((at for at, row in enumerate(rows) if row[1].view.time >= self._since), len(rows))
         if early:
             self._after, rows = rows[early - 1][0], rows[early:]
@@ -185,10 +206,16 @@ class Timeline:
 
     def _call(self, indexed: IndexedView, seen: "_Seen") -> Call:
         view = indexed.view
-        buffers = {name: self._store.index.buffer(name) for name in view.refs}
+        buffers = {name: self._buffer(name) for name in view.refs}
         parts = {name: _part(self._store, name, buffer, indexed) for name, buffer in buffers.items()}
         new, again = _count(view, parts, seen)
         return Call(indexed, buffers[view.refs[0]] if view.refs else None, parts, new, again)
+
+    def _buffer(self, name: str) -> Buffer | None:
+        """A buffer's record, read once for all calls that are taken in at a time."""
+        if name not in self._buffers:
+            self._buffers[name] = self._store.index.buffer(name)
+        return self._buffers[name]
 
 
 _Seen = dict[tuple[str, str, str], Spans]

@@ -102,7 +102,7 @@ def test_light_and_dark(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             assert pilot.app.theme == "sightline-dark"
-            await press(pilot, "t")
+            await press(pilot, "C")
             assert pilot.app.theme == "sightline-light"
 
     run(body)

@@ -79,14 +79,14 @@ def test_the_mouse_drags_the_split(store: Store) -> None:
 def test_the_terminals_own_colours_are_left_to_the_terminal(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
-            await press(pilot, "t", "t")
+            await press(pilot, "C", "C")
         async with opened(store) as pilot:
             assert pilot.app.theme == "sightline-terminal"
             styles = [segment.style for segment in buffers(pilot).render_line(0) if segment.style]
             colours = [colour for style in styles for colour in (style.color, style.bgcolor) if colour]
             assert colours
             assert {colour.type for colour in colours} <= {ColorType.DEFAULT, ColorType.STANDARD}
-            await press(pilot, "t")
+            await press(pilot, "C")
             assert pilot.app.theme == "sightline-dark"
 
     run(body)

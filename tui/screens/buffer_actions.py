@@ -30,6 +30,10 @@ class BufferActions(Screen[None]):
             Binding("O", "outside('editor')", "Open a copy in the editor", show=False),
             Binding("p", "pin", "Pin or unpin", show=False),
             Binding("D", "delete", "Delete", show=False),
+            Binding("t", "timeline", "Timeline"),
+            Binding("W", "sessions", "Sessions, who asked and read what", show=False),
+            Binding("a", "note", "Write a note on the lines", show=False),
+            Binding("A", "notes", "Notes", show=False),
         ],
     )
 
@@ -89,6 +93,42 @@ class BufferActions(Screen[None]):
         from sightline.tui.compared import open_diff
 
         self.run_worker(open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
+
+    def action_timeline(self) -> None:
+        """Show what was asked, call by call."""
+        self._open_timeline()
+
+    def _open_timeline(self, session: str | None = None) -> None:
+        from sightline.tui.screens.timeline import TimelineScreen
+
+        if not self.app.is_screen_installed("timeline"):  # it stays: reading many calls takes a while
+            self.app.install_screen(TimelineScreen(self._store, session, clock=self._clock), "timeline")
+        elif session is not None:
+            timeline = self.app.get_screen("timeline", TimelineScreen)
+            timeline.show_session(session)
+        self.app.push_screen("timeline")
+
+    def action_sessions(self) -> None:
+        """List the sessions; the one that is chosen is shown call by call."""
+        from sightline.tui.screens.sessions import SessionsScreen
+
+        def choose(chosen: tuple[str | None] | None) -> None:
+            if chosen is not None:
+                self._open_timeline(chosen[0])
+
+        self.app.push_screen(SessionsScreen(self._store, clock=self._clock), choose)
+
+    def action_note(self) -> None:
+        """Write a remark on the lines that are selected, or on the one that was gone to."""
+        from sightline.tui.noting import write_on
+
+        self.run_worker(write_on(self.app, self._store, self.query_one(Viewer)))
+
+    def action_notes(self) -> None:
+        """List the remarks."""
+        from sightline.tui.screens.notes import NotesScreen
+
+        self.app.push_screen(NotesScreen(self._store, clock=self._clock))
 
     def action_pin(self) -> None:
         """Keep the selected buffer whatever the limits, or no longer."""

@@ -330,32 +330,38 @@ class Inspector(BufferActions):
             if not self._searches_contents:
                 self.query_one(BufferList).select(message.buffer.name)
             self._show(message.buffer)
-        self.on_place_meant(messages.PlaceMeant(str(self._shown_number(message))))
+        place = str(self._shown_number(message, message.line))
+        if message.last > message.line:
+            place += f",{self._shown_number(message, message.last)}"
+        self.on_place_meant(messages.PlaceMeant(place))
 
-    def _shown_number(self, message: messages.LineMeant) -> int:
+    def _shown_number(self, message: messages.LineMeant, line: int) -> int:
         """The number of a line in the viewer, which may show one stream only, or bytes."""
         opened = self.query_one(Viewer).opened
         if opened is None or not opened.is_of(message.buffer) or not (opened.stream or opened.hex):
-            return message.line
+            return line
         from sightline.tui.places import shown_number
 
         try:
-            return shown_number(self._store, message.buffer, message.line, opened.reading)
+            return shown_number(self._store, message.buffer, line, opened.reading)
         except STORE_ERRORS as error:
             tell(self.app, error)
-            return message.line
+            return line
 
-    def show_line(self, buffer: Buffer, stream: str, line: int) -> None:
-        """Show a line of one of a buffer's streams."""
+    def show_line(self, buffer: Buffer, stream: str, line: int, last: int = 0) -> None:
+        """Show a line of one of a buffer's streams, or the lines up to a last one."""
         from sightline.tui.places import Hit, viewer_line
 
         async def place() -> None:
             try:
-                at = await asyncio.to_thread(viewer_line, self._store, buffer, Hit(buffer.name, stream, line))
+                at, end = [
+                    await asyncio.to_thread(viewer_line, self._store, buffer, Hit(buffer.name, stream, number))
+                    for number in (line, max(last, line))
+                ]
             except STORE_ERRORS as error:
                 tell(self.app, error)
             else:
-                self.post_message(messages.LineMeant(buffer, at))
+                self.post_message(messages.LineMeant(buffer, at, end))
 
         self.run_worker(place())
 

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from sightline.store.audit.notes import ANYONE, list_notes, send_note, write_note
+from sightline.store.audit.notes import ANYONE, list_notes, send_note, whereto, write_note
 from sightline.store.audit.roster import find_session
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
@@ -94,11 +94,8 @@ def row(note: Note) -> str:
 
 
 def _whereto(note: Note) -> str:
-    if note.sent:
-        return f"  [sent to {note.sent_to}]"
-    if note.to:
-        return f"  [waits for {'whoever asks next' if note.to == ANYONE else note.to}]"
-    return ""
+    told = whereto(note)
+    return f"  [{told}]" if told else ""
 
 
 def as_data(note: Note) -> dict[str, Any]:

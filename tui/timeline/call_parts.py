@@ -1,0 +1,277 @@
+"""How a call, or a note between calls, is laid out in columns and told in full. Pure functions of records."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sightline.store.audit.notes import whereto
+from sightline.store.audit.report.words import percent
+from sightline.store.audit.timeline import Call
+from sightline.store.records import Note
+from sightline.store.shape.summary import human_bytes
+from sightline.tui.command_words import command_parts
+from sightline.tui.safe import title
+from sightline.tui.strips import Part, cut, fitted, pad, width_of
+from sightline.tui.timeline.reading import Row
+from sightline.tui.timeline.totalling import Totalled
+from sightline.tui.wording import counted, short_bytes, short_count
+
+_LEAD = 4
+NOTE = "✎"
+FAILED = "✗"
+OVERLOOKED = "!"
+
+
+class Column(NamedTuple):
+    """A column: its name, its width in cells, whether it is set to the left, and what a call has there."""
+
+    name: str
+    cells: int
+    left: bool
+    parts: Callable[[Call, "Look"], Part]
+
+
+class Look(NamedTuple):
+    """What rows are drawn with, beside themselves.
+
+    Attributes:
+        now: seconds since the epoch.
+        everyone: whether it is told whose call it is.
+        titles: what a person calls sessions.
+        overlooked: names of the buffers with a failure that nobody was shown.
+    """
+
+    now: float
+    everyone: bool
+    titles: dict[str, str]
+    overlooked: frozenset[str] = frozenset()
+
+
+def clock(when: float, now: float) -> str:
+    """When it was, in eight characters: the time, or for another day that one's date."""
+    moment = time.localtime(when)
+    same = time.localtime(now)[:3] == moment[:3]
+    return time.strftime("%H:%M:%S" if same else "%b %d", moment)
+
+
+def _shown(call: Call, _: Look) -> Part:
+    view = call.view
+    if not view.lines_total:
+        return Part("-" if not call.lines else short_count(call.lines), "dim")
+    share = f"{short_count(call.lines)}/{short_count(view.lines_total)}"
+    return Part(share, "cut" if view.truncated else "")
+
+
+def _exit(call: Call, _: Look) -> Part:
+    code = call.view.exit_code
+    if code is None:
+        return Part("fail" if call.failed else "", "failed")
+    return Part(str(code), "failed" if call.failed else "dim")
+
+
+def _again(call: Call, _: Look) -> Part:
+    return Part(f"↺{short_count(call.again)}" if call.again else "", "again")
+
+
+def _session(call: Call, look: Look) -> Part:
+    return Part(title(look.titles.get(call.view.session, call.view.session)), "session")
+
+
+_EXIT = Column("EXIT", 4, False, _exit)
+_SHOWN = Column("SHOWN/OF", 10, False, _shown)
+_CUT = Column("CUT", 3, False, lambda call, _: Part("cut" if call.view.truncated else "", "cut"))
+_TOKENS = Column("TOKENS", 6, False, lambda call, _: Part(f"~{short_count(call.tokens)}", "dim"))
+_AGAIN = Column("AGAIN", 6, False, _again)
+_BYTES = Column("BYTES", 5, False, lambda call, _: Part(short_bytes(call.view.bytes_shown), "dim"))
+_SESSION = Column("SESSION", 14, True, _session)
+_LINES = Column("LINES", 9, True, lambda call, _: Part(call.first_ref.partition(":")[2], "dim"))
+
+_BY_WEIGHT = (_SHOWN, _EXIT, _TOKENS, _CUT, _AGAIN, _SESSION, _BYTES, _LINES)
+"""The first of them are the last to go where it is narrow."""
+
+_LEAST_ASKED = dict(zip(_BY_WEIGHT, (14, 14, 14, 16, 24, 24, 36, 36), strict=True))
+"""Cells that a column leaves to what was asked."""
+
+_TIME_CELLS, _VERB_CELLS, _REF_CELLS = 8, 11, 15
+
+
+class Layout(NamedTuple):
+    """What a row has room for: cells of what was asked, whether the session and the lines are told, other columns."""
+
+    asked: int
+    session: bool
+    lines: bool
+    columns: tuple[Column, ...]
+
+
+def layout(width: int, *, everyone: bool) -> Layout:
+    """What a row of this many cells has room for."""
+    room = width - _LEAD - _TIME_CELLS - _VERB_CELLS - _REF_CELLS - 4
+    kept = set[Column]()
+    for column in _BY_WEIGHT:
+        if column is _SESSION and not everyone:
+            continue
+        if room - column.cells - 1 < _LEAST_ASKED[column]:
+            break
+        kept.add(column)
+        room -= column.cells + 1
+    in_order = (_EXIT, _SHOWN, _CUT, _BYTES, _TOKENS, _AGAIN)
+    columns = tuple(column for column in in_order if column in kept)
+    return Layout(max(room, 4), _SESSION in kept, _LINES in kept, columns)
+
+
+def heading_parts(width: int, *, everyone: bool) -> list[Part]:
+    """The names of the columns."""
+    room = layout(width, everyone=everyone)
+    text = " " * _LEAD + pad("TIME", _TIME_CELLS) + " "
+    text += f"{pad(_SESSION.name, _SESSION.cells)} " if room.session else ""
+    text += f"{pad('VERB', _VERB_CELLS)} {pad('REF', _REF_CELLS)} "
+    text += f"{pad(_LINES.name, _LINES.cells)} " if room.lines else ""
+    text += pad("ASKED", room.asked)
+    text += "".join(f" {column.name:>{column.cells}}" for column in room.columns)
+    return [Part(text, "dim")]
+
+
+def row_parts(row: Row, width: int, look: Look) -> list[Part]:
+    """A row of the timeline."""
+    return _note_parts(row, width, look) if isinstance(row, Note) else _call_parts(row, width, look)
+
+
+def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
+    room, view = layout(width, everyone=look.everyone), call.view
+    ref = call.first_ref
+    unseen = any(name in look.overlooked for name in view.refs)
+    parts = [
+        Part(" "),
+        Part(FAILED if call.failed else "·", "failed" if call.failed else "dim"),
+        Part(OVERLOOKED if unseen else " ", "failed"),
+        Part(" "),
+        Part(pad(clock(view.time, look.now), _TIME_CELLS) + " ", "dim"),
+    ]
+    if room.session:
+        parts.append(Part(pad(_session(call, look).text, _SESSION.cells) + " ", "session"))
+    parts.append(Part(pad(title(view.verb), _VERB_CELLS) + " ", "verb"))
+    parts.append(Part(pad(ref.partition(":")[0], _REF_CELLS) + " ", "ref"))
+    if room.lines:
+        parts.append(Part(pad(_LINES.parts(call, look).text, _LINES.cells) + " ", "dim"))
+    parts += filled([*command_parts(title(short_asked(call.asked)[: room.asked * 4]))], room.asked)
+    for column in room.columns:
+        part = column.parts(call, look)
+        parts.append(Part(f" {cut(part.text, column.cells):>{column.cells}}", part.style))
+    return parts
+
+
+def short_asked(asked: str) -> str:
+    """What was asked, a program's folder left out: ``/usr/bin/python3 -m x`` as ``python3 -m x``."""
+    program, space, rest = asked.partition(" ")
+    return program.rpartition("/")[2] + space + rest if space and program.startswith("/") else asked
+
+
+def filled(parts: list[Part], width: int) -> list[Part]:
+    """Parts in exactly this many cells."""
+    kept = fitted(parts, width)
+    return [*kept, Part(" " * (width - width_of(kept)))]
+
+
+def _note_parts(note: Note, width: int, look: Look) -> list[Part]:
+    room = layout(width, everyone=look.everyone)
+    name, _, lines = note.ref.partition(":")
+    parts = [
+        Part(f" {NOTE}  ", "note"),
+        Part(pad(clock(note.time, look.now), _TIME_CELLS) + " ", "dim"),
+    ]
+    if room.session:
+        who = title(look.titles.get(note.session, note.session))
+        parts.append(Part(pad(who, _SESSION.cells) + " ", "session"))
+    parts += [Part(pad("note", _VERB_CELLS) + " ", "note"), Part(pad(name, _REF_CELLS) + " ", "ref")]
+    if room.lines:
+        parts.append(Part(pad(lines, _LINES.cells) + " ", "dim"))
+    left = width - width_of(parts)
+    text = title(note.text) if note.text is not None else "(blanked)"
+    return [*parts, *filled([Part(text, "note"), Part(f"  {whereto(note)}", "dim")], left)]
+
+
+def detail_rows(row: Row, titles: dict[str, str]) -> list[list[Part]]:
+    """A call or a note in full, on three rows: where and when, what, how much of it."""
+    if isinstance(row, Note):
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.time))
+        return [
+            [Part(f" {NOTE} note", "accent"), Part(f"  {row.ref}", "strong"), Part(f"  {when}  {row.id}", "dim")],
+            [Part(f" {title(row.text) if row.text is not None else '(blanked)'}")],
+            [Part(f" {whereto(row)}", "dim")],
+        ]
+    view = row.view
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(view.time))
+    who = titles.get(view.session, "")
+    named = f"{title(who)} ({view.id})" if who else view.id
+    return [
+        [
+            Part(f" {title(view.verb)}", "strong"),
+            Part(f"  {row.first_ref}", "accent"),
+            Part(f"  {when}  {named}", "dim"),
+        ],
+        [Part(" "), *command_parts(title(row.asked))],
+        [Part(" "), *shown_parts(row)],
+    ]
+
+
+def shown_parts(call: Call) -> list[Part]:
+    """How a call ended and how much of it was shown."""
+    view = call.view
+    parts = list[Part]()
+    if view.exit_code is not None or call.failed:
+        ended = f"exit {view.exit_code}" if view.exit_code is not None else "failed"
+        parts.append(Part(ended, "failed" if call.failed else "ok"))
+    if view.lines_total:
+        parts.append(Part(f"shown {call.lines:,} of {counted(view.lines_total, 'line')}"))
+    of = f" of {human_bytes(view.bytes_total)}" if view.bytes_total else ""
+    parts.append(Part(f"{human_bytes(view.bytes_shown)}{of} (~{counted(call.tokens, 'token')})"))
+    if view.truncated:
+        parts.append(Part("cut", "interrupted"))
+    if call.again:
+        parts.append(Part(f"{counted(call.again, 'line')} shown again", "evicted"))
+    return joined(parts)
+
+
+def joined(parts: list[Part]) -> list[Part]:
+    """Parts with dots between them."""
+    made = list[Part]()
+    for part in parts:
+        made += [Part(" · ", "dim"), part] if made else [part]
+    return made
+
+
+def bar(share: float, cells: int) -> tuple[str, str]:
+    """A share as (filled, empty) cells; a little is never nothing, and not quite all never all."""
+    full = round(share * cells)
+    full = min(max(full, 1 if share else 0), cells - (share < 1))
+    return "━" * full, "━" * (cells - full)
+
+
+def totals_rows(told: Totalled | None) -> list[list[Part]]:
+    """What the calls come to, on two rows; None before it has been counted."""
+    if told is None:
+        return [[Part(" counting…", "dim")], []]
+    totals, unseen = told.totals, len(told.missed)
+    first = [
+        Part(counted(totals.calls, "call") + (f", {totals.cut:,} cut" if totals.cut else ""), "strong"),
+        Part(f"captured {human_bytes(totals.captured_bytes)}"),
+        Part(f"shown {human_bytes(totals.shown_bytes)} (~{counted(totals.tokens, 'token')})"),
+        Part(f"saved {human_bytes(totals.saved_bytes)}", "ok"),
+    ]
+    full, empty = bar(totals.share, 12)
+    second = [
+        *(Part(" "), Part(full, "running"), Part(f"{empty} ", "dim")),
+        Part(f"seen {percent(totals.share)} of {counted(totals.captured_lines, 'line')}"),
+        Part(" · ", "dim"),
+        Part(f"re-read {percent(totals.again_ratio)}"),
+        Part(" · ", "dim"),
+        Part(_unseen(unseen), "failed" if unseen else "ok" if told.looked >= 1 else "dim"),
+        Part(f" so far, {told.looked:.0%} looked at" if told.looked < 1 else "", "dim"),
+        Part(f", {counted(told.skipped, 'large output')} not looked at" if told.skipped else "", "dim"),
+    ]
+    return [[Part(" "), *joined(first)], second]
+
+
+def _unseen(count: int) -> str:
+    return f"{OVERLOOKED} {counted(count, 'overlooked failure')}" if count else "no overlooked failure"

@@ -1,0 +1,144 @@
+"""What a timeline reads, step by step and off the UI's thread: calls, the notes between them, and which are wanted."""
+
+import time
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sightline.store.audit.notes import list_notes
+from sightline.store.audit.timeline import Call, Timeline, Wanted, filtered
+from sightline.store.records import Note
+from sightline.store.store import Store
+
+Row = Call | Note
+
+CALLS_A_STEP = 2_000
+"""New calls that are taken in at a time: about a tenth of a second, after which the UI gets word."""
+
+STEP_SECONDS = 0.1
+"""How long calls are looked through for a text before the UI gets word."""
+
+FIRST_LOOK = 200
+"""Calls that are shown before all others have been read: more than fit on a screen."""
+
+
+class Reading(NamedTuple):
+    """How a timeline stands.
+
+    Attributes:
+        rows: what is to be shown, oldest first; None where that has not been read far enough to be shown.
+        calls: all calls that have been read, wanted or not.
+        done: share of the work that is done, 1 where nothing is left.
+        titles: what a person calls sessions, by their names.
+    """
+
+    rows: Sequence[Row] | None
+    calls: Sequence[Call]
+    done: float
+    titles: dict[str, str]
+
+
+class CallReader:
+    """Reads the calls of one session, or of all. One thread at a time may use it."""
+
+    def __init__(self, store: Store, session: str | None = None) -> None:
+        """Prepare; nothing is read before `step`."""
+        self._store = store
+        self._session = session
+        self._timeline = Timeline(store, session=session)
+        self._total = 0
+        self._wanted = Wanted()
+        self._matched = list[int]()  # places of the calls that are wanted
+        self._looked_at = 0
+        self._texts = dict[str, bool]()  # by id, whether a call holds the text
+
+    def step(self, wanted: Wanted) -> Reading:
+        """Read on for a moment. Raises as the store does."""
+        titles = {session.name: session.title for session in self._store.index.sessions() if session.title}
+        if not self._total:
+            self._total = max(self._store.index.newest_view(), 1)
+            if self._total > CALLS_A_STEP and wanted == Wanted():
+                return Reading(self._with_notes(self._timeline.newest(FIRST_LOOK), wanted), (), 0.0, titles)
+        changed = self._timeline.refresh(CALLS_A_STEP)
+        calls = self._timeline.calls
+        if self._timeline.behind:
+            return Reading(None, calls, min(len(calls) / max(self._total, len(calls) + 1), 0.99), titles)
+        if wanted == Wanted():
+            self._forget()
+            return Reading(self._with_notes(calls, wanted), calls, 1.0, titles)
+        self._look_through(calls, wanted, changed)
+        rows = self._with_notes([calls[at] for at in self._matched], wanted)
+        return Reading(rows, calls, self._looked_at / max(len(calls), 1), titles)
+
+    def _forget(self) -> None:
+        self._wanted, self._matched, self._looked_at = Wanted(), [], 0
+        self._texts.clear()
+
+    def _look_through(self, calls: Sequence[Call], wanted: Wanted, changed: int) -> None:
+        """Look at calls for a while, from the first one on that is new or another."""
+        if wanted != self._wanted:
+            if wanted.text != self._wanted.text:
+                self._texts.clear()
+            self._wanted, self._matched, self._looked_at = wanted, [], 0
+        if changed < self._looked_at:
+            self._looked_at = changed
+            del self._matched[bisect_left(self._matched, changed) :]
+        ends = time.monotonic() + STEP_SECONDS
+        while self._looked_at < len(calls):
+            if self._is_wanted(calls[self._looked_at], wanted):
+                self._matched.append(self._looked_at)
+            self._looked_at += 1
+            if time.monotonic() > ends:
+                break
+
+    def _is_wanted(self, call: Call, wanted: Wanted) -> bool:
+        if not filtered(self._store, (call,), wanted._replace(text="")):
+            return False
+        if not wanted.text:
+            return True
+        if call.view.id not in self._texts:
+            self._texts[call.view.id] = bool(filtered(self._store, (call,), Wanted(text=wanted.text)))
+        return self._texts[call.view.id]
+
+    def _with_notes(self, calls: Sequence[Call], wanted: Wanted) -> list[Row]:
+        """Calls with the notes that are wanted where they were written; of one session, those on what it asked of."""
+        rows: list[Row] = list(calls)
+        notes = [note for note in list_notes(self._store) if note_is_wanted(note, wanted)]
+        if self._session is not None:
+            of = {name for call in calls for name in call.view.refs} if notes else set()
+            notes = [note for note in notes if self._session in (note.session, note.to) or buffer_of(note) in of]
+        for note in notes:
+            insort(rows, note, key=time_of)
+        return rows
+
+
+def note_is_wanted(note: Note, wanted: Wanted) -> bool:
+    """Whether a filter of calls lets a note through: it has no verb, and nothing of it failed."""
+    if wanted.verb not in ("", "note") or wanted.failed or (wanted.buffer and wanted.buffer != buffer_of(note)):
+        return False
+    return wanted.text.lower() in (note.text or "").lower()
+
+
+def buffer_of(note: Note) -> str:
+    """Name of the buffer that a note is about."""
+    return note.ref.removeprefix("@").partition(":")[0].partition(".")[0]
+
+
+def time_of(row: Row) -> float:
+    """When it was, seconds since the epoch."""
+    return row.time if isinstance(row, Note) else row.view.time
+
+
+def id_of(row: Row) -> str:
+    """What tells a row from all others: the place in the log of what it is about."""
+    return row.id if isinstance(row, Note) else row.view.id
+
+
+def place_of(rows: Sequence[Row], wanted: Row | None) -> int:
+    """Where a row stands, -1 where it does not; it is looked for at its time first."""
+    if wanted is None:
+        return -1
+    when, name = time_of(wanted), id_of(wanted)
+    first, last = bisect_left(rows, when, key=time_of), bisect_right(rows, when, key=time_of)
+    near = next((at for at in range(first, last) if id_of(rows[at]) == name), -1)
+    return near if near >= 0 else next((at for at, row in enumerate(rows) if id_of(row) == name), -1)

@@ -1,0 +1,81 @@
+"""What the calls of a timeline come to, and which failures nobody was shown: counted behind the screen, step by step."""
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sightline.store.audit.overview import Overview
+from sightline.store.audit.timeline import Call, Totals, captured_by, totals_of
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+
+STEP_SECONDS = 0.1
+"""How long buffers are looked through before the UI gets word."""
+
+
+class Missed(NamedTuple):
+    """A failure that nobody was shown: its buffer, stream and first line."""
+
+    buffer: Buffer
+    stream: str
+    line: int
+
+
+class Totalled(NamedTuple):
+    """What has been counted.
+
+    Attributes:
+        totals: of all calls.
+        missed: overlooked failures that have been found, those of the newest buffers first.
+        looked: share of the buffers that have been looked through for these, 1 for all.
+        skipped: how many of them were too large for that.
+    """
+
+    totals: Totals
+    missed: tuple[Missed, ...]
+    looked: float
+    skipped: int
+
+
+class Totalling:
+    """Counts for one session, or for all. One thread at a time may use it."""
+
+    def __init__(self, store: Store, session: str | None = None) -> None:
+        """Prepare; nothing is read before `step`."""
+        self._store = store
+        self._session = session
+        self._overview = Overview(store, session)
+        self._counted: Sequence[Call] | None = None
+        self._captured: list[Buffer] = []
+        self._totals = Totals()
+        self._missed = dict[str, tuple[Missed, ...] | None]()  # None for what is too large
+        self._at = 0
+
+    def step(self, calls: Sequence[Call]) -> Totalled:
+        """Count what these calls come to, and look for what they missed, for a moment. Raises as the store does."""
+        if calls is not self._counted:
+            self._counted, self._at = calls, 0
+            names = [self._session] if self._session is not None else list(self._store.index.session_counts())
+            self._captured = captured_by(self._store, names)[::-1]
+            self._totals = totals_of(calls, self._captured)
+            self._overview.refresh()
+        ends = time.monotonic() + STEP_SECONDS
+        while self._at < len(self._captured) and time.monotonic() < ends:
+            buffer = self._captured[self._at]
+            self._missed[buffer.name] = self._look_at(buffer)
+            self._at += 1
+        looked = [self._missed[buffer.name] for buffer in self._captured if buffer.name in self._missed]
+        found = tuple(one for missed in looked for one in missed or ())
+        share = len(looked) / len(self._captured) if self._captured else 1.0
+        return Totalled(self._totals, found, share, looked.count(None))
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all has been looked at."""
+        return self._counted is not None and self._at >= len(self._captured)
+
+    def _look_at(self, buffer: Buffer) -> tuple[Missed, ...] | None:
+        failures = self._overview.overlooked(buffer)
+        if failures is None:
+            return None
+        return tuple(Missed(buffer, one.places[0].stream, one.places[0].first) for one in failures)
