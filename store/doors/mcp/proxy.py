@@ -175,12 +175,16 @@ class Proxy:
             is_batch = text.lstrip()[:1] == "["
             messages = [span.value for span in parse(text, _batch)] if is_batch else [parse(text, _message)]
         except (UnicodeDecodeError, NotPlain):
-            messages = []
+            self.pass_on(iter((line,)))
+            return
         if not messages or not self._rewrite(text, messages):
             self._client.write_pieces(iter((line,)))
 
     def pass_on(self, pieces: Iterator[bytes]) -> None:
-        """Send a server's long line as it comes; an answer's end, once the log has it. Raises BrokenPipeError."""
+        """Send a line of the server that is not read, as it comes; an answer's end, once the log has it.
+
+        Raises BrokenPipeError.
+        """
         self._client.write_pieces(self._passing(LongLine(pieces)))
 
     def _passing(self, line: LongLine) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ _SPACE = " \t\r\n"
 
 
 class NotPlain(ValueError):
-    """The text is no JSON, or a key stands twice in an object, so that readers may differ on what it says."""
+    """The text is no JSON that is read here, or a key stands twice in an object, so that readers may differ on it."""
 
 
 class Span(NamedTuple):
@@ -59,8 +59,8 @@ def parse(text: str, reader: Reader) -> Any:
     """The value of a whole text. Raises NotPlain."""
     try:
         value, end = reader(text, _space(text, 0))
-    except (IndexError, RecursionError, json.JSONDecodeError) as error:
-        raise NotPlain("not JSON, or nested too deeply") from error
+    except (IndexError, RecursionError, ValueError) as error:  # ValueError: no JSON, or a number of thousands of digits
+        raise NotPlain("not JSON, nested too deeply, or a number too long") from error
     if text[end:].strip(_SPACE):
         raise NotPlain("something follows the value")
     return value

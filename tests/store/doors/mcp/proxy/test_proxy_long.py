@@ -63,6 +63,20 @@ def test_a_long_answer_of_a_tool_that_is_not_kept_passes_and_is_logged(client: C
     assert json.loads(long.view.request)["arguments"] == {"a": 1}
 
 
+def test_an_answer_that_cannot_be_read_passes_and_is_logged_and_nothing_waits_for_it(
+    client: Callable[..., Client],
+) -> None:
+    through = client("--session", "mine")
+    unread = '{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"a"}],"n":' + "9" * 5_000 + "}}\n"
+    passed = through.ask("tools/call", unread, name="big", arguments={})
+    assert passed == unread.replace("$ID", "1").encode()
+    assert "@tool_" in through.call(text_result("a line\n" * 3_000))["content"][0]["text"]
+    through.close()
+    with through.store() as store:
+        texts = [view_text(store, one) for one in list_views(store, session="mine")]
+    assert texts[1:] == [f"[{len(passed):,} bytes, passed on as they came]\n"]
+
+
 @pytest.mark.parametrize("end", [b'"id":7}', b'{"id":7', b"", b'"x":{"id":7}}\n'])
 def test_an_answer_that_breaks_off_answers_nothing(end: bytes) -> None:
     reading, _ = read_in_pieces(b'{"jsonrpc":"2.0","result":{"text":"' + b"x" * 2_000 + end, [1_000])

@@ -21,10 +21,11 @@ SMALL = [
     '{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"image","data":"iVBORw==","mimeType":"image/png"}]}}\n',
     '{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"novel","of":["unknown",1e400]}],"vendor":{"x":null}}}\n',
     '{"jsonrpc":"2.0","id":$ID,"result":{"structuredContent":{"a":1},"content":[]}}\n',
+    '{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"","n":' + "9" * 5_000 + "}]}}\n",
 ]
 
 
-@pytest.mark.parametrize("line", SMALL)
+@pytest.mark.parametrize("line", SMALL, ids=lambda line: line[:60])
 def test_small_and_strange_answers_pass_as_they_came(client: Make, line: str) -> None:
     through = client()
     number = through.request("tools/call", line, name="big", arguments={})

@@ -65,7 +65,9 @@ def test_an_object_without_a_member_keeps_all_others_as_they_were(value: Any, da
         '{"a":"\t"}',
         '{"a":1 "b":2}',
         '{"a":' + "[" * 100_000 + "}",
+        '{"a":' + "9" * 5_000 + "}",
     ],
+    ids=lambda text: text[:20],
 )
 def test_what_is_no_plain_json_object_is_not_taken(text: str) -> None:
     with pytest.raises(NotPlain):
