@@ -116,6 +116,8 @@ def _own_streams() -> tuple[int, int]:
     """Standard input and output for the protocol alone: nothing else in this process can read the one, or disturb the
     other."""
     source, sink = os.dup(0), os.dup(1)
+    for fd in (source, sink):
+        os.set_blocking(fd, True)  # whoever had them before may have left them otherwise
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)

@@ -141,14 +141,21 @@ class StdioServer:
         else:
             answers = _Answers(sum(isinstance(one, Request | Invalid) for one in message.messages), self._write)
             for one in message.messages:
-                self._take(one, answers.add)
+                self._take(one, answers.add, answers.withdraw)
 
-    def _take(self, message: Message, send: _Send) -> None:
+    def _take(self, message: Message, send: _Send, withdraw: Callable[[], None] | None = None) -> None:
+        """Do what a message asks for.
+
+        Args:
+            message: the message.
+            send: takes its answer.
+            withdraw: called in the place of that where the client has cancelled it.
+        """
         match message:
             case Invalid():
                 send(error_of(message.id, message.code, message.message))
             case Request():
-                self._request(message, send)
+                self._request(message, send, withdraw)
             case Notification():
                 self._notified(message)
             case Response():
@@ -157,14 +164,14 @@ class StdioServer:
     def _notified(self, message: Notification) -> None:
         """Of notifications only a cancellation says anything; one of an unknown or finished request is none."""
         number = message.params.get("requestId")
-        if message.method != "notifications/cancelled" or not isinstance(number, int | str):
+        if message.method != "notifications/cancelled" or not isinstance(number, int | str) or isinstance(number, bool):
             return
         with self._lock:
             call = self._calls.pop(number, None)
         if call is not None:
             call.cancel()
 
-    def _request(self, message: Request, send: _Send) -> None:
+    def _request(self, message: Request, send: _Send, withdraw: Callable[[], None] | None) -> None:
         method, params = message.method, message.params
         try:
             context = context_of(method, params, self._opened)
@@ -176,6 +183,8 @@ class StdioServer:
             send(error_of(message.id, rejection.code, rejection.message, rejection.data))
             return
         call = Call(method, params, context, lambda outcome: self._answered(message.id, call, outcome, send))
+        if withdraw:
+            call.at_cancel(withdraw)
         if method in ("initialize", "server/discover"):
             call.answer(introduction(context, self._service.instructions()))
         elif method == "ping":
@@ -273,7 +282,7 @@ class StdioServer:
 
 
 class _Answers:
-    """The answers to one batch, sent together once the last one is there."""
+    """The answers to one batch, sent together once the last one is there; those to cancelled requests never come."""
 
     def __init__(self, expected: int, write: Callable[[bytes], None]) -> None:
         self._expected = expected
@@ -287,4 +296,12 @@ class _Answers:
             self._answers.append(answer)
             complete = len(self._answers) == self._expected
         if complete:
+            self._write(encode(self._answers))
+
+    def withdraw(self) -> None:
+        """One answer less is to come."""
+        with self._lock:
+            self._expected -= 1
+            complete = len(self._answers) == self._expected
+        if complete and self._answers:
             self._write(encode(self._answers))

@@ -188,6 +188,54 @@ def test_the_version_that_has_batches_gets_their_answers_together(connect: Calla
     assert {answer["id"] for answer in client.heard[-1]} == {"a", "b", None}
 
 
+def test_a_batch_is_answered_without_the_requests_that_were_cancelled(
+    connect: Callable[..., Any], tmp_path: Path
+) -> None:
+    client = connect(version="2025-03-26")
+    os.mkfifo(tmp_path / "begun")
+    command = {"name": "run_command", "arguments": {"command": "echo > begun; sleep 1000"}}
+    batch = [
+        {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": command},
+        {"jsonrpc": "2.0", "id": "b", "method": "ping"},
+    ]
+    client.write(json.dumps(batch).encode())
+    (tmp_path / "begun").read_text()
+    client.cancel("a")
+    assert client.answer("b")["result"] == {}
+    assert client.heard[-1] == [client.answer("b")]
+    client.write(json.dumps(batch[1:]).encode())
+    client.until(lambda: client.heard[-2:] == [[client.answer("b")]] * 2)
+
+
+def test_a_cancellation_without_an_id_cancels_nothing(client: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    arguments = {"command": "cat go"}
+    params = {"name": "run_command", "arguments": arguments}
+    client.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode())
+    client.cancel(True)
+    assert client.request("ping") == {}
+    (tmp_path / "go").write_text("went\n")
+    client.until(lambda: "went" in str(client.heard[-1]))
+    assert client.heard[-1]["id"] == 1
+
+
+def test_pipes_that_do_not_block_are_waited_for(tmp_path: Path) -> None:
+    source, requests = os.pipe()
+    answers, sink = os.pipe()
+    for fd in (source, sink):
+        os.set_blocking(fd, False)
+    program = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store")}
+    with subprocess.Popen(program, stdin=source, stdout=sink, cwd=tmp_path, env=environment) as server:
+        os.close(source)
+        os.close(sink)
+        with open(answers, "rb") as heard, open(requests, "wb", buffering=0) as told:
+            for number in range(2):  # the second one finds a server that has waited for it
+                told.write(b'{"jsonrpc":"2.0","id":%d,"method":"tools/list"}\n' % number)
+                assert json.loads(heard.readline())["id"] == number
+    assert server.returncode == 0
+
+
 def test_nothing_heavy_is_loaded_for_serving_and_little_before_a_call(tmp_path: Path) -> None:
     program = (
         "import json, sys\n"
