@@ -7,7 +7,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 LINE_LIMIT_BYTES = 64 << 20
@@ -79,14 +79,11 @@ class LineReader:
     Args:
         fd: what is read; it stays the caller's to close.
         limit: bytes of the longest line that is handed out.
-        overflow: takes the pieces of a longer line as they come, the newline last where it has one; without it they
-            are dropped.
     """
 
-    def __init__(self, fd: int, *, limit: int = LINE_LIMIT_BYTES, overflow: Callable[[bytes], object] | None = None):
+    def __init__(self, fd: int, *, limit: int = LINE_LIMIT_BYTES) -> None:
         self._fd = fd
         self._limit = limit
-        self._overflow = overflow
         self._held = bytearray()
         self._ended = False
 
@@ -111,10 +108,6 @@ class LineReader:
                 line, self._held = bytes(self._held), bytearray()
                 return line or None
 
-    def __iter__(self) -> Iterator[bytes]:
-        while (line := self.read()) is not None:
-            yield line
-
     def _fill(self) -> bool:
         if self._ended:
             return False
@@ -127,11 +120,9 @@ class LineReader:
         size = 0
         while True:
             at = self._held.find(b"\n")
-            piece = bytes(self._held if at < 0 else memoryview(self._held)[: at + 1])
-            del self._held[: len(piece)]
-            size += len(piece) - (at >= 0)
-            if self._overflow and piece:
-                self._overflow(piece)
+            skipped = at if at >= 0 else len(self._held)
+            size += skipped
+            del self._held[: skipped + 1]
             if at >= 0 or not self._fill():
                 raise LineTooLong(size)
 
