@@ -1,6 +1,7 @@
 """Who calls, as far as a request and the environment tell: client, harness, its session and its tool call."""
 
 import os
+import re
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -52,7 +53,7 @@ def caller_of(context: Context, environment: Mapping[str, str] = os.environ) -> 
 
 
 def _caller(context: Context, around: Session) -> Caller:
-    name = context.client.partition(" ")[0]
+    name = _name_of(context.client)
     harness = _HARNESSES.get(name, safe_name(name) if name else around.harness)
     session = _first(context.meta, _SESSION_KEYS)
     if not session and around.harness == harness != SHELL:
@@ -60,6 +61,14 @@ def _caller(context: Context, around: Session) -> Caller:
     if harness == SHELL:  # to the verbs that means a person
         harness = "mcp"
     return Caller(harness, session, _first(context.meta, _TOOL_USE_KEYS), context.client)
+
+
+def _name_of(client: str) -> str:
+    """``Visual-Studio-Code`` of ``Visual Studio Code 1.106.0``."""
+    first, *more = client.split() or [""]
+    if more and re.match(r"v?[0-9]", more[-1]):
+        more.pop()
+    return "-".join([first, *more])
 
 
 def room_of(caller: Caller) -> Room:

@@ -116,7 +116,7 @@ def opened_by(params: Mapping[str, Any]) -> Context:
 
 def client_label(info: Any) -> str:
     """``claude-code 2.1.329`` of a client's own name and version; empty where it gives no name."""
-    if not isinstance(info, dict) or not isinstance(info.get("name"), str):
+    if not isinstance(info, dict) or not isinstance(info.get("name"), str) or not info["name"].split():
         return ""
     version = info.get("version")
     label = " ".join(f"{info['name']} {version if isinstance(version, str) else ''}".split())

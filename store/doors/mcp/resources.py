@@ -154,7 +154,7 @@ def read(asking: Asking, uri: str, context: Context) -> Reply:
         raise Rejected(INVALID_PARAMS, f"{error.message}: {error.hint}", {"uri": uri}) from None
     body = reply.body
     last, end = _last_line(reply), int(reply.fields["total_lines"])
-    wanted = min(address.last or target.last or end, end)
+    wanted = min((address.last if address.lines else target.last) or end, end)
     if last < wanted:
         body = (*body, Segment(markers.elision(target.ref, last + 1, wanted) + "\n"))
     return reply._replace(body=body, shows=reply.shows._replace(request=logged))

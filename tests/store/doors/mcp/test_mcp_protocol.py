@@ -92,3 +92,8 @@ def test_whatever_a_client_calls_itself_is_one_short_line(info: Any) -> None:
     label = client_label({"name": info, "version": info})
     assert label == " ".join(label.split())
     assert len(label) <= 100
+
+
+@pytest.mark.parametrize("info", [None, {}, {"version": "1"}, {"name": " ", "version": "1"}, {"name": 1}])
+def test_a_client_without_a_name_has_no_label(info: Any) -> None:
+    assert client_label(info) == ""

@@ -75,6 +75,7 @@ def test_what_a_page_cannot_hold_is_marked_where_it_is_missing(client: Any, ref:
     assert lines == [str(n + 1) for n in range(len(lines))]
     left = 30000 - len(lines)
     assert marker == f"[… {left:,} lines elided: {ref}:{len(lines) + 1}-30000 …]"
+    assert text_of(client, BASE + ref[1:] + ":7-8?from=1").splitlines() == [*lines, marker]  # the query says which
 
 
 def test_an_empty_output_reads_as_empty(client: Any) -> None:

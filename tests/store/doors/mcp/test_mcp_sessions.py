@@ -25,6 +25,8 @@ CLAUDE = {"CLAUDE_CODE_SESSION_ID": "aaa"}
         ("", {}, CLAUDE, ("claude-code", "aaa", "")),
         ("", {}, {}, ("mcp", "", "")),
         ("shell 1", {}, {}, ("mcp", "", "")),
+        ("Visual Studio Code 1.106.0", {}, {}, ("Visual-Studio-Code", "", "")),
+        ("some tool", {}, {}, ("some-tool", "", "")),
     ],
 )
 def test_a_caller_is_known_by_what_it_tells_and_what_surrounds_it(
