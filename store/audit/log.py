@@ -84,7 +84,8 @@ class Appending:
         try:
             return self._added(self._now(), header, entry, durable)
         finally:
-            fcntl.flock(self._fd, fcntl.LOCK_UN)
+            if self._fd >= 0:
+                fcntl.flock(self._fd, fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Close the file."""

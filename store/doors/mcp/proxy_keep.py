@@ -112,10 +112,11 @@ class ResultKeeper:
         return self._file
 
     def _index(self) -> None:
-        while not self._is_over.is_set():
+        is_last = False
+        while not is_last:
             self._has_logged.wait()
             self._has_logged.clear()
-            self._is_over.wait(INDEXED_WITHIN_SECONDS)
+            is_last = self._is_over.wait(INDEXED_WITHIN_SECONDS)
             try:
                 self._catch_up()
             except Exception as error:  # the log has it, and the server's lines pass on

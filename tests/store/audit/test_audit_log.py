@@ -148,6 +148,21 @@ def test_a_file_kept_open_goes_on_where_it_ends_now(path: str, others: list[Call
                 other(path)
 
 
+def test_a_file_kept_open_in_a_folder_that_is_gone_says_so_and_goes_on_in_one_that_is_back(tmp_path: Path) -> None:
+    folder = tmp_path / "audit"
+    folder.mkdir()
+    entry = {"kind": "view", "refs": [], "text": ["mine"]}
+    with contextlib.closing(log.Appending(str(folder / "s.jsonl"))) as file:
+        file.append(HEADER, entry)
+        folder.rename(tmp_path / "elsewhere")
+        for _ in range(2):
+            with pytest.raises(FileNotFoundError):
+                file.append(HEADER, entry)
+        folder.mkdir()
+        file.append(HEADER, entry)
+        assert log.verify(file.path) == 2
+
+
 APPEND_MANY = """
 import sys
 from sightline.store.audit import log
