@@ -251,19 +251,21 @@ class StdioServer:
             acknowledged.wait()
             call.while_open(lambda: self._send(notification_of(UPDATED, {"_meta": meta, "uri": uri})))
 
-        for uri in wanted_uris(call.params.get("notifications")):
-            desk, key = service.desk(), (number, uri)
-            try:
-                ref = desk.ref_of(uri, call)
-            except Rejected:
-                continue  # what is not acknowledged is not watched
-            honoured.append(uri)
-            call.at_cancel(partial(desk.watch.remove, key))
-            desk.watch.add(key, ref, uri, tell)
-        filtered = {"resourceSubscriptions": honoured} if honoured else {}
-        params = {"_meta": meta, "notifications": filtered}
-        call.while_open(lambda: self._send(notification_of("notifications/subscriptions/acknowledged", params)))
-        acknowledged.set()
+        try:
+            for uri in wanted_uris(call.params.get("notifications")):
+                desk, key = service.desk(), (number, uri)
+                try:
+                    ref = desk.ref_of(uri, call)
+                except Rejected:
+                    continue  # what is not acknowledged is not watched
+                honoured.append(uri)
+                call.at_cancel(partial(desk.watch.remove, key))
+                desk.watch.add(key, ref, uri, tell)
+            filtered = {"resourceSubscriptions": honoured} if honoured else {}
+            params = {"_meta": meta, "notifications": filtered}
+            call.while_open(lambda: self._send(notification_of("notifications/subscriptions/acknowledged", params)))
+        finally:
+            acknowledged.set()  # or the watch would wait for good
 
     def _end_subscriptions(self) -> None:
         with self._lock:

@@ -1,5 +1,6 @@
 """Telling clients that an output they have subscribed to has grown, or has ended; in both eras' ways."""
 
+import sqlite3
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
@@ -76,7 +77,10 @@ class Watch:
                 self._look(ref)
 
     def _look(self, ref: str) -> None:
-        state = self._state_of(ref)
+        try:
+            state = self._state_of(ref)
+        except (sqlite3.Error, OSError):  # the next look may find the store in order again
+            return
         with self._lock:
             if state == self._seen.get(ref):
                 return
