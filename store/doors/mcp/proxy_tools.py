@@ -17,6 +17,7 @@ _READ = (
     "Read more of one, in one way: lines, bytes (offset, limit), search or JSON path. Where a result has several "
     "blocks, .0, .1 … after the ref name them."
 )
+_REFS = "such as @tool_a1b2c3, @tool_a1b2c3.1"
 _REF = re.compile(r"@(?:(?:cmd|file|tool)_[0-9a-f]|last\b|sha256:)")
 
 
@@ -46,7 +47,8 @@ class Names:
             {
                 **tool,
                 "name": self._given[tool["name"]],
-                "description": _KEPT + (_READ if tool["name"] == READ_OUTPUT else tool["description"]),
+                "description": _KEPT + (_READ if tool["name"] == READ_OUTPUT else _of_results(tool["description"])),
+                "inputSchema": _schema(tool["inputSchema"]),
             }
             for tool in definitions(ADDED)
         ]
@@ -67,6 +69,18 @@ class Names:
     def _free(self, verb: str) -> str:
         names = (verb, *(_renamed(verb, number) for number in range(1, len(self._taken) + 2)))
         return next(name for name in names if name not in self._taken)
+
+
+def _of_results(text: str) -> str:
+    """What is told of commands, told of results: there is no command here that ``@last`` could be."""
+    return text.replace("@cmd_", "@tool_")
+
+
+def _schema(schema: dict[str, Any]) -> dict[str, Any]:
+    properties: dict[str, Any] = schema["properties"]
+    if "ref" in properties:
+        properties = {**properties, "ref": {**properties["ref"], "description": _REFS}}
+    return {**schema, "properties": properties}
 
 
 def _renamed(verb: str, number: int) -> str:
