@@ -35,7 +35,9 @@ def asked(store: Store) -> Buffer:
     """An output that was shown three times."""
     buffer = add(store, "cmd_00000a", "seq", numbered(100))
     reply(store, buffer, "[head of it]\nline 1\nline 2\n", (1, 2), verb="run_command", truncated=True)
-    reply(store, buffer, "40:line 40\n42:line 42\n", (40, 40), (42, 42), verb="query", request={"pipeline": "grep -n 4"})
+    reply(
+        store, buffer, "40:line 40\n42:line 42\n", (40, 40), (42, 42), verb="query", request={"pipeline": "grep -n 4"}
+    )
     more = (Shown("cmd_00000a", "out", 1, 100),)
     reply(store, buffer, "\x1b[31m100 [b]\n", verb="query", request={"pipeline": "wc -l"}, asked=more, session=OTHER)
     return buffer

@@ -15,9 +15,8 @@ from sightline.tui.messages import PlaceChanged
 from sightline.tui.output.folding import START, Place
 from sightline.tui.output.hexdump import ROW_BYTES
 from sightline.tui.output.painting import LOOKS
+from sightline.tui.widgets.audited import Audited
 from sightline.tui.widgets.line_strips import NOTHING, Drawn, Highlighter, LineStrips
-from sightline.tui.widgets.overview_strip import OverviewStrip
-from sightline.tui.widgets.row_scroll import RowScroll
 from sightline.tui.widgets.styled import Styled
 from sightline.tui.widgets.viewer_opening import Opened, Opening
 from sightline.tui.widgets.viewer_rows import Rows
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from sightline.tui.widgets.viewer_failures import Failing
     from sightline.tui.widgets.viewer_search import Searching
 
-AUDIT_SECONDS = 0.1  # after an output is there, and after the store has changed, who has seen what is read
-AUDIT_GROWN_SECONDS = 0.5  # while it grows: what is new nobody has seen, and that needs no reading
 LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
@@ -38,7 +35,7 @@ _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
 _SINGLE = {"out": "standard output", "err": "standard error"}
 
 
-class OutputView(Styled, RowScroll, can_focus=True):
+class OutputView(Styled, Audited, can_focus=True):
     """Both streams in order of arrival, with line numbers; lines of stderr carry a bar.
 
     Attributes:
@@ -76,8 +73,6 @@ class OutputView(Styled, RowScroll, can_focus=True):
         self.selecting = Selecting(self)
         self._searching: Searching | None = None
         self._failing: Failing | None = None
-        self._auditing: Auditing | None = None
-        self._audit_is_due = False
         self._look = LOOKS[0]
         self._wraps = wraps
         self.column = 0
@@ -148,17 +143,6 @@ class OutputView(Styled, RowScroll, can_focus=True):
         """Of what has failed, mark the lines that say why."""
         if self.is_attached and self.opened is not None and self.opened.is_of(of.buffer):
             self.failing.begin()
-
-    def audit_soon(self, *, grown: bool = False) -> None:
-        """Have it read soon who has seen what, and what was noted: that may have changed, or only lines have come."""
-        if not self._audit_is_due:
-            self._audit_is_due = True
-            self.set_timer(AUDIT_GROWN_SECONDS if grown else AUDIT_SECONDS, self._read_audit)
-
-    def _read_audit(self) -> None:
-        self._audit_is_due = False
-        if self.is_attached and self.opened is not None:
-            self.auditing.read()
 
     def _same_place(self, before: Opened, opened: Opened) -> int:
         """The number that what is at the top of the screen has there."""
@@ -246,26 +230,6 @@ class OutputView(Styled, RowScroll, can_focus=True):
 
             self._auditing = Auditing(self)
         return self._auditing
-
-    @property
-    def audited(self) -> "Auditing | None":
-        """Who has seen what of it, once that has been wanted."""
-        return self._auditing
-
-    @property
-    def overview(self) -> OverviewStrip:
-        """The strip beside it, on which the whole of it stands."""
-        if self._vertical_scrollbar is None:
-            self._vertical_scrollbar = OverviewStrip()
-            self._vertical_scrollbar.display = False
-            self.app._start_widget(self, self._vertical_scrollbar)
-        assert isinstance(self._vertical_scrollbar, OverviewStrip)
-        return self._vertical_scrollbar
-
-    @property
-    def vertical_scrollbar(self) -> OverviewStrip:
-        """What Textual has it scrolled by: the overview."""
-        return self.overview
 
     def is_failure(self, drawn: Drawn) -> bool:
         """Whether a line is known to say what failed."""

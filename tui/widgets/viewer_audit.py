@@ -236,8 +236,9 @@ class Auditing:
         if found.serial != self._serial or self._step is None or not self._viewer.is_attached:
             return
         overlooked, self._step = self._step.to == "overlooked", None
-        if found.marks.session == self.session:
+        if found.marks.session == self.session and found.marks is not self.marks:
             self.marks = found.marks
+            self.read()  # for the overview
         self._at = found.text if found.number and overlooked else ""
         if found.number:
             self._viewer.go_near(found.number)
