@@ -9,6 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 ELLIPSIS = "…"
+LEAST_LEFT = 8  # cells of a row that what stands at its right never takes
 
 
 class Part(NamedTuple):
@@ -54,7 +55,7 @@ def fitted(parts: Sequence[Part], width: int) -> list[Part]:
 def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, styles: dict[str, Style]) -> Strip:
     """One row: some parts at its left end, some at its right, which are left out where they would take it all."""
     at_right = width_of(right)
-    if at_right > width - 8:
+    if at_right > width - LEAST_LEFT:
         right, at_right = (), 0
     kept = fitted(left, max(width - at_right - (1 if right else 0), 0))
     at_left = width_of(kept)

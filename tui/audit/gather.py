@@ -6,6 +6,7 @@ from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, failures_if_quick, failures_of
 from sightline.store.audit.notes import list_notes
 from sightline.store.audit.spans import Span
+from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.audit.marks import Marks, Remark
@@ -34,8 +35,13 @@ def gather(store: Store, buffer: Buffer, session: str = "", *, known: Failures =
     whole = coverage_of(store, buffer)
     if thorough:
         failures: Failures = failures_of(store, buffer)
+    elif buffer.state == "running":
+        failures = known
     else:
-        failures = known if buffer.state == "running" else failures_if_quick(store, buffer)
+        try:
+            failures = failures_if_quick(store, buffer)
+        except SightlineError:  # it is gone, which whoever shows it says
+            failures = None
     remarks = tuple(_remarks(store, buffer))
     names = {name: session_name(store, name) for name in (*whole.sessions, *((session,) if session else ()))}
     return Marks(whole, session, failures, remarks, names)
@@ -52,7 +58,10 @@ def _remarks(store: Store, buffer: Buffer) -> Iterator[Remark]:
     for note in list_notes(store, buffer=buffer.name):
         if note.text is None:
             continue  # blanked
-        target = store.resolve(note.ref)
+        try:
+            target = store.resolve(note.ref)
+        except SightlineError:
+            continue  # likewise
         first, last = target.first or 1, target.last or target.first or 1  # on a whole stream: at its beginning
         if target.stream == "all":
             yield Remark(note, _by_stream(store, buffer, first, last))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sightline.store.records import Buffer
 from sightline.tui.messages import PlaceChanged
 from sightline.tui.safe import title
-from sightline.tui.strips import Part, fitted
+from sightline.tui.strips import LEAST_LEFT, Part, fitted, width_of
 from sightline.tui.widgets.bar import Bar
 from sightline.tui.widgets.divider import Dragging
 from sightline.tui.wording import MARKS, PIN, facts, state_of
@@ -56,16 +56,19 @@ class Info(Bar):
         self.say((named, self._where()), (told, fitted(self._place.seen, self.size.width - _LEAST_FACTS)))
 
     def _where(self) -> list[Part]:
+        """The place, and of the notes those that there is room for."""
         place = self._place
         parts = [Part(f" {place.count}", "key")] if place.count else []
-        for note in place.notes:
-            parts += [Part(f" {title(note)}", "accent"), Part(" ·", "dim")]
-        if place.following:
-            parts.append(Part(" following", "running"))
+        at = [Part(" following", "running")] if place.following else []
         if place.total:
-            parts.append(Part(f" {place.first:,}-{place.last:,}"))
-            parts.append(Part(f" of {place.total:,} ", "dim"))
-        return parts
+            at += [Part(f" {place.first:,}-{place.last:,}"), Part(f" of {place.total:,} ", "dim")]
+        left = self.size.width - LEAST_LEFT - width_of(parts) - width_of(at)
+        for note in place.notes:
+            told = [Part(f" {title(note)}", "accent"), Part(" ·", "dim")]
+            if width_of(told) <= left:
+                parts += told
+                left -= width_of(told)
+        return [*parts, *at]
 
     def on_mouse_down(self) -> None:
         """Take hold of it."""

@@ -64,7 +64,7 @@ class Auditing:
         self._viewer = viewer
         self._serial = 0  # of the output that is meant; what is read for older ones is dropped
         self._step: Step | None = None
-        self._at = ""  # which of the overlooked failures one has come to
+        self._at = 0, ""  # at which line one has come to which of the overlooked failures
         self._pointed: Pointed | None = None
         self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
         self.marks: Marks | None = None
@@ -80,7 +80,7 @@ class Auditing:
         """Another output is shown."""
         self._serial += 1
         self.marks = self._step = self._pointed = None
-        self._at = ""
+        self._at = 0, ""
         self._viewer.overview.show(())
 
     def _plan_read(self) -> Callable[[], Read] | None:
@@ -177,13 +177,14 @@ class Auditing:
         """What there is to say of where one is."""
         if self._step is not None:
             return ["looking…"]
-        return [*([self._pointed.what] if self._pointed else []), *([self._at] if self._at else [])]
+        at = [self._at[1]] if self._at[0] and self._at[0] == self._viewer.target else []
+        return [*([self._pointed.what] if self._pointed else []), *at]
 
     # whose eyes
 
     def restrict(self, session: str) -> None:
         """Count only what one session was shown; everyone with an empty name."""
-        self.session, self._at = session, ""
+        self.session, self._at = session, (0, "")
         self.read()
 
     def next_session(self, steps: int) -> str:
@@ -239,7 +240,7 @@ class Auditing:
         if found.marks.session == self.session and found.marks is not self.marks:
             self.marks = found.marks
             self.read()  # for the overview
-        self._at = found.text if found.number and overlooked else ""
+        self._at = (found.number, found.text) if overlooked else (0, "")
         if found.number:
             self._viewer.go_near(found.number)
         else:
