@@ -4,13 +4,11 @@ A look from here is no use of an output: the order of the list stays as it is.
 """
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.audit.sessions import current_session
 from sightline.store.audit.views import record_view
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.profile import load_profile
@@ -28,11 +26,9 @@ from sightline.store.tools import read_output as read_verb
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, deliver, error_reply
 from sightline.tui.asked import SHOW, Part, Pipeline
+from sightline.tui.person import person_session
 from sightline.tui.places import Hit
 from sightline.tui.texts import Lines, Spool, Text
-
-CLIENT = "inspector"
-"""What the log calls a person's session here."""
 
 _NUMBERED = re.compile(r"(?:(@[^\s:]+):)?([0-9]{1,15})[:-]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -73,9 +69,8 @@ class Answer(NamedTuple):
 
 
 def person(store: Store) -> Asking:
-    """Who asks in the inspector: a session of its own, a person's whatever the inspector was started from."""
-    name = f"{CLIENT}-{os.getpid()}-{os.urandom(3).hex()}"
-    return Asking(store, current_session({}, name=name, client=CLIENT), bar_call, load_profile(store.settings.profile))
+    """Who asks in the inspector, with the verbs as the query bar takes them."""
+    return Asking(store, person_session(), bar_call, load_profile(store.settings.profile))
 
 
 def bar_call(verb: str, **arguments: Any) -> str:

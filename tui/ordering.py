@@ -1,12 +1,13 @@
 """In which orders the list can stand, and by what its rows can be grouped. Pure functions of entries."""
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sightline.tui.columns import Columns, Entries
 
 RECENT = "recent"
+SEEN = "seen"
 
 _SORTS: dict[str, Callable[[Columns], Callable[[int], Any]]] = {
     RECENT: lambda columns: lambda place: -columns.used[place],
@@ -16,8 +17,8 @@ _SORTS: dict[str, Callable[[Columns], Callable[[int], Any]]] = {
     "exit": lambda columns: lambda place: -columns.exit[place],
     "command": lambda columns: columns.titles.__getitem__,
 }
-SORTS = tuple(_SORTS)
-"""Largest, longest and worst first; commands from A to Z."""
+SORTS = (RECENT, SEEN, *(sort for sort in _SORTS if sort != RECENT))
+"""Least seen, largest, longest and worst first; commands from A to Z."""
 
 _GROUPS: dict[str, Callable[[Columns], Callable[[int], str]]] = {
     "session": lambda columns: columns.session,
@@ -79,12 +80,19 @@ def following(choices: Sequence[str], choice: str) -> str:
     return choices[(choices.index(choice) + 1) % len(choices)]
 
 
-def in_order(entries: Entries, order: Order) -> Entries:
-    """Entries, which come most recently used first, in another order; ties stay as they are."""
+def in_order(entries: Entries, order: Order, shares: Mapping[str, float]) -> Entries:
+    """Entries, which come most recently used first, in another order; ties stay as they are.
+
+    Args:
+        entries: of all buffers.
+        order: the order.
+        shares: how much was seen of each, by name; what is not among them counts as seen.
+    """
     if order.sort == RECENT:
         return entries[::-1] if order.turned else entries
-    places = sorted(entries.places, key=_SORTS[order.sort](entries.columns), reverse=order.turned)
-    return Entries(entries.columns, array("I", places))
+    names = entries.columns.names
+    key = (lambda place: shares.get(names[place], 1.0)) if order.sort == SEEN else _SORTS[order.sort](entries.columns)
+    return Entries(entries.columns, array("I", sorted(entries.places, key=key, reverse=order.turned)))
 
 
 def grouped(entries: Entries, group: str, folded: frozenset[str]) -> list[Row]:

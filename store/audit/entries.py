@@ -45,7 +45,8 @@ def _index(store: Store, other: Other) -> None:
             _put(store, Note(note_id, other.session, entry["time"], entry["ref"], entry.get("text")))
         case "send":
             if written := store.index.note(entry["note"]):
-                _put(store, written._replace(to=entry["to"]))
+                again = {"sent": 0.0, "sent_to": ""} if entry["to"] else {}  # nobody: it was taken back
+                _put(store, written._replace(to=entry["to"], **again))
         case "sent":
             if written := store.index.note(entry["note"]):
                 _put(store, written._replace(sent=entry["time"], sent_to=other.session))

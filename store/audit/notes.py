@@ -90,6 +90,18 @@ def take_back(store: Store, note: Note) -> bool:
     return bool(waiting)
 
 
+def withdraw_note(store: Store, session: Session, note: Note) -> bool:
+    """Take back a note as a person asks, which the log keeps; whether it still waited.
+
+    Raises:
+        StoreFailed: it waits no longer, and that could not be logged.
+    """
+    waited = take_back(store, note)
+    if waited:
+        append_entry(store, session, {"kind": "send", "time": time.time(), "note": note.id, "to": ""})
+    return waited
+
+
 def whereto(note: Note) -> str:
     """Who got a note, or is to get it: ``sent to demo-agent``; empty where it is only kept."""
     if note.sent:

@@ -167,12 +167,9 @@ class Overview:
         """The failures of a buffer that stood in no view; None where finding out would take more than a moment."""
         from sightline.store.audit.failures import failures_if_quick, overlooked_in  # loads the rules of all tools
 
-        if buffer.kind == "file" or buffer.state == "evicted":
-            return ()
-        known = self._known.setdefault(buffer.name, _Known())
-        stands = buffer.state, buffer.bytes
-        if known.overlooked is not None and known.overlooked[0] == stands:
-            return known.overlooked[1]
+        found = self.overlooked_if_known(buffer)
+        if found is not None:
+            return found
         try:
             failures = failures_if_quick(self._store, buffer)
             if failures is None:
@@ -184,8 +181,17 @@ class Overview:
             )
         except SightlineError:
             unseen = ()
-        known.overlooked = stands, tuple(unseen)
-        return known.overlooked[1]
+        found = tuple(unseen)
+        self._known.setdefault(buffer.name, _Known()).overlooked = (buffer.state, buffer.bytes), found
+        return found
+
+    def overlooked_if_known(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
+        """As `overlooked` where it was asked before and nothing has changed since; None where it would have to look."""
+        if buffer.kind == "file" or buffer.state == "evicted":
+            return ()
+        known = self._known.get(buffer.name)
+        kept = known.overlooked if known else None
+        return kept[1] if kept is not None and kept[0] == (buffer.state, buffer.bytes) else None
 
     def _filtered(self, buffer: Buffer) -> Share:
         """What went into a command's filters is seen in the command's own views, too."""

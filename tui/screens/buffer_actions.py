@@ -118,11 +118,11 @@ class BufferActions(Screen[None]):
 
         self.app.push_screen(SessionsScreen(self._store, clock=self._clock), choose)
 
-    def action_note(self) -> None:
+    async def action_note(self) -> None:
         """Write a remark on the lines that are selected, or on the one that was gone to."""
         from sightline.tui.noting import write_on
 
-        self.run_worker(write_on(self.app, self._store, self.query_one(Viewer)))
+        await write_on(self.app, self._store, self.query_one(Viewer), self._clock())
 
     def action_notes(self) -> None:
         """List the remarks."""

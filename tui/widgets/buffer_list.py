@@ -1,7 +1,7 @@
 """The list of buffers, however many: draws the rows on the screen, moves the cursor, and has read what it needs."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
@@ -15,6 +15,7 @@ from sightline.tui.ordering import GROUPS, SORTS, Order, following
 from sightline.tui.rows import BufferRows
 from sightline.tui.strips import Part, row
 from sightline.tui.widgets.buffer_row import group_parts, row_parts
+from sightline.tui.widgets.list_seen import ListSeen
 from sightline.tui.widgets.styled import Styled
 from sightline.tui.widgets.tall import Tall
 from sightline.tui.wording import age, duration
@@ -84,6 +85,7 @@ class BufferList(Styled, Tall, can_focus=True):
         """
         super().__init__(id="buffers")
         self._store = store
+        self._seen = ListSeen(self)
         self._clock = clock
         self._terms: list[Term] = []
         self._look_for_best = False
@@ -171,6 +173,7 @@ class BufferList(Styled, Tall, can_focus=True):
     def set_order(self, order: Order) -> None:
         """Order the rows anew; the cursor stays on its buffer, and in sight."""
         self.rows.set_order(order)
+        self._seen.ask()
         if self._terms:
             self._filtering.look_for(self._terms, self.rows.entries())
         self._redraw()
@@ -185,6 +188,7 @@ class BufferList(Styled, Tall, can_focus=True):
         """Rows that come into sight are read."""
         super().watch_scroll_y(old_value, new_value)
         self._reads.ask()
+        self._seen.ask()
 
     # reading
 
@@ -230,6 +234,29 @@ class BufferList(Styled, Tall, can_focus=True):
         self._redraw()
         self._reads.ask()
 
+    # how much was seen
+
+    @property
+    def store(self) -> Store:
+        """Whose buffers are listed."""
+        return self._store
+
+    def records_in_sight(self) -> list[Buffer]:
+        """Records of the buffers on the screen, as far as they have been read."""
+        first = self.scroll_offset.y
+        records = (self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height))
+        return [record for record in records if record is not None]
+
+    def seen_changed(self, shares: Mapping[str, float] | None) -> None:
+        """More is known of what was seen; with the shares of all buffers, an order that goes by them has changed."""
+        if shares is not None:
+            in_sight = self._cursor_in_sight()
+            self.rows.set_shares(shares)
+            if self._terms:
+                self._filtering.look_for(self._terms, self.rows.entries())
+            self._redraw(in_sight=in_sight)
+        self._refresh_where_changed()
+
     # drawing
 
     def _redraw(self, shift: int = 0, in_sight: bool = True) -> None:
@@ -241,6 +268,7 @@ class BufferList(Styled, Tall, can_focus=True):
             self._bring_cursor_into_sight()
         self._refresh_where_changed()
         self._announce()
+        self._seen.ask()
 
     def _refresh_where_changed(self) -> None:
         """Draw anew if that makes a difference: what is drawn is sent to the terminal, however far away that is."""
@@ -254,7 +282,8 @@ class BufferList(Styled, Tall, can_focus=True):
         records = [self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height)]
         times = [(age(now - record.accessed), duration(record, now)) if record else () for record in records]
         headings = [self.rows.heading(at) for at in range(first, first + self.size.height)]
-        return records, times, headings, self._terms, self._marks, self.rows.cursor, len(self.rows), first
+        seen = [self._seen.of(record.name) if record else None for record in records]
+        return records, times, headings, seen, self._terms, self._marks, self.rows.cursor, len(self.rows), first
 
     def _announce(self) -> None:
         """Tell which buffer is selected, as often as its record has changed."""
@@ -298,7 +327,7 @@ class BufferList(Styled, Tall, can_focus=True):
         if buffer is None:
             return [Part("  …", "dim")]
         mark = MARKS[self._marks.index(buffer.name)] if buffer.name in self._marks else ""
-        return row_parts(buffer, width, self._clock(), mark=mark, terms=self._terms)
+        return row_parts(buffer, width, self._clock(), mark=mark, terms=self._terms, seen=self._seen.of(buffer.name))
 
     # keys and mouse
 

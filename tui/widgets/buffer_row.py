@@ -11,14 +11,16 @@ from sightline.tui import wording
 from sightline.tui.command_words import command_parts
 from sightline.tui.ordering import Heading, Order
 from sightline.tui.safe import title
+from sightline.tui.seen import Seen, percent
 from sightline.tui.strips import Part, cut, fitted, pad, width_of
 
 if TYPE_CHECKING:
     from sightline.tui.ranking import Term
 
-_LEFT = 4  # the mark for a diff, state, pin, a space
+_LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
 _REF = 12
 _LEAST_COMMAND = 15  # columns go so that this much of a command can be read
+OVERLOOKED = "!"
 _FOLDED, _UNFOLDED = "▸", "▾"
 
 
@@ -42,15 +44,16 @@ class Column(NamedTuple):
 
 _AGE = Column("AGE", 4, "recent", lambda buffer, now: wording.age(now - buffer.accessed))
 _EXIT = Column("EXIT", 4, "exit", lambda buffer, _: wording.exit_text(buffer))
+_SEEN = Column("SEEN", 4, "seen", lambda *_: "")
 _SIZE = Column("SIZE", 5, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-")
 _LINES = Column("LINES", 5, "lines", lambda buffer, _: wording.short_count(buffer.lines))
 _TIME = Column("TIME", 5, "duration", lambda buffer, now: wording.duration(buffer, now))
 _SESSION = Column("SESSION", 18, "", lambda buffer, _: title(buffer.session), left=True)
 
-_BY_WEIGHT = (_AGE, _EXIT, _SIZE, _LINES, _TIME, _SESSION)
+_BY_WEIGHT = (_AGE, _EXIT, _SEEN, _SIZE, _LINES, _TIME, _SESSION)
 """The first of them are the last to go where it is narrow."""
 
-_IN_ORDER = (_EXIT, _LINES, _SIZE, _TIME, _AGE, _SESSION)
+_IN_ORDER = (_EXIT, _LINES, _SIZE, _TIME, _SEEN, _AGE, _SESSION)
 
 
 class Layout(NamedTuple):
@@ -129,7 +132,9 @@ def group_parts(heading: Heading, first: Buffer | None, width: int) -> list[Part
     return [Part(f" {sign} ", "accent"), Part(name, "strong"), counted]
 
 
-def row_parts(buffer: Buffer, width: int, now: float, *, mark: str = "", terms: "Sequence[Term]" = ()) -> list[Part]:
+def row_parts(
+    buffer: Buffer, width: int, now: float, *, mark: str = "", terms: "Sequence[Term]" = (), seen: Seen | None = None
+) -> list[Part]:
     """A buffer's row.
 
     Args:
@@ -138,14 +143,17 @@ def row_parts(buffer: Buffer, width: int, now: float, *, mark: str = "", terms: 
         now: seconds since the epoch.
         mark: what it is marked with for a diff, at most one cell.
         terms: what a filter looks for, to be marked.
+        seen: how much of it was seen, where that is known.
     """
     room = layout(width)
+    overlooked = seen is not None and seen.overlooked
     state = wording.state_of(buffer)
     faded = "dim" if state == "evicted" else ""
     parts = [
         Part(mark or " ", "mark"),
         Part(wording.MARKS[state], faded or state),
-        Part(f"{wording.PIN} " if buffer.pinned else "  ", faded or "accent"),
+        Part(wording.PIN if buffer.pinned else " ", faded or "accent"),
+        Part(OVERLOOKED if overlooked else " ", "failed"),
         *_ref_parts(buffer, faded, terms),
         Part(" "),
         *_named(buffer, room.command, faded, terms),
@@ -153,7 +161,10 @@ def row_parts(buffer: Buffer, width: int, now: float, *, mark: str = "", terms: 
     ]
     for column in room.columns:
         text = cut(column.text(buffer, now), column.cells)
-        style = "failed" if column is _EXIT and buffer.failed and not faded else "dim" if column is not _SIZE else faded
+        if column is _SEEN:
+            text = percent(seen.share) if seen and not faded else ""
+        is_bad = overlooked if column is _SEEN else column is _EXIT and buffer.failed
+        style = "failed" if is_bad and not faded else "dim" if column is not _SIZE else faded
         if column.left:
             parts += [Part(" "), *filled(marked_parts([Part(text, style)], terms), column.cells)]
         else:

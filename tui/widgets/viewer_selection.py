@@ -33,6 +33,11 @@ class Selecting:
         """The end of the selection that keys move, 0 where they do not."""
         return self._selection.head if self._selection and self._by_keys else 0
 
+    @property
+    def range(self) -> tuple[int, int] | None:
+        """First and last of the selected lines; None where none are."""
+        return (self._selection.first, self._selection.last) if self._selection is not None else None
+
     def notes(self) -> list[str]:
         """What there is to say of it."""
         if self._selection is None:

@@ -15,6 +15,8 @@ from sightline.store.audit.notes import (
     release,
     send_note,
     take_back,
+    whereto,
+    withdraw_note,
     write_note,
 )
 from sightline.store.audit.views import rebuild_views
@@ -129,3 +131,22 @@ def test_a_purge_blanks_the_notes_on_a_buffer_and_keeps_them_from_going_out(stor
     assert log.verify(store.layout.audit_file("me")) >= 2
     with pytest.raises(UnknownNote):
         send_note(store, ME, blanked, "agent")
+
+
+def test_a_note_that_is_taken_back_waits_for_nobody(store: Store, note: Note) -> None:
+    send_note(store, ME, note, "agent")
+    assert [one.to for one in list_notes(store)] == ["agent"]
+    assert withdraw_note(store, ME, note)
+    assert not withdraw_note(store, ME, note)
+    assert [(one.to, whereto(one)) for one in list_notes(store)] == [("", "")]
+    rebuild_views(store)
+    assert [one.to for one in list_notes(store)] == [""]
+    assert _take(store, AGENT) == []
+
+
+def test_a_note_that_is_sent_once_more_waits_again(store: Store, note: Note) -> None:
+    send_note(store, ME, note, "agent")
+    assert _take(store, AGENT) == ["look here"]
+    assert [whereto(one) for one in list_notes(store)] == ["sent to agent"]
+    send_note(store, ME, note, "other")
+    assert [whereto(one) for one in list_notes(store)] == ["waits for other"]

@@ -1,0 +1,93 @@
+"""How much of the buffers in the list was seen, and which of them have an overlooked failure; read behind the screen."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+from sightline.tui.columns import Entries
+
+if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
+    from sightline.store.audit.overview import Overview
+
+STEP_SECONDS = 0.05
+"""How long failures are looked for before what was found is drawn."""
+
+
+class Seen(NamedTuple):
+    """What is known of one buffer.
+
+    Attributes:
+        share: seen of its lines, 0 to 1.
+        overlooked: whether it tells of a failure that nobody was shown; None while that is not known.
+    """
+
+    share: float
+    overlooked: bool | None = None
+
+
+class Answer(NamedTuple):
+    """What has been read.
+
+    Attributes:
+        seen: of the buffers that were asked for, by name.
+        shares: about what share was seen of every buffer, by name; None where no order goes by it, or nothing changed.
+        done: whether there is nothing left to find out about these buffers.
+    """
+
+    seen: Mapping[str, Seen]
+    shares: Mapping[str, float] | None
+    done: bool
+
+
+class SeenReader:
+    """Reads for a list. One thread at a time may use it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._overview: Overview | None = None
+        self._entries: Entries | None = None
+
+    def read(self, buffers: Sequence[Buffer], entries: Entries | None) -> Answer:
+        """Shares of some buffers, and for a moment what was overlooked in them. Raises as the store does.
+
+        Args:
+            buffers: the records of those that are on the screen.
+            entries: all that an order by shares is of; None for any other order.
+        """
+        if self._overview is None:
+            from sightline.store.audit.overview import Overview
+
+            self._overview = Overview(self._store)
+        overview = self._overview
+        if entries is None:
+            overview.refresh([buffer.name for buffer in buffers])
+            shares = None
+        else:
+            changed = overview.refresh()
+            is_new = changed or entries is not self._entries
+            shares = _shares(overview, entries) if is_new else None
+        self._entries = entries
+        seen, done, ends = dict[str, Seen](), True, time.monotonic() + STEP_SECONDS
+        for buffer in buffers:
+            share = overview.of(buffer).share
+            known = overview.overlooked_if_known(buffer)
+            if known is None and time.monotonic() < ends:
+                known = overview.overlooked(buffer)
+            elif known is None:
+                done = False
+            seen[buffer.name] = Seen(share, None if known is None else bool(known))
+        return Answer(seen, shares, done)
+
+
+def _shares(overview: "Overview", entries: Entries) -> dict[str, float]:
+    names, lines = entries.columns.names.at(entries.places), entries.columns.lines
+    return {name: overview.rough(name, lines[place]) for name, place in zip(names, entries.places, strict=True)}
+
+
+def percent(share: float) -> str:
+    """A share in at most four characters: ``3%``, ``<1%``, ``99%``; nothing and all only where that is so."""
+    if 0 < share < 0.01:
+        return "<1%"
+    return f"{min(round(share * 100), 99 if share < 1 else 100)}%"
