@@ -245,7 +245,7 @@ def bar(share: float, cells: int) -> tuple[str, str]:
     """A share as (filled, empty) cells; a little is never nothing, and not quite all never all."""
     full = round(share * cells)
     full = min(max(full, 1 if share else 0), cells - (share < 1))
-    return "━" * full, "━" * (cells - full)
+    return "━" * full, "─" * (cells - full)
 
 
 def totals_rows(told: Totalled | None) -> list[list[Part]]:

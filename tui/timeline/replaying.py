@@ -1,0 +1,149 @@
+"""What a replay reads for one step of a session: the reply as it was sent, and what had been seen by then."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sightline.store.audit.coverage import NO_LINES, Lines
+from sightline.store.audit.covering import coverage_of
+from sightline.store.audit.failures import failures_if_quick
+from sightline.store.audit.spans import NONE, common, size, union
+from sightline.store.audit.timeline import Call, Timeline, seen_after, totals_of, captured_by, Totals
+from sightline.store.audit.views import TextGone, view_text
+from sightline.store.errors import SightlineError
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+from sightline.tui.timeline.covered import Standing, standing
+
+_MOST_OUTPUTS = 200
+
+
+class Output(NamedTuple):
+    """An output of a session, and how much of it had been seen by a step.
+
+    Attributes:
+        buffer: its record.
+        share: seen of its lines, 0 to 1.
+        is_now: whether the step's call is about it.
+    """
+
+    buffer: Buffer
+    share: float
+    is_now: bool
+
+
+class Step(NamedTuple):
+    """A call of a session, and what it adds to.
+
+    Attributes:
+        at: which call it is, from 0.
+        steps: how many calls there are.
+        call: the call.
+        text: the reply as it was sent; empty where it is gone.
+        gone: why the text is gone; empty where it is not.
+        buffer: the output that is shown; None where the call is about none, or it is gone.
+        streams: its streams at this step.
+        outputs: of the session so far, those asked about last first.
+        totals: of all calls so far.
+    """
+
+    at: int
+    steps: int
+    call: Call
+    text: str
+    gone: str
+    buffer: Buffer | None
+    streams: Sequence[Standing]
+    outputs: Sequence[Output]
+    totals: Totals
+
+
+class Replaying:
+    """Reads the steps of one session. One thread at a time may use it."""
+
+    def __init__(self, store: Store, session: str) -> None:
+        """Prepare; nothing is read before `step`."""
+        self._store = store
+        self._session = session
+        self._timeline = Timeline(store, session=session)
+
+    def place_of(self, view_id: str) -> int:
+        """Which call a view is, from 0; the last one for none that is known. Raises as the store does."""
+        self._timeline.refresh()
+        calls = self._timeline.calls
+        return next((at for at, call in enumerate(calls) if call.view.id == view_id), len(calls) - 1)
+
+    def step(self, at: int, which: int = 0) -> Step | None:
+        """A step; of the calls there are the closest. None where there are none.
+
+        Args:
+            at: the call, from 0.
+            which: of the outputs that it is about, from 0; after the last the first.
+        """
+        self._timeline.refresh()
+        calls = self._timeline.calls
+        if not calls:
+            return None
+        at = max(0, min(at, len(calls) - 1))
+        call, so_far = calls[at], calls[: at + 1]
+        text, gone = self._text(call)
+        names = list(call.view.refs)
+        name = names[which % len(names)] if names else ""
+        captured = [one for one in captured_by(self._store, [self._session]) if one.created <= call.view.time]
+        buffer, streams = self._output(call, name)
+        outputs = self._outputs(so_far, captured, name)
+        return Step(at, len(calls), call, text, gone, buffer, streams, outputs, totals_of(so_far, captured))
+
+    def _text(self, call: Call) -> tuple[str, str]:
+        try:
+            return view_text(self._store, call.indexed), ""
+        except TextGone as gone:
+            return "", gone.message
+
+    def _output(self, call: Call, name: str) -> tuple[Buffer | None, list[Standing]]:
+        """The output that a call is about, with what its session had seen of it by then; gone, or none."""
+        buffer = self._store.index.buffer(name) if name else None
+        if buffer is None or buffer.state == "evicted":
+            return None, []
+        buffer = self._store.with_progress(buffer)
+        coverage = coverage_of(self._store, buffer, session=self._session, until=call.view.time)
+        part = call.parts.get(name)
+        found = []
+        for stream in sorted(buffer.streams, key=lambda one: (one == "err", len(one), one)):
+            covered = coverage.streams.get(stream)
+            found.append(
+                standing(
+                    stream,
+                    buffer.streams[stream].lines,
+                    part.streams.get(stream) if part else None,
+                    covered.lines if covered else NO_LINES,
+                    self._telling(buffer, stream),
+                )
+            )
+        return buffer, found
+
+    def _telling(self, buffer: Buffer, stream: str) -> tuple[tuple[int, int], ...]:
+        try:
+            failures = failures_if_quick(self._store, buffer) or ()
+        except SightlineError:
+            return NONE
+        return union(*(place.telling for one in failures for place in one.places if place.stream == stream))
+
+    def _outputs(self, so_far: Sequence[Call], captured: Sequence[Buffer], now: str) -> list[Output]:
+        seen = seen_after(so_far, len(so_far))
+        order = dict.fromkeys([name for call in reversed(so_far) for name in call.view.refs])
+        known = {buffer.name: buffer for buffer in captured}
+        found = []
+        for name in list(order)[:_MOST_OUTPUTS]:
+            buffer = known.get(name) or self._store.index.buffer(name)
+            if buffer is not None:
+                found.append(Output(buffer, _share(buffer, seen.get(name, {})), name == now))
+        return found
+
+
+def _share(buffer: Buffer, seen: dict[str, Lines]) -> float:
+    lines = sum(
+        size(common(seen[stream].seen, ((1, info.lines),)))
+        for stream, info in buffer.streams.items()
+        if info.lines and stream in seen
+    )
+    return lines / buffer.lines if buffer.lines else 1.0

@@ -1,0 +1,133 @@
+"""How a step of a replay is told: where it stands in the session, what was asked, and what had been seen so far. Pure."""
+
+import time
+from collections.abc import Sequence
+
+from sightline.store.audit.report.words import percent
+from sightline.store.shape.summary import human_bytes
+from sightline.tui.command_words import command_parts
+from sightline.tui.safe import title
+from sightline.tui.strips import Part, width_of
+from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, shown_parts
+from sightline.tui.timeline.covered import BEFORE, MISSED, NOW, UNSEEN, Standing, counts, map_cells
+from sightline.tui.timeline.replaying import Step
+from sightline.tui.wording import counted
+
+MAP_SIGNS = {NOW: ("█", "accent"), BEFORE: ("█", "running"), MISSED: ("█", "failed")}
+_REST = ("░", "dim")
+_BAR_CELLS = 8
+TRACK_LEAD = 3
+
+
+def head_parts(step: Step | None, session: str) -> tuple[list[Part], list[Part]]:
+    """Whose session, and which step of it."""
+    left = [Part(" ◉ ", "accent"), Part("Replay", "strong"), Part(f"  {title(session)}")]
+    if step is None:
+        return left, []
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(step.call.view.time))
+    return left, [Part(f"{when}   ", "dim"), Part(f"step {step.at + 1:,}", "strong"), Part(f" of {step.steps:,} ", "dim")]
+
+
+def track_parts(step: Step | None, width: int) -> list[Part]:
+    """Where the step stands among all, on a line of this many cells."""
+    cells = max(width - 2 * TRACK_LEAD, 1)
+    if step is None:
+        return [Part(" " * TRACK_LEAD + "─" * cells, "dim")]
+    at = step.at * (cells - 1) // max(step.steps - 1, 1) if step.steps > 1 else cells - 1
+    return [
+        Part(" ◂ ", "key" if step.at else "dim"),
+        Part("━" * at, "running"),
+        Part("●", "accent"),
+        Part("─" * (cells - at - 1), "dim"),
+        Part(" ▸ ", "key" if step.at < step.steps - 1 else "dim"),
+    ]
+
+
+def step_at(x: int, width: int, steps: int) -> int:
+    """The step that a cell of the track stands for."""
+    cells = max(width - 2 * TRACK_LEAD, 1)
+    return round(min(max(x - TRACK_LEAD, 0), cells - 1) * (steps - 1) / max(cells - 1, 1))
+
+
+def asked_rows(step: Step) -> list[list[Part]]:
+    """What was asked, and how much of it was shown."""
+    call = step.call
+    return [
+        [Part(f" {title(call.view.verb)}  ", "key"), *command_parts(title(call.asked))],
+        [Part(" "), *shown_parts(call)],
+    ]
+
+
+def covered_title(step: Step) -> list[Part]:
+    """Above the output: which it is and how much of it had been seen."""
+    if step.buffer is None:
+        return [Part(" This call is about no output that is still there", "dim")]
+    seen, now, total = counts(step.streams)
+    share = seen / total if total else 1.0
+    parts = [
+        Part(f" {step.buffer.ref}", "strong"),
+        Part(f"  seen {percent(share)}", "accent"),
+        Part(f"  {seen:,} of {total:,}, {now:,} now", "dim"),
+    ]
+    if missed := missed_count(step.streams):
+        parts.append(Part(f"  {OVERLOOKED} {counted(missed, 'failure line')} unseen", "failed"))
+    return parts
+
+
+def missed_count(streams: Sequence[Standing]) -> int:
+    """Lines that tell of failures and had not been shown."""
+    return sum(last - first + 1 for one in streams for first, last in one.missed)
+
+
+def map_parts(step: Step | None, width: int) -> list[Part]:
+    """The whole output on one line: what was shown now, before, not at all, and what was missed so."""
+    made = list[Part]()
+    for how in map_cells(step.streams if step else (), max(width - 2, 0)):
+        sign, style = MAP_SIGNS.get(how, _REST)
+        if made and made[-1].style == style:
+            made[-1] = Part(made[-1].text + sign, style)
+        else:
+            made.append(Part(sign, style))
+    return [Part(" "), *made]
+
+
+def legend() -> list[Part]:
+    """What the signs of the map mean."""
+    named = ((NOW, "shown by this call"), (BEFORE, "shown before"), (UNSEEN, "not seen"), (MISSED, "failure not seen"))
+    parts = [Part(" ")]
+    for how, meaning in named:
+        sign, style = MAP_SIGNS.get(how, _REST)
+        parts += [Part(sign, style), Part(f" {meaning}  ", "dim")]
+    return parts
+
+
+def so_far_rows(step: Step, width: int) -> list[list[Part]]:
+    """What the session had come to by the step: its totals, and how much of each output it had seen."""
+    totals = step.totals
+    full, empty = bar(totals.share, 12)
+    first = [
+        Part(" so far  ", "strong"),
+        Part(full, "running"),
+        Part(f"{empty} ", "dim"),
+        *joined(
+            [
+                Part(f"seen {percent(totals.share)} of {counted(totals.captured_lines, 'line')}"),
+                Part(f"{counted(totals.calls, 'call')}, ~{counted(totals.tokens, 'token')}"),
+                Part(f"saved {human_bytes(totals.saved_bytes)}", "ok"),
+            ]
+        ),
+    ]
+    second, left = [Part(" ")], width - 2
+    for output in step.outputs:
+        full, empty = bar(output.share, _BAR_CELLS)
+        parts = [
+            Part(f"{output.buffer.ref} ", "accent" if output.is_now else "dim"),
+            Part(full, "running"),
+            Part(empty, "dim"),
+            Part(f" {percent(output.share)}   ", "strong" if output.is_now else ""),
+        ]
+        if width_of(parts) > left:
+            break
+        second += parts
+        left -= width_of(parts)
+    return [first, second]
