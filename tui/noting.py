@@ -48,7 +48,9 @@ async def write_on(app: App[Any], store: Store, viewer: Viewer, now: float) -> N
             viewer.changed()
 
     # Until it is there, keys that are typed ahead wait: they are the remark.
-    await app.push_screen(NoteScreen(excerpt, lambda: recipients(list_sessions(store), opened.buffer.session, now)), done)
+    await app.push_screen(
+        NoteScreen(excerpt, lambda: recipients(list_sessions(store), opened.buffer.session, now)), done
+    )
 
 
 async def _keep(app: App[Any], store: Store, ref: str, written: Written) -> None:
@@ -92,14 +94,18 @@ def excerpt_of(ref: str, reading: Both | One | Blocks, first: int, last: int) ->
 
 
 def recipients(sessions: Sequence[SessionFacts], captor: str, now: float) -> list[Recipient]:
-    """Whom a note can go to: nobody first, then the session that captured the output, then others by their last call."""
+    """Whom a note can go to: nobody first, then the session that captured the output, others by their last call."""
     found = [NOBODY]
     by_name = {one.session.name: one for one in sessions}
     own = by_name.pop(captor, None)
     if own is not None and own.session.client != CLIENT:
         found.append(Recipient(captor, f"send to {own.name}", "whose output it is"))
     found.append(Recipient(ANYONE, "send to whoever asks next", ""))
-    others = [one for one in by_name.values() if one.session.client != CLIENT and one.counts.calls and not one.is_removed]
-    for one in others[:_SESSIONS]:
-        found.append(Recipient(one.session.name, f"send to {one.name}", f"asked {age(now - one.counts.last)} ago"))
+    others = [
+        one for one in by_name.values() if one.session.client != CLIENT and one.counts.calls and not one.is_removed
+    ]
+    found += [
+        Recipient(one.session.name, f"send to {one.name}", f"asked {age(now - one.counts.last)} ago")
+        for one in others[:_SESSIONS]
+    ]
     return found

@@ -1,4 +1,4 @@
-"""How much of the buffers in the list was seen, and which of them have an overlooked failure; read behind the screen."""
+"""How much of the buffers in the list was seen, and in which a failure was overlooked; read behind the screen."""
 
 import time
 from collections.abc import Mapping, Sequence

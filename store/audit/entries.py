@@ -45,8 +45,9 @@ def _index(store: Store, other: Other) -> None:
             _put(store, Note(note_id, other.session, entry["time"], entry["ref"], entry.get("text")))
         case "send":
             if written := store.index.note(entry["note"]):
-                again = {"sent": 0.0, "sent_to": ""} if entry["to"] else {}  # nobody: it was taken back
-                _put(store, written._replace(to=entry["to"], **again))
+                if entry["to"]:  # once more, where it was sent before; else it was taken back
+                    written = written._replace(sent=0.0, sent_to="")
+                _put(store, written._replace(to=entry["to"]))
         case "sent":
             if written := store.index.note(entry["note"]):
                 _put(store, written._replace(sent=entry["time"], sent_to=other.session))

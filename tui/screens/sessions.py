@@ -32,7 +32,7 @@ _MANY_BUFFERS = 500  # of one session are told in its panel, the newest
 
 
 class SessionsScreen(StoreScreen[tuple[str | None]]):
-    """Sessions, and one in full. Answers with the name of the one that is meant, (None,) for all, None for no change."""
+    """Sessions, and one in full. Answers with (name,) of the one that is meant, (None,) for all, None for no change."""
 
     CSS_PATH = "sessions.tcss"
     AUTO_FOCUS = "#sessions"

@@ -47,7 +47,7 @@ class TimelineScreen(StoreScreen[None]):
         "timeline",
         [
             Binding("slash", "filter", "Filter", key_display="/", priority=True),
-            Binding("v", "read_reply", "Read the reply"),
+            Binding("v", "read_reply", "Reply"),
             Binding("r", "replay", "Replay"),
             Binding("s", "sessions", "Sessions"),
             Binding("right_square_bracket", "session(1)", "Next session", show=False),
@@ -209,7 +209,9 @@ class TimelineScreen(StoreScreen[None]):
         elif calls.rows:
             right.append(Part(f"{calls.cursor + 1:,}", "strong"))
             right.append(Part(f" of {len(calls.rows):,}  ", "dim"))
-            right.append(Part("● following " if calls.following else "F follows ", "running" if calls.following else "dim"))
+            right.append(
+                Part("● following " if calls.following else "F follows ", "running" if calls.following else "dim")
+            )
         return left, right
 
     def session_title(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""A stream as one sees at a step of a session what was seen of it: its lines by how they stand, long unseen runs folded.
+"""An output at a step of a session: which lines had been seen, long runs of those that had not being folded.
 
 Pure functions of spans.
 """
@@ -11,7 +11,7 @@ from sightline.store.audit.coverage import Lines
 from sightline.store.audit.spans import NONE, Spans, common, minus, size, union
 
 NOW, BEFORE, ASKED, UNSEEN, MISSED = "now", "before", "asked", "unseen", "missed"
-"""How a line stands: shown by this call, by an earlier one, only counted by one, by none; a failure that none showed."""
+"""How a line stands: shown by this call, or an earlier one; only counted; not shown; telling of an unseen failure."""
 
 FOLDED_LINES = 4
 """A longer run of lines that nobody was shown takes one row."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.coverage import NO_LINES, Lines
+from sightline.store.audit.coverage import NO_LINES, Coverage, Lines
 from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.failures import failures_if_quick
-from sightline.store.audit.spans import NONE, common, size, union
-from sightline.store.audit.timeline import Call, Timeline, seen_after, totals_of, captured_by, Totals
+from sightline.store.audit.failures import Failure, failures_if_quick
+from sightline.store.audit.spans import common, size, union
+from sightline.store.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
 from sightline.store.audit.views import TextGone, view_text
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
@@ -106,7 +106,7 @@ class Replaying:
             return None, []
         buffer = self._store.with_progress(buffer)
         coverage = coverage_of(self._store, buffer, session=self._session, until=call.view.time)
-        part = call.parts.get(name)
+        part, missed = call.parts.get(name), self._missed(buffer, coverage)
         found = []
         for stream in sorted(buffer.streams, key=lambda one: (one == "err", len(one), one)):
             covered = coverage.streams.get(stream)
@@ -116,17 +116,18 @@ class Replaying:
                     buffer.streams[stream].lines,
                     part.streams.get(stream) if part else None,
                     covered.lines if covered else NO_LINES,
-                    self._telling(buffer, stream),
+                    union(*(place.telling for one in missed for place in one.places if place.stream == stream)),
                 )
             )
         return buffer, found
 
-    def _telling(self, buffer: Buffer, stream: str) -> tuple[tuple[int, int], ...]:
+    def _missed(self, buffer: Buffer, coverage: Coverage) -> list[Failure]:
+        """The failures of an output that had not been shown by then."""
         try:
             failures = failures_if_quick(self._store, buffer) or ()
         except SightlineError:
-            return NONE
-        return union(*(place.telling for one in failures for place in one.places if place.stream == stream))
+            return []
+        return [failure for failure in failures if not failure.is_seen(coverage)]
 
     def _outputs(self, so_far: Sequence[Call], captured: Sequence[Buffer], now: str) -> list[Output]:
         seen = seen_after(so_far, len(so_far))

@@ -57,7 +57,9 @@ def row_parts(facts: SessionFacts | None, width: int, now: float, *, chosen: boo
     if client:
         parts.append(Part(pad(title(session.client or "-"), _CLIENT_CELLS) + " ", "dim"))
     if started:
-        parts.append(Part(pad(time.strftime("%b %d %H:%M", time.localtime(session.started)), _STARTED_CELLS) + " ", "dim"))
+        parts.append(
+            Part(pad(time.strftime("%b %d %H:%M", time.localtime(session.started)), _STARTED_CELLS) + " ", "dim")
+        )
     if cwd:
         parts.append(Part(pad(title(session.cwd), cwd) + " ", "dim"))
     texts = short_count(counts.calls), short_count(counts.buffers), short_bytes(counts.bytes), age(now - counts.last)
@@ -89,7 +91,9 @@ def fact_rows(facts: SessionFacts, belongings: Belongings | None) -> list[FactRo
         ],
     ]
     rows += [[Part(" read ", "dim"), Part(f"{counted(count, 'output')} of {title(who)}")] for who, count in facts.read]
-    rows += [[Part(" read by ", "dim"), Part(f"{title(who)}: {counted(count, 'output')}")] for who, count in facts.read_by]
+    rows += [
+        [Part(" read by ", "dim"), Part(f"{title(who)}: {counted(count, 'output')}")] for who, count in facts.read_by
+    ]
     told = [FactRow(row) for row in rows]
     return told if belongings is None else [*told, FactRow([]), *_belongings(belongings)]
 

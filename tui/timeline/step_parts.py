@@ -1,4 +1,4 @@
-"""How a step of a replay is told: where it stands in the session, what was asked, and what had been seen so far. Pure."""
+"""How a step of a replay is told: where it stands in the session, what was asked, what had been seen. Pure."""
 
 import time
 from collections.abc import Sequence
@@ -25,7 +25,11 @@ def head_parts(step: Step | None, session: str) -> tuple[list[Part], list[Part]]
     if step is None:
         return left, []
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(step.call.view.time))
-    return left, [Part(f"{when}   ", "dim"), Part(f"step {step.at + 1:,}", "strong"), Part(f" of {step.steps:,} ", "dim")]
+    return left, [
+        Part(f"{when}   ", "dim"),
+        Part(f"step {step.at + 1:,}", "strong"),
+        Part(f" of {step.steps:,} ", "dim"),
+    ]
 
 
 def track_parts(step: Step | None, width: int) -> list[Part]:

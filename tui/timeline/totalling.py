@@ -1,4 +1,4 @@
-"""What the calls of a timeline come to, and which failures nobody was shown: counted behind the screen, step by step."""
+"""What the calls of a timeline come to, and which failures nobody was shown: counted behind the screen, in steps."""
 
 import time
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ class CallRows(RowView):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "calls",
         [
-            Binding("enter", "choose", "Go to the lines"),
+            Binding("enter", "choose", "Open"),
             Binding("F", "follow", "Follow", show=False),
         ],
     )

@@ -60,7 +60,8 @@ class CoveredRows(RowView):
 
     def show(self, buffer: Buffer | None, streams: Sequence[Standing]) -> None:
         """Show an output at a step, from the first line on that the step's call showed."""
-        if buffer is None or self._buffer is None or (buffer.name, buffer.bytes) != (self._buffer.name, self._buffer.bytes):
+        before = self._buffer
+        if buffer is None or before is None or (buffer.name, buffer.bytes) != (before.name, before.bytes):
             self._close()
         self._buffer, self._streams = buffer, streams
         self._lay_out()
@@ -96,8 +97,8 @@ class CoveredRows(RowView):
             return Strip([Segment(f" {_NAMES.get(run.stream, run.stream)}", base + styles["accent"])])
         if run.folded:
             what = "counted, not shown" if run.how == ASKED else "not seen"
-            text = f" {'':>{digits}} {MARKS[run.how]} ⋯ {counted(run.last - run.first + 1, 'line')} {what} ⋯"
-            return Strip([Segment(text, base + styles["dim"])])
+            told = f" {'':>{digits}} {MARKS[run.how]} ⋯ {counted(run.last - run.first + 1, 'line')} {what} ⋯"
+            return Strip([Segment(told, base + styles["dim"])])
         mark = base + styles[STYLES[run.how]]
         lead = [
             Segment(f" {line:>{digits}} ", base + styles["dim"]),
