@@ -78,25 +78,9 @@ class InspectorApp(App[None]):
 
     @staticmethod
     def _keymap_of(store: Store) -> dict[str, str]:
-        from sightline.tui.screens.buffer_actions import BufferActions
-        from sightline.tui.screens.diff import DiffScreen
-        from sightline.tui.screens.info import InfoScreen
-        from sightline.tui.screens.json import JsonScreen
-        from sightline.tui.screens.shown import ShownScreen
-        from sightline.tui.widgets.buffer_list import BufferList
-        from sightline.tui.widgets.diff_view import DiffView
-        from sightline.tui.widgets.found_lines import FoundLines
-        from sightline.tui.widgets.json_view import JsonView
-        from sightline.tui.widgets.query_bar import QueryInput
-        from sightline.tui.widgets.result_pane import ResultPane
-        from sightline.tui.widgets.row_view import RowView
-        from sightline.tui.widgets.text_rows import TextRows
-        from sightline.tui.widgets.viewer import Viewer
+        from sightline.tui.all_keys import all_bindings
 
-        screens = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, ShownScreen)
-        widgets = (BufferList, FoundLines, Viewer, DiffView, JsonView, QueryInput, ResultPane, RowView, TextRows)
-        own = (InspectorApp, *screens, *widgets)
-        panes = [pane.BINDINGS for pane in own]
+        panes = [InspectorApp.BINDINGS, *all_bindings()]
         return keymap_of(store.settings.keys, panes, store.layout.config)
 
     def _take_up_theme(self, theme: str) -> None:

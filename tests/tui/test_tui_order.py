@@ -28,11 +28,11 @@ def test_a_key_goes_through_the_orders_and_another_turns_them(store: Store) -> N
     async def body() -> None:
         async with opened(store, (200, 40)) as pilot:
             reached = []
-            for _ in range(6):
+            for _ in range(7):
                 reached.append(f"{buffers(pilot).rows.order.sort} {names(pilot)}")
                 await press(pilot, "S")
             assert reached == [
-                "recent cba", "size acb", "lines acb", "duration cba", "exit acb", "command bac"
+                "recent cba", "seen cba", "size acb", "lines acb", "duration cba", "exit acb", "command bac"
             ]  # fmt: skip
             await press(pilot, "R")
             assert names(pilot) == "abc"
@@ -113,7 +113,7 @@ def test_a_click_on_a_columns_name_orders_by_it(store: Store) -> None:
 def test_the_order_is_that_of_the_last_time(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
-            await press(pilot, "S", "R", "o")
+            await press(pilot, "S", "S", "R", "o")
         async with opened(store) as pilot:
             assert buffers(pilot).rows.order == ("size", True, "session")
             assert names(pilot) == "|b|ca"

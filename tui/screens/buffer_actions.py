@@ -21,7 +21,7 @@ class BufferActions(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "buffer",
         [
-            Binding("y", "copy_ref", "Copy ref"),
+            Binding("y", "copy_ref", "Copy ref", show=False),
             Binding("i", "info", "Info"),
             Binding("V", "shown", "Shown"),
             Binding("d", "diff", "Diff"),

@@ -74,7 +74,7 @@ def standing(stream: str, total: int, now: Lines | None, so_far: Lines, telling:
     """
     there: Spans = ((1, total),) if total else NONE
     shown = common(now.seen, there) if now else NONE
-    before = minus(so_far.seen, shown)
+    before = minus(common(so_far.seen, there), shown)
     asked = union(so_far.asked, now.asked if now else NONE)
     return Standing(stream, total, shown, before, minus(common(asked, there), so_far.seen), common(telling, there))
 
@@ -142,14 +142,13 @@ def map_cells(streams: Sequence[Standing], cells: int) -> list[str]:
     if not total or cells <= 0:
         return []
     made = [UNSEEN] * cells
-    before = 0
-    for one in streams:
-        for how, spans in ((ASKED, one.asked), (BEFORE, one.before), (NOW, one.now), (MISSED, one.missed)):
-            for first, last in spans:
-                start = (before + first - 1) * cells // total
-                end = max((before + last) * cells - 1, 0) // total
-                made[start : min(end, cells - 1) + 1] = [how] * (min(end, cells - 1) + 1 - start)
-        before += one.total
+    for how in (ASKED, BEFORE, NOW, MISSED):  # the later ones take the place of the earlier
+        before = 0
+        for one in streams:
+            for first, last in getattr(one, how):
+                start, end = (before + first - 1) * cells // total, ((before + last) * cells - 1) // total
+                made[start : end + 1] = [how] * (end + 1 - start)
+            before += one.total
     return made
 
 

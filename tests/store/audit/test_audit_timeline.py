@@ -307,3 +307,51 @@ def test_how_a_call_in_the_background_ended_is_known_when_it_has(
     recording.seal(exit_code=3)
     assert followed.refresh() == 0
     assert followed.calls[0].failed
+
+
+def test_an_overview_of_some_buffers_tells_of_them_as_one_of_all_does(store: Store, keep: Keep, ask: Ask) -> None:
+    a, b = keep(TEN), keep(TEN)
+    ask(a, (1, 4))
+    ask(b, (1, 2))
+    some = Overview(store)
+    assert some.refresh([a.name]) == {a.name}
+    assert (some.of(a).seen, some.of(b).seen) == (4, 0)
+    assert some.refresh([a.name]) == set()
+    ask(a, (5, 5))
+    ask(b, (3, 3))
+    assert some.refresh([a.name, b.name]) == {a.name, b.name}
+    assert (some.of(a).seen, some.of(b).seen) == (5, 3)
+    assert some.rough(a.name, 10) == 0.5
+    ask(b, (9, 9))
+    assert {a.name, b.name} <= some.refresh()
+    assert (some.of(a).seen, some.of(b).seen, some.rough("cmd_none", 10)) == (5, 4, 0.0)
+
+
+def test_a_failure_is_overlooked_until_a_view_shows_it(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer = keep(b"fine\n" * 5 + b"ERROR: out of paint\n" + b"fine\n" * 5, command="make")
+    overview = Overview(store)
+    ask(buffer, (1, 2))
+    overview.refresh([buffer.name])
+    assert overview.overlooked_if_known(buffer) is None
+    assert [failure.text for failure in overview.overlooked(buffer) or ()] == ["ERROR: out of paint"]
+    assert overview.overlooked_if_known(buffer) == overview.overlooked(buffer)
+    ask(buffer, (6, 6))
+    overview.refresh([buffer.name])
+    assert overview.overlooked_if_known(buffer) is None
+    assert overview.overlooked(buffer) == ()
+
+
+def test_a_long_timeline_can_be_taken_in_by_and_by(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer = keep(TEN)
+    for line in range(1, 9):
+        ask(buffer, (line, 10))
+    whole = calls_of(store)
+    timeline_ = Timeline(store)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timeline, "_TAIL", 1)
+        assert (timeline_.refresh(limit=3), timeline_.behind) == (0, True)
+        assert timeline_.calls == whole[:4]
+        while timeline_.behind:
+            timeline_.refresh(limit=3)
+    assert timeline_.calls == whole
+    assert [call.view for call in timeline_.newest(3)] == [call.view for call in whole[-3:]]

@@ -1,0 +1,60 @@
+"""How the timeline and the replay look."""
+
+import time
+from collections.abc import Callable, Iterator
+from unittest.mock import patch
+
+import pytest
+from audit_kit import AGENT, OTHER, ask, session
+from sightline.store.audit.notes import send_note, write_note
+from sightline.store.store import Store, Target
+from sightline.tui.app import InspectorApp
+from textual.pilot import Pilot
+from tui_kit import NOW, add, numbered, rest
+
+Compare = Callable[..., bool]
+
+
+@pytest.fixture(autouse=True)
+def _same_time_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def asked(store: Store) -> Store:
+    """A session that overlooks a failure, and another that reads along."""
+    made = add(store, "cmd_00000a", "make paint", numbered(300) + b"ERROR: out of paint\n" + numbered(99), exit_code=0)
+    view = {"verb": "run_command", "truncated": True, "exit_code": 0}
+    ask(store, made, [(1, 3), (380, 400)], ago=600, reply="line 1\nline 2\nline 3\n[… elided]\n", **view)
+    ask(store, made, [(2, 40)], ago=500, reply="line 2\nline 3\n", request={"ref": "@cmd_00000a:2-40"})
+    ask(store, made, [(2, 2)], by=OTHER, ago=400, verb="query", request={"pipeline": "grep -n 'line 2$' @last"})
+    failed = add(store, "cmd_00000c", "cargo test --workspace", b"no rule\n" * 9, exit_code=101)
+    ask(store, failed, [(1, 9)], verb="run_command", ago=300, exit_code=101, reply="no rule\n" * 9)
+    with patch("time.time", lambda: NOW - 250):
+        note = write_note(store, session("shell-1"), Target(made, "out", 301, 301), "the paint ran out")
+        send_note(store, session("shell-1"), note, AGENT)
+    return store
+
+
+def shown(compare: Compare, store: Store, size: tuple[int, int], *keys: str) -> bool:
+    async def before(pilot: Pilot[None]) -> None:
+        await rest(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await rest(pilot)
+
+    return compare(InspectorApp(store, clock=lambda: NOW, live=False), terminal_size=size, run_before=before)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
+def test_timeline(snap_compare: Compare, asked: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, asked, size, "t", "g")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 30)], ids=["small", "medium"])
+def test_replay(snap_compare: Compare, asked: Store, size: tuple[int, int]) -> None:
+    assert shown(snap_compare, asked, size, "t", "g", "r", "right")
