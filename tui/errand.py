@@ -48,7 +48,7 @@ class Errand(Generic[T]):
         self._asked = True
         if not self._running:
             self._running = True
-            self._widget.run_worker(self._run())
+            self._widget.run_worker(self._run)  # no coroutine yet, which nobody would await where all ends now
 
     def carry_out_now(self, read: Callable[[], T]) -> None:
         """Read in the UI's thread: for what is quick, and wanted on the very first screen."""

@@ -15,12 +15,13 @@ from sightline.tui.ordering import GROUPS, SORTS, Order, following
 from sightline.tui.rows import BufferRows
 from sightline.tui.strips import Part, row
 from sightline.tui.widgets.buffer_row import group_parts, row_parts
+from sightline.tui.widgets.list_keys import KEYS
 from sightline.tui.widgets.list_seen import ListSeen
 from sightline.tui.widgets.styled import Styled
 from sightline.tui.widgets.tall import Tall
 from sightline.tui.wording import age, duration
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.strip import Strip
 
 if TYPE_CHECKING:  # the first screen has no filter
@@ -48,24 +49,7 @@ class BufferList(Styled, Tall, can_focus=True):
         *("program", "option", "quoted", "join"),
     )
     COMPONENT_CLASSES: ClassVar = {f"buffer-list--{part}" for part in (*PARTS, "cursor")}
-    BINDINGS: ClassVar[list[BindingType]] = named(
-        "list",
-        [
-            Binding("down,j", "move(1)", "Down", show=False),
-            Binding("up,k", "move(-1)", "Up", show=False),
-            Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-            Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-            Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-            Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-            Binding("home,g", "top", "Most recently used", show=False),
-            Binding("end,G", "bottom", "Least recently used", show=False),
-            Binding("enter", "choose", "Read"),
-            Binding("m", "mark", "Mark"),
-            Binding("S", "sort", "Sort"),
-            Binding("R", "turn", "Reverse", show=False),
-            Binding("o", "group", "Group", show=False),
-        ],
-    )
+    BINDINGS: ClassVar[list[BindingType]] = named("list", KEYS)
 
     def __init__(
         self,
