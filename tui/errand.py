@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sightline.tui.failures import STORE_ERRORS, tell
 from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from textual.worker import WorkType
 
 T = TypeVar("T")
 
@@ -48,7 +51,8 @@ class Errand(Generic[T]):
         self._asked = True
         if not self._running:
             self._running = True
-            self._widget.run_worker(self._run)  # no coroutine yet, which nobody would await where all ends now
+            work: "WorkType[None]" = self._run  # no coroutine yet, which nobody would await where all ends now
+            self._widget.run_worker(work)
 
     def carry_out_now(self, read: Callable[[], T]) -> None:
         """Read in the UI's thread: for what is quick, and wanted on the very first screen."""
