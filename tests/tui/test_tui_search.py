@@ -133,7 +133,7 @@ def test_text_is_found_where_its_colour_changes(store: Store) -> None:
 
 def test_letters_typed_ahead_begin_no_search_of_their_own(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, "cmd_00000a", "seq", numbered(1_000))
-    monkeypatch.setattr("sightline.tui.widgets.viewer_search.TYPING_SECONDS", 60.0)  # all come before that is over
+    monkeypatch.setattr("sightline.tui.widgets.searching.TYPING_SECONDS", 60.0)  # all come before that is over
     searched = list[str]()
     run_it = Search.run
     monkeypatch.setattr(Search, "run", lambda self, tell: (searched.append(self.pattern.text), run_it(self, tell)))

@@ -26,7 +26,7 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from sightline.tui.widgets.viewer_audit import Auditing
     from sightline.tui.widgets.viewer_failures import Failing
-    from sightline.tui.widgets.viewer_search import Searching
+    from sightline.tui.widgets.viewer_search import ViewerSearch
 
 LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
 _COLUMN_STEP = 8
@@ -71,7 +71,7 @@ class OutputView(Styled, Audited, can_focus=True):
         self._first_line = line
         self._rows = Rows(self)
         self.selecting = Selecting(self)
-        self._searching: Searching | None = None
+        self._searching: ViewerSearch | None = None
         self._failing: Failing | None = None
         self._look = LOOKS[0]
         self._wraps = wraps
@@ -205,12 +205,12 @@ class OutputView(Styled, Audited, can_focus=True):
         return self._opening.opened
 
     @property
-    def searching(self) -> "Searching":
+    def searching(self) -> "ViewerSearch":
         """What is looked for in it; made, and loaded, with the first search."""
         if self._searching is None:
-            from sightline.tui.widgets.viewer_search import Searching
+            from sightline.tui.widgets.viewer_search import ViewerSearch
 
-            self._searching = Searching(self)
+            self._searching = ViewerSearch(self)
         return self._searching
 
     @property
