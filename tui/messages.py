@@ -183,11 +183,15 @@ class ContentsSearched(Message):
 
 
 class DiffMoved(Message):
-    """Where the cursor of a comparison stands: the hunk that it is in or behind (0 before the first)."""
+    """Where the cursor of a comparison stands: the hunk that it is in or behind (0 before the first).
 
-    def __init__(self, hunk: int) -> None:
+    The notes say what is searched for and what was found.
+    """
+
+    def __init__(self, hunk: int, notes: str = "") -> None:
         super().__init__()
         self.hunk = hunk
+        self.notes = notes
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, DiffMoved)

@@ -1,5 +1,6 @@
 """One comparison as the screen wants it: run off the UI's thread, watched and ended from there."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sightline.store.query.diff.compare import Comparison, compare
@@ -11,12 +12,21 @@ from sightline.store.store import Store, Target
 
 
 class Compared(NamedTuple):
-    """What was compared, and what was found. Whoever has it closes the sides."""
+    """What was compared, and what was found. Whoever has it closes the sides.
+
+    Attributes:
+        left: what was.
+        right: what is.
+        ignore: what made no difference.
+        comparison: what was found.
+        open_sides: opens both once more, for who reads them in another thread. Raises as opening buffers does.
+    """
 
     left: Side
     right: Side
     ignore: Ignore
     comparison: Comparison
+    open_sides: Callable[[], tuple[Side, Side]]
 
     def close(self) -> None:
         """Close both sides."""
@@ -44,21 +54,24 @@ class Comparing:
 
     def run(self) -> Compared | None:
         """Compare; None where it was cancelled. Raises as opening buffers and comparing them do."""
-        sides = list[Side]()
+        left, right = self._open_sides()
         try:
-            for target in self._targets:
-                sides.append(open_side(self._store, target))
-                if self._cancel.cancelled:
-                    raise Cancelled("the comparison was cancelled")
-            left, right = sides
             found = compare(left, right, self._ignore, cancel=self._cancel, progress=self._progress)
         except BaseException as error:
-            for side in sides:
-                side.close()
+            left.close()
+            right.close()
             if isinstance(error, Cancelled):
                 return None
             raise
-        return Compared(left, right, self._ignore, found)
+        return Compared(left, right, self._ignore, found, self._open_sides)
+
+    def _open_sides(self) -> tuple[Side, Side]:
+        left = open_side(self._store, self._targets[0])
+        try:
+            return left, open_side(self._store, self._targets[1])
+        except BaseException:
+            left.close()
+            raise
 
     def _progress(self, done: float) -> None:
         self.done = done

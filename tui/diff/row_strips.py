@@ -1,5 +1,6 @@
 """Draws the rows of a comparison: numbers, marks and text of both sides, side by side or under each other."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -31,6 +32,7 @@ class Look(NamedTuple):
         styles: by part, see `DiffView.PARTS`.
         own: part that the numbers are drawn in on the side where the cursor is; ``gutter`` where it is not.
         right: whether that side is the right one.
+        marked: what lays hits of a search over a line of a side: (side, line, text).
     """
 
     width: int
@@ -39,6 +41,7 @@ class Look(NamedTuple):
     styles: Styles
     own: str
     right: bool
+    marked: Callable[[int, int, Strip], Strip] | None = None
 
 
 class RowStrips:
@@ -104,8 +107,7 @@ class RowStrips:
             style = look.base + look.styles["blank"]
             number = Segment(" " * (self._digits + 1), style + look.styles[own] if own != "gutter" else style)
             return Strip([number, Segment(" " * max(width - self._digits - 1, 0), style)], width).crop(0, width)
-        changed = row.kind is Kind.CHANGE
-        base = look.base + look.styles[_PARTS[side]] if changed else look.base
+        changed, base = row.kind is Kind.CHANGE, _base(row, side, look)
         gutter = Strip(
             [
                 Segment(f"{line:>{self._digits}} ", base + look.styles[own]),
@@ -113,14 +115,12 @@ class RowStrips:
             ],
             self._digits + 3,
         )
-        return self._with_text(gutter, self._text(row, lines, side, base, look), width, base, look)
+        return self._with_text(gutter, self._marked(row, lines, side, base, look), width, base, look)
 
     def _one_column(self, row: Row, look: Look) -> Strip:
-        lines, base, mark, side = (row.left, row.right), look.base, " ", 1
-        if row.kind is not Kind.EQUAL:
-            side = int(row.kind is Kind.ADDED)
-            base, mark = base + look.styles[_PARTS[side]], _MARKS[side]
-        numbers = [str(line or "").rjust(self._digits) + " " for line in lines]
+        side = int(row.kind is not Kind.REMOVED)
+        base, mark = _base(row, side, look), " " if row.kind is Kind.EQUAL else _MARKS[side]
+        numbers = [str(line or "").rjust(self._digits) + " " for line in (row.left, row.right)]
         gutter = Strip(
             [
                 Segment("".join(numbers), base + look.styles[look.own]),
@@ -128,11 +128,35 @@ class RowStrips:
             ],
             2 * self._digits + 4,
         )
+        lines = self._compared_lines(row)
+        return self._with_text(gutter, self._marked(row, lines, side, base, look), look.width, base, look)
+
+    def _compared_lines(self, row: Row) -> tuple[int, int]:
+        """The line of a row that stands by itself, and the one of the other side that it is compared with."""
         if row.kind is Kind.REMOVED:
-            lines = row.left, self.pairs.partner(self.rows.hunk(row.part), left=row.left)
-        elif row.kind is Kind.ADDED:
-            lines = self.pairs.partner(self.rows.hunk(row.part), right=row.right), row.right
-        return self._with_text(gutter, self._text(row, lines, side, base, look), look.width, base, look)
+            return row.left, self.pairs.partner(self.rows.hunk(row.part), left=row.left)
+        if row.kind is Kind.ADDED:
+            return self.pairs.partner(self.rows.hunk(row.part), right=row.right), row.right
+        return row.left, row.right
+
+    def texts(self, row: Row, look: Look) -> dict[tuple[int, int], Strip]:
+        """The texts that a row shows, by (side, line). Raises as reading the sides does."""
+        if row.kind is Kind.FOLD:
+            return {}
+        if self._unified:
+            side = int(row.kind is not Kind.REMOVED)
+            lines, sides = self._compared_lines(row), [side]
+        else:
+            lines, sides = self.lines(row), [0, 1]
+        return {
+            (side, lines[side]): self._text(row, lines, side, _base(row, side, look), look)
+            for side in sides
+            if lines[side]
+        }
+
+    def _marked(self, row: Row, lines: tuple[int, int], side: int, base: Style, look: Look) -> Strip:
+        text = self._text(row, lines, side, base, look)
+        return look.marked(side, lines[side], text) if look.marked else text
 
     def _with_text(self, gutter: Strip, text: Strip, width: int, base: Style, look: Look) -> Strip:
         room = max(width - gutter.cell_length, 0)
@@ -157,3 +181,8 @@ class RowStrips:
         if not all(lines) or (equal and self._sees_same):
             return _NO_SPANS
         return self.pairs.spans(*lines, equal=equal) or _NO_SPANS
+
+
+def _base(row: Row, side: int, look: Look) -> Style:
+    """What a line of a side is drawn in."""
+    return look.base if row.kind is Kind.EQUAL else look.base + look.styles[_PARTS[side]]

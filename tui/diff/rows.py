@@ -70,6 +70,11 @@ class Rows:
 
     # what there is
 
+    @property
+    def comparison(self) -> Comparison:
+        """What is shown."""
+        return self._comparison
+
     def __len__(self) -> int:
         return self._starts[-1]
 
@@ -139,6 +144,12 @@ class Rows:
                 return self.row_of_hunk(part) + before + number - first
         left, other, lines = self._equal(part + 1)
         return self._row_of_equal(part + 1, number - (other if right else left), lines)
+
+    def row_like(self, row: Row) -> int:
+        """The row that shows the same as one of another folding; of a fold its first line."""
+        if row.kind in (Kind.EQUAL, Kind.FOLD):
+            return self.row_of_line(row.right, right=True)
+        return self.row_of_hunk(row.part) + row.at
 
     # folding
 

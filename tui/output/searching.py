@@ -4,12 +4,12 @@
 offsets, which are whole as far as they go; so the next hit is known long before all have been counted.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
 
+from sightline.store.disk.streams import StreamReader
 from sightline.store.query.hits import Hits, Pattern, offset_in, scan
 from sightline.store.query.processes import Cancel
-from sightline.tui.reading import Reading
 
 _SMALL_BYTES = 1 << 22  # of a stream this small the first hit need not be looked for by itself
 
@@ -44,6 +44,30 @@ class Step(NamedTuple):
     wrapped: bool = False
     rank: int = 0
     exact: bool = True
+
+
+class Reading(Protocol):
+    """Tells where in some streams numbers are, as `sightline.tui.reading.Reading` does."""
+
+    @property
+    def line_count(self) -> int:
+        """The last number."""
+
+    @property
+    def streams(self) -> Sequence[str]:
+        """The streams that are searched."""
+
+    def source(self, stream: str) -> StreamReader:
+        """One of them."""
+
+    def offsets(self, number: int) -> dict[str, int]:
+        """Up to where each stream stands before a number."""
+
+    def number_at(self, stream: str, offset: int) -> int:
+        """The number of what a byte of a stream stands in."""
+
+    def close(self) -> None:
+        """Close its files."""
 
 
 class _Stream:
@@ -133,7 +157,7 @@ class Search:
             open_it: opens the output, as often as it is needed.
             path_of: the file of a stream.
             number: the line from which on hits are wanted first.
-            matches: whether bytes are shown, and each match counts and not each line.
+            matches: whether each match counts, wherever in a line, and not each line.
         """
         self.pattern = self._scanned = pattern
         self.complete = False

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.query.diff.engines import Ignore
 from sightline.store.query.diff.sides import Side
@@ -16,6 +16,7 @@ from sightline.tui.diff.comparing import Compared, Comparing
 from sightline.tui.diff.texts import text_of
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keys import named
+from sightline.tui.screens.searched import SEARCH_KEY, SearchedScreen
 from sightline.tui.strips import Part
 from sightline.tui.widgets.diff_header import DiffHeader, Told
 from sightline.tui.widgets.diff_view import DiffView
@@ -24,19 +25,22 @@ from sightline.tui.widgets.notice import Notice, Said
 from sightline.tui.wording import counted
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.timer import Timer
+
+if TYPE_CHECKING:
+    from sightline.tui.widgets.diff_search import DiffSearching
 
 SIDE_BY_SIDE_COLUMNS = 120  # below it, each side would have less than 50 for its text
 PROGRESS_SECONDS = 0.2
 LONG_BYTES = 200 << 20  # of both sides; from here on it takes seconds
 
 
-class DiffScreen(Screen[None]):
+class DiffScreen(SearchedScreen):
     """Two outputs, what differs between them, and where. Leaving it ends a comparison that is under way."""
 
     CSS_PATH: ClassVar = ["diff.tcss", "../widgets/diff_view.tcss"]
     AUTO_FOCUS = "#diff-view"
+    SEARCHED = "#diff-view"
     BINDINGS: ClassVar[list[BindingType]] = named(
         "diff",
         [
@@ -46,6 +50,7 @@ class DiffScreen(Screen[None]):
             Binding("s", "next_stream", "All streams, or one", show=False),
             Binding("R", "compare", "Compare again", show=False),
             Binding("escape", "stop", "Stop, or back", show=False),
+            SEARCH_KEY,
             Binding("q", "leave", "Back"),
         ],
     )
@@ -72,6 +77,12 @@ class DiffScreen(Screen[None]):
         self._comparing: Comparing | None = None
         self._timer: Timer | None = None
         self._hunk = 0
+        self._searched = ""
+
+    @property
+    def searching(self) -> "DiffSearching":
+        """The search of the comparison."""
+        return self.query_one(DiffView).searching
 
     def compose(self) -> ComposeResult:
         """Header, comparison, keys."""
@@ -127,7 +138,7 @@ class DiffScreen(Screen[None]):
     def _tell(self) -> None:
         """Say how things stand."""
         compared, comparing = self._compared, self._comparing
-        told = Told(self._ignore, hunk=self._hunk)
+        told = Told(self._ignore, hunk=self._hunk, searched=self._searched)
         if compared is not None:
             told = told._replace(hunks=compared.comparison.hunks, capped=compared.comparison.capped)
         if comparing is not None:
@@ -164,8 +175,8 @@ class DiffScreen(Screen[None]):
 
     def on_diff_moved(self, message: messages.DiffMoved) -> None:
         """The place goes to the header."""
-        if message.hunk != self._hunk and self._compared is not None:
-            self._hunk = message.hunk
+        if (message.hunk, message.notes) != (self._hunk, self._searched) and self._compared is not None:
+            self._hunk, self._searched = message.hunk, message.notes
             self._tell()
 
     def on_side_lines_chosen(self, message: messages.SideLinesChosen) -> None:

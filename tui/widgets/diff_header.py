@@ -23,6 +23,7 @@ class Told(NamedTuple):
         hunk: the hunk that the cursor is in or behind, from 1.
         capped: whether there are more hunks than these.
         doing: what goes on, with how far it is; empty when nothing does.
+        searched: what is searched for, and what was found; empty for nothing.
     """
 
     ignore: Ignore = Ignore()
@@ -30,6 +31,7 @@ class Told(NamedTuple):
     hunk: int = 0
     capped: bool = False
     doing: str = ""
+    searched: str = ""
 
 
 class DiffHeader(Bar):
@@ -45,6 +47,8 @@ class DiffHeader(Bar):
         head = [Part(" ◉ ", "accent"), Part("Diff", "strong")]
         if ignored:
             head += [Part("  without ", "dim"), Part(" and ".join(ignored), "running")]
+        if told.searched:
+            head.append(Part(f"  {told.searched}", "accent"))
         self.say((head, _counts(told)), self._side("-", left), self._side("+", right))
 
     def _side(self, mark: str, target: Target) -> tuple[list[Part], list[Part]]:

@@ -1,42 +1,31 @@
-"""The comparison itself: hunks of two outputs, side by side or under each other, of which only what is seen is read."""
+"""The comparison with its keys, which are those of less and vim where they have one."""
 
 from typing import ClassVar
 
-from rich.style import Style
-from sightline.tui.diff.comparing import Compared
-from sightline.tui.diff.row_strips import Look, RowStrips
-from sightline.tui.diff.rows import Kind, Row, Rows
-from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.diff.rows import Kind
 from sightline.tui.keys import named
-from sightline.tui.messages import DiffMoved, SideLinesChosen
-from sightline.tui.widgets.styled import Styled
-from sightline.tui.widgets.tall import Tall
+from sightline.tui.messages import SideLinesChosen
+from sightline.tui.widgets.comparison_view import KEPT_ABOVE, ComparisonView
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
-from textual.strip import Strip
 
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
 _LOOKED_AT = 5_000  # rows at each end of a selection where its first and last line are looked for
-_KEPT_ABOVE = 3  # rows that stay in sight above a hunk that one goes to
 
 
-class DiffView(Styled, Tall, can_focus=True):
+class DiffView(ComparisonView):
     """Rows with a cursor, which stands on one of the two sides."""
 
-    PREFIX = "diff-view"
-    PARTS = (
-        "gutter", "mark", "removed", "added", "removed-word", "added-word", "ignored", "blank", "fold", "control",
-        "cursor", "selected",
-    )  # fmt: skip
-    COMPONENT_CLASSES: ClassVar = {f"diff-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = [
         *named(
             "diff",
             [
-                Binding("n,right_square_bracket", "hunk(1)", "Next change", key_display="n"),
-                Binding("N,left_square_bracket,p", "hunk(-1)", "Previous change", show=False),
+                Binding("n", "next(1)", "Next change", key_display="n"),
+                Binding("N", "next(-1)", "Previous change, or hit of the search", show=False),
+                Binding("right_square_bracket", "hunk(1)", "Change below, while searching too", show=False),
+                Binding("left_square_bracket,p", "hunk(-1)", "Change above, while searching too", show=False),
                 Binding("enter", "choose", "Open", key_display="⏎"),
                 Binding("z", "fold", "Fold equal parts, or none", show=False),
                 Binding("y", "copy_text", "Copy the selected lines, or the ref of the change", show=False),
@@ -55,154 +44,11 @@ class DiffView(Styled, Tall, can_focus=True):
                 Binding("left,h", "sideways(-1)", "Scroll left", show=False),
                 Binding("circumflex_accent", "line_start", "Start of the lines", show=False),
                 Binding("dollar_sign", "line_end", "End of the longest line shown", show=False),
-                Binding("escape", "let_go", "Forget selection and number", show=False),
+                Binding("escape", "let_go", "Forget selection, number and search", show=False),
             ],
         ),
         *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
     ]
-
-    def __init__(self) -> None:
-        super().__init__(id="diff-view")
-        self._compared: Compared | None = None
-        self._strips: RowStrips | None = None
-        self._unified = False
-        self._cursor = 0
-        self._anchor: int | None = None
-        self._right = True
-        self._column = 0
-        self._count = ""
-
-    # what it shows
-
-    @property
-    def unified(self) -> bool:
-        """Whether the sides stand under each other."""
-        return self._unified
-
-    @property
-    def rows(self) -> Rows | None:
-        """The rows that it shows."""
-        return self._strips.rows if self._strips is not None else None
-
-    def show(self, compared: Compared, *, unified: bool) -> None:
-        """Show a comparison, which it closes when it shows another; at the same line where it showed the same sides."""
-        line = self._line_at(self._cursor) if self._compared is not None else None
-        self._close()
-        self._compared = compared
-        self._lay_out(unified)
-        self._go_to(self._row_of(line) if line is not None else self._first_hunk(), lead=_KEPT_ABOVE)
-
-    def lay_out(self, *, unified: bool) -> None:
-        """Show the same side by side, or under each other."""
-        if self._compared is not None and unified != self._unified:
-            line = self._line_at(self._cursor)
-            self._lay_out(unified)
-            self._go_to(self._row_of(line))
-
-    def _lay_out(self, unified: bool) -> None:
-        assert self._compared is not None
-        folds = self.rows.folds if self.rows is not None else True
-        self._unified = unified
-        rows = Rows(self._compared.comparison, unified=unified)
-        if not folds:
-            rows.fold(False)
-        self._strips = RowStrips(self._compared, rows, unified=unified)
-        self._anchor = None
-        self._resize_to_rows()
-
-    def _resize_to_rows(self) -> None:
-        self.set_height(len(self.rows or ()))
-        self.refresh()
-
-    def _close(self) -> None:
-        if self._compared is not None:
-            self._compared.close()
-        self._compared = self._strips = None
-
-    def on_unmount(self) -> None:
-        """Close the files."""
-        self._close()
-
-    # drawing
-
-    @property
-    def _width(self) -> int:
-        """Cells of a row, the scrollbar's not among them."""
-        return self.scrollable_content_region.width
-
-    def render_line(self, y: int) -> Strip:
-        """A row on the screen."""
-        at, width, base = self.scroll_offset.y + y, self._width, self.own_style
-        if self._strips is None or at >= len(self._strips.rows):
-            return Strip.blank(width, base)
-        look = Look(width, self._column, base, self.part_styles, self._own_part(at), self._right)
-        try:
-            return self._strips.draw(self._strips.rows[at], look)
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return Strip.blank(width, base)
-
-    def _own_part(self, at: int) -> str:
-        if at == self._cursor:
-            return "cursor"
-        first, last = self._selected()
-        return "selected" if self._anchor is not None and first <= at <= last else "gutter"
-
-    def _part_style(self, component: str) -> Style:
-        """A background given as a share of another is wanted as it comes out."""
-        own, whole = super()._part_style(component), self.get_component_rich_style(component)
-        return own + Style(bgcolor=whole.bgcolor) if own.bgcolor is not None else own
-
-    def notify_style_update(self) -> None:
-        """Colours have changed: what was drawn in the old ones goes."""
-        super().notify_style_update()
-        if self._strips is not None:
-            self._strips.forget()
-
-    # places
-
-    def _line_at(self, at: int) -> tuple[int, bool]:
-        """A line that a row shows, and whether it is one of the right."""
-        if self._strips is None or not len(self._strips.rows):
-            return 1, True
-        left, right = self._lines(self._strips.rows[at])
-        return (right, True) if right and (self._right or not left) else (left, False)
-
-    def _lines(self, row: Row) -> tuple[int, int]:
-        try:
-            return self._strips.lines(row) if self._strips is not None else (0, 0)
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return row.left, row.right
-
-    def _row_of(self, line: tuple[int, bool]) -> int:
-        return self.rows.row_of_line(line[0], right=line[1]) if self.rows is not None else 0
-
-    def _first_hunk(self) -> int:
-        return self.rows.row_of_hunk(0) if self.rows is not None and self.rows.hunk_count else 0
-
-    def _go_to(self, at: int, *, lead: int | None = None, extent: int = 1) -> None:
-        """Put the cursor on a row and bring it into sight.
-
-        Args:
-            at: the row.
-            lead: rows to be seen above it, where one has to scroll; None to scroll no further than needed.
-            extent: rows from it on that are wanted in sight, as far as they fit.
-        """
-        self._cursor = max(0, min(at, len(self.rows or ()) - 1))
-        # Before it was ever laid out, it will be about as high as the screen.
-        top, height = self.scroll_offset.y, self.size.height or self.app.size.height
-        if lead is None:
-            wanted = min(max(top, self._cursor - height + 1), self._cursor)
-        else:
-            lead = min(lead, height - 1)
-            seen = top <= self._cursor and self._cursor + min(extent, height - lead) <= top + height
-            wanted = top if seen else max(self._cursor - lead, 0)
-        if wanted != top:
-            self.scroll_to(y=wanted, animate=False, force=True)
-        self.refresh()
-        if self.rows is not None:
-            self.post_message(DiffMoved(self.rows.hunk_near(self._cursor) + 1))
 
     # keys
 
@@ -226,6 +72,13 @@ class DiffView(Styled, Tall, can_focus=True):
         else:
             self._go_to(0 if way < 0 else len(self.rows or ()))
 
+    def action_next(self, way: int) -> None:
+        """Go to the next hunk or the previous one; while something is searched for, to the next hit."""
+        if self._searching is not None and self._searching.is_on:
+            self._searching.step(back=way < 0)
+        else:
+            self.action_hunk(way)
+
     def action_hunk(self, way: int) -> None:
         """Go to the next or the previous hunk."""
         if self.rows is None:
@@ -234,7 +87,7 @@ class DiffView(Styled, Tall, can_focus=True):
         if part is None:
             self.notify("No change further down" if way > 0 else "No change further up", timeout=2)
         else:
-            self._go_to(self.rows.row_of_hunk(part), lead=_KEPT_ABOVE, extent=self.rows.height_of_hunk(part))
+            self._go_to(self.rows.row_of_hunk(part), lead=KEPT_ABOVE, extent=self.rows.height_of_hunk(part))
 
     def action_other_side(self) -> None:
         """Have the cursor on the other side."""
@@ -303,10 +156,6 @@ class DiffView(Styled, Tall, can_focus=True):
         left, right = ((line, line + max(row.hidden - 1, 0)) if line else None for line in self._lines(row))
         return left, right
 
-    def _selected(self) -> tuple[int, int]:
-        anchor = self._cursor if self._anchor is None else self._anchor
-        return min(anchor, self._cursor), max(anchor, self._cursor)
-
     def action_sideways(self, steps: int) -> None:
         """Scroll both sides sideways."""
         self._scroll_to_column(self._column + steps * _COLUMN_STEP)
@@ -319,22 +168,6 @@ class DiffView(Styled, Tall, can_focus=True):
         """To the end of the longest line on the screen."""
         self._scroll_to_column(self._longest())
 
-    def _scroll_to_column(self, column: int) -> None:
-        self._column = max(0, min(column, self._longest()))
-        self.refresh()
-
-    def _longest(self) -> int:
-        if self._strips is None:
-            return 0
-        rows = self._strips.rows
-        shown = range(self.scroll_offset.y, min(self.scroll_offset.y + self.size.height, len(rows)))
-        try:
-            widest = max((self._strips.longest(rows[at]) for at in shown), default=0)
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return self._column
-        return max(widest - self._strips.room(self._width), 0)
-
     def action_digit(self, digit: int) -> None:
         """Digits are collected for the G that may follow."""
         self._count = f"{self._count}{digit}".lstrip("0")[:_MAX_COUNT_DIGITS]
@@ -344,11 +177,13 @@ class DiffView(Styled, Tall, can_focus=True):
         return count
 
     def action_let_go(self) -> None:
-        """Forget the selection and the number typed; without them the key means what it means elsewhere."""
-        if self._anchor is None and not self._count:
+        """Forget the selection and the number typed, else the search; else the key means what it means elsewhere."""
+        if self._anchor is not None or self._count:
+            self._anchor, self._count = None, ""
+        elif self._searching is None or not self._searching.clear():
             raise SkipAction
-        self._anchor, self._count = None, ""
         self.refresh()
+        self.tell()
 
     # mouse
 

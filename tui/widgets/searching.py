@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from rich.style import Style
 from sightline.store.query.errors import Cancelled
@@ -33,15 +33,15 @@ Marks = tuple[tuple[int, int], ...]
 
 
 class Engine(Protocol):
-    """One search for one pattern; see `sightline.tui.output.searching.Search`.
+    """One search for one pattern; see `sightline.tui.output.searching.Search`."""
 
-    Attributes:
-        pattern: what is looked for.
-        complete: whether all has been looked through.
-    """
+    @property
+    def pattern(self) -> Pattern:
+        """What is looked for."""
 
-    pattern: Pattern
-    complete: bool
+    @property
+    def complete(self) -> bool:
+        """Whether all has been looked through."""
 
     @property
     def total(self) -> int:
@@ -64,7 +64,13 @@ E = TypeVar("E", bound=Engine)
 
 
 class Searching(ABC, Generic[E]):
-    """The search of a pane."""
+    """The search of a pane.
+
+    Attributes:
+        ranks: whether it tells which hit one is at.
+    """
+
+    ranks: ClassVar = True
 
     def __init__(self, pane: Widget) -> None:
         self._pane = pane
@@ -266,7 +272,7 @@ class Searching(ABC, Generic[E]):
             return
         if self._wanted is not None:
             self._steps.ask()
-        elif search.complete and self._step is not None and self._step.number and not self._step.rank:
+        elif self.ranks and search.complete and self._step is not None and self._step.number and not self._step.rank:
             self._wanted = (False, True, self._step.number)  # where it stands among all is known only now
             self._steps.ask()
         self._tell()

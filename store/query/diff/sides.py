@@ -56,6 +56,11 @@ class Side:
             part.reader.close()
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        """The files whose lines these are, in order."""
+        return self._parts
+
+    @property
     def line_count(self) -> int:
         """Lines of all parts."""
         return self._ends[-1] if self._ends else 0

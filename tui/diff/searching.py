@@ -1,0 +1,169 @@
+"""A search through both sides of a comparison. Its numbers are rows, as they stand where nothing is folded, from 1."""
+
+from collections.abc import Callable
+
+from sightline.store.disk.streams import StreamReader
+from sightline.store.query.diff.compare import Comparison
+from sightline.store.query.diff.engines import Ignore
+from sightline.store.query.diff.sides import Side
+from sightline.store.query.hits import Pattern
+from sightline.tui.diff.rows import Kind, Rows
+from sightline.tui.diff.texts import Pairs, Texts
+from sightline.tui.output.searching import Search, Step
+
+
+class SideReading:
+    """The lines of a side, as a search reads them."""
+
+    def __init__(self, side: Side) -> None:
+        self._side = side
+        self.streams = tuple(map(str, range(len(side.parts))))
+        self.close = side.close
+
+    @property
+    def line_count(self) -> int:
+        """Lines of all its parts."""
+        return self._side.line_count
+
+    def source(self, stream: str) -> StreamReader:
+        """One part."""
+        return self._side.parts[int(stream)].reader
+
+    def offsets(self, number: int) -> dict[str, int]:
+        """Up to where each part stands before a line."""
+        found, before = dict[str, int](), 0
+        for stream in self.streams:
+            reader = self.source(stream)
+            found[stream] = reader.offset_of_line(min(max(number - before, 1), reader.line_count + 1))
+            before += reader.line_count
+        return found
+
+    def number_at(self, stream: str, offset: int) -> int:
+        """The line that a byte of a part stands in."""
+        before = sum(self.source(str(at)).line_count for at in range(int(stream)))
+        return before + self.source(stream).line_at(offset)
+
+
+class Places:
+    """Where the lines of both sides stand, when nothing is folded."""
+
+    def __init__(self, comparison: Comparison, *, unified: bool) -> None:
+        self.rows = Rows(comparison, unified=unified)
+        self.rows.fold(False)
+
+    def number(self, pairs: Pairs, line: int, *, right: bool) -> int:
+        """The number of the row that shows a line. Raises as reading the sides does."""
+        at = self.rows.row_of_line(line, right=right)
+        if at >= len(self.rows):
+            return 0  # it has come since they were compared
+        row = self.rows[at]
+        if row.kind is not Kind.CHANGE:
+            return at + 1
+        hunk = self.rows.hunk(row.part)
+        own, other = (hunk.right, hunk.left) if right else (hunk.left, hunk.right)
+        partner = pairs.partner(hunk, right=line) if right else pairs.partner(hunk, left=line)
+        few = hunk.right_count < hunk.left_count if right else hunk.left_count <= hunk.right_count
+        return self.rows.row_of_hunk(row.part) + (partner - other if few else line - own) + 1
+
+    def line_from(self, pairs: Pairs, number: int, *, right: bool) -> int:
+        """The first line of a side that stands in a row or below; past its last one where none does."""
+        for at in range(number - 1, len(self.rows)):
+            row = self.rows[at]
+            lines = pairs.beside(self.rows.hunk(row.part), row.at) if row.kind is Kind.CHANGE else (row.left, row.right)
+            if lines[right]:
+                return lines[right]
+        return self._past_end[right]
+
+    @property
+    def _past_end(self) -> tuple[int, int]:
+        compared = self.rows.comparison
+        return compared.left_lines + 1, compared.right_lines + 1
+
+
+class DiffSearch:
+    """One search for one pattern, in both sides at once.
+
+    Attributes:
+        pattern: what is looked for.
+    """
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        open_sides: Callable[[], tuple[Side, Side]],
+        places: Places,
+        ignore: Ignore,
+        number: int,
+    ) -> None:
+        """Prepare. Raises as opening the sides does.
+
+        Args:
+            pattern: what to look for.
+            open_sides: opens them, as often as it is needed.
+            places: where their lines stand.
+            ignore: what made no difference when they were compared.
+            number: the row from which on hits are wanted first.
+        """
+        self.pattern = pattern
+        self._open_sides = open_sides
+        self._places = places
+        self._ignore = ignore
+        left, right = open_sides()
+        try:
+            pairs = Pairs(Texts(left), Texts(right), ignore)
+            lines = [places.line_from(pairs, number, right=side) for side in (False, True)]
+            self._paths = [[part.path for part in side.parts] for side in (left, right)]
+        finally:
+            left.close()
+            right.close()
+        self.sides = self._search(0, lines[0]), self._search(1, lines[1])
+
+    def _search(self, at: int, line: int) -> Search:
+        def open_it() -> SideReading:
+            sides = self._open_sides()
+            sides[1 - at].close()
+            return SideReading(sides[at])
+
+        return Search(self.pattern, open_it, lambda name: self._paths[at][int(name)], line)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all has been looked through."""
+        return all(side.complete for side in self.sides)
+
+    @property
+    def total(self) -> int:
+        """Lines with hits found so far, of both sides."""
+        return sum(side.total for side in self.sides)
+
+    def cancel(self) -> None:
+        """End it."""
+        for side in self.sides:
+            side.cancel()
+
+    def run(self, tell: Callable[[], None]) -> None:
+        """Look through both sides. Raises as `Search.run`."""
+        for side in self.sides:
+            side.run(tell)
+
+    def run_on(self, tell: Callable[[], None]) -> None:
+        """What has come since was not compared."""
+
+    def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
+        """The next row with a hit; None where that is not known yet. Raises as `Search.step`, and as reading does."""
+        number += not (here or back)
+        left, right = self._open_sides()
+        try:
+            pairs = Pairs(Texts(left), Texts(right), self._ignore)
+            found = list[Step]()
+            for at, search in enumerate(self.sides):
+                step = search.step(self._places.line_from(pairs, number, right=bool(at)), back=back, here=not back)
+                if step is None:
+                    return None
+                row = self._places.number(pairs, step.number, right=bool(at)) if step.number else 0
+                if row:
+                    found.append(Step(row, step.wrapped))
+        finally:
+            left.close()
+            right.close()
+        return min(found, key=lambda step: (step.wrapped, -step.number if back else step.number), default=Step(0))
