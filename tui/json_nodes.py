@@ -5,6 +5,8 @@ Nothing but the children on the way is ever kept, and what lies between two of t
 
 import json
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import NamedTuple, cast
 
@@ -191,6 +193,22 @@ def read_children(
     if not more and node.parent is None and (following := scanner.space(at)) < scanner.size:
         broken = following
     return Batch(found, is_complete=not more, end=0 if more else at, last_end=last_end, broken=broken)
+
+
+def towards(root: Node, offset: int) -> tuple[Node, bool]:
+    """What a byte stands in, or the key before it, and True; else a container of which more must be read to know."""
+    node = root
+    while node.is_container:
+        at = bisect_right(node.children, offset, key=lambda child: child.end or sys.maxsize)
+        if at == len(node.children):
+            return node, node.is_complete
+        child = node.children[at]
+        if offset < child.start:
+            return child, True
+        if not child.end and not node.is_complete:
+            return node, False  # where it ends is found with what follows it
+        node = child
+    return node, True
 
 
 def _step(scanner: Scanner, node: Node, end: int) -> tuple[bool, int]:

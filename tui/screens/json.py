@@ -1,7 +1,7 @@
 """The JSON screen: an output as a tree, with the path of the node under the cursor."""
 
 import asyncio
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
@@ -10,6 +10,7 @@ from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.json_nodes import Node
 from sightline.tui.keys import named
 from sightline.tui.safe import title, visible
+from sightline.tui.screens.searched import SEARCH_KEY, SearchedScreen
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
 from sightline.tui.widgets.bar import Bar
@@ -17,18 +18,22 @@ from sightline.tui.widgets.json_view import JsonView, json_target
 from sightline.tui.widgets.key_bar import KeyBar
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from sightline.tui.widgets.json_search import JsonSearching
 
 
-class JsonScreen(Screen[None]):
+class JsonScreen(SearchedScreen):
     """Which output it is, where in it one stands, and the tree."""
 
     CSS_PATH = "json.tcss"
+    SEARCHED = "#json"
     BINDINGS: ClassVar[list[BindingType]] = named(
         "json",
         [
             Binding("escape,q,J", "dismiss", "Close", key_display="Esc"),
             Binding("y", "copy_path", "Copy path"),
+            SEARCH_KEY,
         ],
     )
 
@@ -44,6 +49,11 @@ class JsonScreen(Screen[None]):
         self._store = store
         self._target = target
         self._root = root
+
+    @property
+    def searching(self) -> "JsonSearching":
+        """The search of the tree."""
+        return self.query_one(JsonView).searching
 
     def compose(self) -> ComposeResult:
         """Head, tree, keys."""
@@ -62,7 +72,8 @@ class JsonScreen(Screen[None]):
         named = [Part(f" {self._target.ref}", "strong"), Part(f"  {title(self._target.buffer.command)}", "dim")]
         line = f"value {node.line:,}  " if node.line else ""
         self.query_one("#json-head", Bar).say(
-            (named, ()), ([Part(f" {line}", "dim"), Part(visible(node.path), "accent")], [Part(f"{node.kind} ", "dim")])
+            (named, [Part(f"{message.notes} ", "accent")] if message.notes else ()),
+            ([Part(f" {line}", "dim"), Part(visible(node.path), "accent")], [Part(f"{node.kind} ", "dim")]),
         )
 
     def action_copy_path(self) -> None:

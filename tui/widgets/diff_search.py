@@ -45,7 +45,7 @@ class DiffSearching(Searching[DiffSearch]):
     def _back_to(self, place: object) -> None:
         self._view.go_to_line(*cast(tuple[int, bool], place))
 
-    def _here(self) -> tuple[int, bool]:
+    def _here(self, *, back: bool = False) -> tuple[int, bool]:  # noqa: ARG002 (both ways alike)
         row, places = self._view.row, self.places
         if row is None or places is None:
             return 1, True

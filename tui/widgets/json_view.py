@@ -1,21 +1,28 @@
 """A JSON text as a tree that folds. What a container holds is read when it is shown, a page at a time."""
 
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from sightline.store.shape.structured.json_scan import NotJson
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store, Target
 from sightline.tui.errand import Errand
-from sightline.tui.json_nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root
+from sightline.tui.json_nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root, towards
 from sightline.tui.json_rows import JsonRows
 from sightline.tui.keys import named
 from sightline.tui.safe import pieces, visible
 from sightline.tui.widgets.row_view import RowView
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from sightline.tui.widgets.json_search import JsonSearching
+
+MOST_ON_THE_WAY = 50_000
+"""Values of a container that are read, and kept, to get to one behind them."""
 
 _BRACKETS = {"object": "{}", "array": "[]", "lines": "  "}
 _VALUE_STYLES = {"string": "string", "number": "number", "boolean": "number", "null": "number"}
@@ -29,7 +36,7 @@ Loaded = tuple[Node | None, Batch | None]
 class JsonView(RowView):
     """Rows of nodes."""
 
-    PARTS = (*RowView.PARTS, "string", "number", "control", "failed")
+    PARTS = (*RowView.PARTS, "string", "number", "control", "failed", "match", "here")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "json",
@@ -37,15 +44,19 @@ class JsonView(RowView):
             Binding("enter,space", "fold", "Fold or unfold", key_display="Enter"),
             Binding("right,l", "open", "Unfold, or go in", show=False),
             Binding("left,h", "leave", "Fold, or go out", show=False),
+            Binding("n", "search_on(False)", "Next hit of the search", show=False),
+            Binding("N", "search_on(True)", "Hit before", show=False),
+            Binding("escape", "forget", "Forget the search", show=False),
         ],
     )
 
     class Moved(Message):
-        """The cursor stands on a node, or more is known of it."""
+        """The cursor stands on a node, or more is known of it, or of what is searched for."""
 
-        def __init__(self, node: Node) -> None:
+        def __init__(self, node: Node, notes: str = "") -> None:
             super().__init__()
             self.node = node
+            self.notes = notes
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, JsonView.Moved)
@@ -63,11 +74,15 @@ class JsonView(RowView):
         self._target = target
         self._tree: JsonRows | None = None
         self._is_left = False
+        self._sought: int | None = None  # the byte that one is on the way to
+        self._searching: JsonSearching | None = None
         self._reads: Errand[Loaded] = Errand(self, self._plan, self._take)
 
     def on_unmount(self) -> None:
         """Nothing goes on without it."""
         self._is_left = True
+        if self._searching is not None:
+            self._searching.clear()
 
     @property
     def node(self) -> Node | None:
@@ -81,6 +96,8 @@ class JsonView(RowView):
 
     def _redraw(self, cursor: int) -> None:
         if self._tree is not None:
+            if self._searching is not None:
+                self._searching.shown_otherwise(same=True)
             self.set_rows(len(self._tree), cursor=cursor)
             self._reads.ask()
 
@@ -88,7 +105,7 @@ class JsonView(RowView):
         if self._tree is None:
             return None
         top = self.scroll_offset.y
-        node = self._tree.wanted(top, top + self.size.height)
+        node = self._on_the_way(self._tree) or self._tree.wanted(top, top + self.size.height)
         if node is None:
             return None
 
@@ -120,7 +137,68 @@ class JsonView(RowView):
     def cursor_moved(self) -> None:
         """Tell where it stands."""
         if (node := self.node) is not None:
-            self.post_message(self.Moved(node))
+            notes = self._searching.notes() if self._searching is not None else []
+            self.post_message(self.Moved(node, " ".join(notes)))
+
+    # for its search
+
+    @property
+    def searching(self) -> "JsonSearching":
+        """What is looked for in it; made, and loaded, with the first search."""
+        if self._searching is None:
+            from sightline.tui.widgets.json_search import JsonSearching
+
+            self._searching = JsonSearching(self, self._store, self._target)
+        return self._searching
+
+    def is_at(self, offset: int) -> bool:
+        """Whether the cursor stands on what a byte belongs to."""
+        return self._tree is not None and towards(self._tree.rows[0], offset) == (self.node, True)
+
+    def go_to_byte(self, offset: int) -> None:
+        """Put the cursor on what a byte belongs to, as soon as what stands before it has been read."""
+        self._sought = offset
+        self._reads.ask()
+
+    def _on_the_way(self, tree: JsonRows) -> Node | None:
+        """The container of which more must be read to get to the byte sought; None once one is there, or gives up."""
+        offset, self._sought = self._sought, None
+        if offset is None:
+            return None
+        node, is_there = towards(tree.rows[0], offset)
+        if is_there:
+            self.show_node(node)
+        elif len(node.children) >= MOST_ON_THE_WAY:
+            told = f"Byte {offset:,} lies behind more than {MOST_ON_THE_WAY:,} values: look for it in the output itself"
+            self.notify(told, severity="warning", markup=False)
+        else:
+            self._sought = offset
+            return node
+        return None
+
+    def show_node(self, node: Node) -> None:
+        """Put the cursor on a node, and unfold what it is in."""
+        if self._tree is None:
+            return
+        above = list[Node]()
+        while (parent := (above[-1] if above else node).parent) is not None:
+            above.append(parent)
+        for parent in reversed(above):
+            if not parent.is_open:
+                self._tree.toggle(self._tree.rows.index(parent))
+        self._redraw(self._tree.rows.index(node))
+
+    def texts_on_screen(self) -> dict[Hashable, str]:
+        """What may be marked of the rows on the screen."""
+        top, texts = self.scroll_offset.y, dict[Hashable, str]()
+        for at in range(top, min(top + self.size.height, self.row_count)):
+            for part, segments in enumerate(self._segments(at, self.size.width)):
+                texts[at, part] = "".join(segment.text for segment in segments)
+        return texts
+
+    def tell(self) -> None:
+        """Tell where it stands, and how the search does."""
+        self.cursor_moved()
 
     # drawing
 
@@ -137,16 +215,30 @@ class JsonView(RowView):
             return Strip([*segments, Segment(told, base + styles["failed"])])
         mark = ("▾ " if node.is_open else "▸ ") if node.is_container and node.count != 0 else "  "
         segments.append(Segment(mark, base + styles["dim"]))
-        if name := _name(node):
-            segments += [Segment(visible(name), base + styles["key"]), Segment(": ", base + styles["dim"])]
-        if node.is_container:
-            return Strip([*segments, *self._container(node)])
-        style = base + styles[_VALUE_STYLES[node.kind]]
-        for text, marked in pieces(node.text[: width * 4].replace("\t", " ")):
-            segments.append(Segment(text, base + styles["control"] if marked else style))
-        return Strip(segments)
+        name, text = (self._with_hits(at, part, found) for part, found in enumerate(self._segments(at, width)))
+        if name:
+            segments += [*name, Segment(": ", base + styles["dim"])]
+        return Strip([*segments, *(self._facts(node) if node.is_container else ()), *text])
 
-    def _container(self, node: Node) -> list[Segment]:
+    def _segments(self, at: int, width: int) -> tuple[list[Segment], list[Segment]]:
+        """What of a row stands in the text itself: its key or place, and its value, or how that begins."""
+        assert self._tree is not None
+        node, base, styles = self._tree.rows[at], self.own_style, self.part_styles
+        name = [Segment(visible(_name(node)), base + styles["key"])] if _name(node) else []
+        if node.is_container:
+            text = "" if node.is_open or node.count == 0 else node.text[:_PREVIEW_CHARACTERS]
+            return name, [Segment(visible(text.replace("\t", " ")), base + styles["dim"])] if text else []
+        style = base + styles[_VALUE_STYLES.get(node.kind, "dim")]
+        shown = pieces(node.text[: width * 4].replace("\t", " "))
+        return name, [Segment(text, base + styles["control"] if marked else style) for text, marked in shown]
+
+    def _with_hits(self, at: int, part: int, segments: list[Segment]) -> list[Segment]:
+        if self._searching is None or not segments:
+            return segments
+        return list(self._searching.drawn((at, part), Strip(segments), here=at == self.cursor))
+
+    def _facts(self, node: Node) -> list[Segment]:
+        """Of a container its brackets, and how much is in it."""
         base, dim = self.own_style, self.own_style + self.part_styles["dim"]
         brackets = _BRACKETS[node.kind]
         size = human_bytes(node.end - node.start) if node.end else ""
@@ -155,8 +247,6 @@ class JsonView(RowView):
         told = [Segment(f"{brackets[0]}…{brackets[1]}" if node.count != 0 else brackets, base)]
         facts = ", ".join(filter(None, (count, size))) or _least(node)
         told.append(Segment(f" {facts} ", dim))
-        if not node.is_open and node.text and node.count != 0:
-            told.append(Segment(visible(node.text[:_PREVIEW_CHARACTERS].replace("\t", " ")), dim))
         return told
 
     # keys
@@ -170,6 +260,18 @@ class JsonView(RowView):
         if self._tree is not None:
             self._tree.toggle(self.cursor)
             self._redraw(self.cursor)
+
+    def action_search_on(self, back: bool) -> None:
+        """Go to the next hit, or to the one before."""
+        self.searching.step(back=back)
+
+    def action_forget(self) -> None:
+        """Forget the search, and where it was going; without one the key means what it means elsewhere."""
+        self._sought = None
+        if self._searching is None or not self._searching.clear():
+            raise SkipAction
+        self.refresh()
+        self.tell()
 
     def action_open(self) -> None:
         """Unfold a container; go into one that is unfolded."""

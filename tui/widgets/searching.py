@@ -98,8 +98,12 @@ class Searching(ABC, Generic[E]):
         """Go back to where one was."""
 
     @abstractmethod
-    def _here(self) -> tuple[int, bool]:
+    def _here(self, *, back: bool = False) -> tuple[int, bool]:
         """The number from which on one looks, and whether one stands on it rather than that the screen begins there."""
+
+    def _begins_at(self) -> int:
+        """The number from which on what is typed is looked for, itself included."""
+        return self._here()[0]
 
     @abstractmethod
     def _engine(self) -> Callable[[Pattern, int], E] | None:
@@ -129,7 +133,7 @@ class Searching(ABC, Generic[E]):
 
     def opened(self) -> None:
         """Typing begins."""
-        self._origin = self._place(), self._here()[0]
+        self._origin = self._place(), self._begins_at()
 
     def typed(self, text: str) -> None:
         """What is searched for so far: the first hit from where one was is shown as one types."""
@@ -154,7 +158,7 @@ class Searching(ABC, Generic[E]):
             self._text = text or self._last_text
             self._last_text = self._text
             if self._text:
-                self._begin(origin[1] if origin else self._here()[0], here=bool(text))
+                self._begin(origin[1] if origin else self._begins_at(), here=bool(text))
         self._last_text = self._text
         self._say_if_nothing()
 
@@ -198,7 +202,7 @@ class Searching(ABC, Generic[E]):
         self._marks = {}
         if not same and self._text:
             self._forget()
-            self._begin(self._here()[0], jump=False)
+            self._begin(self._begins_at(), jump=False)
 
     def went_on(self) -> None:
         """The output has grown."""
@@ -289,7 +293,7 @@ class Searching(ABC, Generic[E]):
             if not self._text:
                 self._pane.notify("Nothing to search for yet: / takes it", markup=False)
                 return
-        number, stands_there = self._here()
+        number, stands_there = self._here(back=back)
         if self._search is None:
             self._begin(number, here=not stands_there)
             return

@@ -40,7 +40,7 @@ class ViewerSearch(Searching[Search]):
     def _back_to(self, place: object) -> None:
         self._viewer.back_to(*cast(tuple[Place, int], place))
 
-    def _here(self) -> tuple[int, bool]:
+    def _here(self, *, back: bool = False) -> tuple[int, bool]:  # noqa: ARG002 (both ways alike)
         window, target = self._viewer.window, self._viewer.target
         return (target, True) if target and window.on_screen(target) else (window.top.line, False)
 
