@@ -1,7 +1,7 @@
 """All that can be done on a screen, with the keys that do it: what the help lists and the palette offers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sightline.tui.keys import written
@@ -19,6 +19,8 @@ _PANES = {
     "ResultPane": "Answer",
     "DiffView": "Comparison",
 }
+
+_MOVES = frozenset(("move", "page", "scroll_by", "top", "bottom", "edge", "sideways", "line_start", "line_end"))
 
 
 class Action(NamedTuple):
@@ -55,6 +57,21 @@ def actions_of(screen: Screen[object], keymap: dict[str, str]) -> list[Action]:
             action = Action(pane, binding.description, tuple(map(written, keys)), node, binding.action)
             found.setdefault((pane, binding.description), action)
     return list(found.values())
+
+
+def as_looked_for(actions: Iterable[Action], here: DOMNode | None) -> list[Action]:
+    """Deeds before movements, which nobody looks for by name; and what acts anywhere, or where one is, first.
+
+    Args:
+        actions: as `actions_of` gives them.
+        here: what has the focus.
+    """
+
+    def rank(action: Action) -> tuple[bool, int]:
+        moves = action.call.partition("(")[0] in _MOVES
+        return moves, 0 if action.pane == ANYWHERE else 1 if action.node is here else 2
+
+    return sorted(actions, key=rank)
 
 
 def _bindings(node: DOMNode) -> Iterator[Binding]:

@@ -181,10 +181,11 @@ class InspectorApp(App[None]):
 
     def action_palette(self) -> None:
         """Offer every action of the screen that is shown."""
-        from sightline.tui.actions import actions_of
+        from sightline.tui.actions import actions_of, as_looked_for
         from sightline.tui.screens.palette import Palette
 
-        self.push_screen(Palette(actions_of(self.screen, self._keys)), self._carry_out)
+        actions = as_looked_for(actions_of(self.screen, self._keys), self.focused)
+        self.push_screen(Palette(actions), self._carry_out)
 
     async def _carry_out(self, action: "Action | None") -> None:
         if action is not None:

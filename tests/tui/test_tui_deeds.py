@@ -181,6 +181,20 @@ def test_the_palette_offers_all_that_the_help_lists_and_closes_again(store: Stor
     run(body)
 
 
+def test_the_palette_begins_with_deeds_and_ends_with_movements(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, (100, 60)) as pilot:
+            await press(pilot, "enter")  # to the viewer
+            await pilot.press("ctrl+p")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Palette))
+            names = [action.what for action in pilot.app.screen._actions]
+            first, there, elsewhere, last = (names.index(what) for what in ("Delete", "Follow", "Sort", "Page down"))
+            assert first < there < elsewhere < last
+            assert not {"Down", "Line down", "Bottom"} & set(names[: names.index("Sort")])
+
+    run(body)
+
+
 def test_help_is_about_the_screen_that_is_shown(store: Store) -> None:
     async def body() -> None:
         async with opened(store, (100, 60)) as pilot:
