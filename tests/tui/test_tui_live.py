@@ -1,11 +1,16 @@
 """What other processes capture shows up by itself."""
 
+import gc
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sightline.store.store import Store
-from tui_kit import begin, buffers, numbered, opened, run, text, until, viewer
+from sightline.tui.app import YOUNG_OBJECTS
+from sightline.tui.loading import Answer, Request, load
+from sightline.tui.widgets.buffer_list import GROWN_SECONDS, BufferList
+from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
 
 def test_a_new_capture_appears_tails_and_ends(store: Store) -> None:
@@ -43,6 +48,50 @@ def test_without_watches_it_polls_and_says_so(store: Store, monkeypatch: pytest.
             recording.seal(exit_code=0)
 
     run(body)
+
+
+def test_of_all_growth_in_a_while_the_list_is_read_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = begin(store, "cmd_00000a", "make")
+    recording.register()
+    reads, timers = list[Request](), list[tuple[float, Callable[[], None]]]()
+
+    def counted(store: Store, request: Request) -> Answer:
+        reads.append(request)
+        return load(store, request)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            monkeypatch.setattr("sightline.tui.widgets.buffer_list.load", counted)
+            monkeypatch.setattr(BufferList, "set_timer", lambda _, delay, then: timers.append((delay, then)))
+            for round_ in range(2):
+                for _ in range(3):
+                    buffers(pilot).store_changed(index=False, live=frozenset(["cmd_00000a"]))
+                await rest(pilot)
+                assert ([delay for delay, _ in timers], len(reads)) == ([GROWN_SECONDS] * (round_ + 1), round_)
+                timers[-1][1]()
+                await rest(pilot)
+                assert [request.names for request in reads] == [("cmd_00000a",)] * (round_ + 1)
+
+    run(body)
+    recording.seal(exit_code=0)
+
+
+def test_garbage_is_looked_for_again_once_the_first_screen_is_there(store: Store) -> None:
+    before = gc.get_threshold()
+
+    async def body() -> None:
+        async with opened(store):
+            assert gc.isenabled()
+            assert gc.get_threshold() == (YOUNG_OBJECTS, *before[1:])
+            assert gc.get_freeze_count() > 0
+
+    gc.disable()  # as `run` does
+    try:
+        run(body)
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
+        gc.enable()
 
 
 def test_a_store_that_disappears_is_said(store: Store, tmp_path: Path) -> None:

@@ -1,12 +1,22 @@
 """The feed of changes: what other processes write is told of, soon and in few words."""
 
+import os
 import queue
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-from sightline.store.disk.changes import Change, Changes
+from sightline.store.disk.changes import (
+    _WAIT_MS,
+    DEBOUNCE_MS,
+    QUICK_SECONDS,
+    QUICK_STEP_MS,
+    STEP_MS,
+    Change,
+    Changes,
+)
 from sightline.store.store import Store
 
 
@@ -19,7 +29,7 @@ class Listener:
         self.feed = Changes(store.layout, store.index.data_version, self.told.put, polls=self.reasons.put)
         self.feed.start()
         first = self.told.get(timeout=10)
-        assert first.index
+        assert first.records
 
     def until(self, name: str = "", *, index: bool = False) -> Change:
         deadline = time.monotonic() + 10
@@ -94,3 +104,45 @@ def test_reading_the_list_is_no_change(store: Store, other: Store) -> None:
     assert listener.told.qsize() <= 1
     listener.feed.close()
     recording.seal(exit_code=0)
+
+
+class Watcher:
+    """Stands for the library's: gives what it is told to, one wait after another, and notes how long each may take."""
+
+    def __init__(self, answers: list[set[tuple[int, str]] | str]) -> None:
+        self.answers = answers
+        self.steps = list[tuple[int, int]]()
+        self.ran_out = threading.Event()
+
+    def __call__(self, *_: object) -> "Watcher":
+        return self
+
+    def __enter__(self) -> "Watcher":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def watch(self, debounce_ms: int, step_ms: int, wait_ms: int, stop: threading.Event) -> set[tuple[int, str]] | str:
+        assert debounce_ms == DEBOUNCE_MS
+        self.steps.append((step_ms, wait_ms))
+        if self.answers:
+            return self.answers.pop(0)
+        self.ran_out.set()
+        stop.wait()
+        return "stop"
+
+
+def test_it_looks_more_often_only_while_captures_go_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    growth = {(2, os.path.join(store.layout.live, "cmd_00000a"))}
+    use = {(2, os.path.join(store.layout.root, "index.sqlite-wal"))}
+    watcher = Watcher([use, growth, growth, "timeout", growth, use])
+    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", watcher)
+    listener = Listener(store)
+    assert watcher.ran_out.wait(10)
+    listener.feed.close()
+    quick, calm = (QUICK_STEP_MS, int(QUICK_SECONDS * 1_000)), (STEP_MS, _WAIT_MS)
+    assert watcher.steps == [calm, calm, quick, quick, calm, quick, calm]
+    assert [listener.told.get_nowait().live for _ in range(listener.told.qsize())] == [
+        frozenset(names) for names in ([], ["cmd_00000a"], ["cmd_00000a"], ["cmd_00000a"], [])
+    ]
