@@ -60,6 +60,18 @@ def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, st
     kept = fitted(left, max(width - at_right - (1 if right else 0), 0))
     at_left = width_of(kept)
     gap = max(width - at_left - at_right, 0)
-    parts = [*kept, Part(" " * gap), *right]
-    drawn = {style: base + styles[style] if style in styles else base for style in {style for _, style in parts}}
-    return Strip([Segment(text, drawn[style]) for text, style in parts if text], at_left + gap + at_right)
+    runs = _runs([*kept, Part(" " * gap), *right])
+    segments = [Segment(text, base + styles[style] if style in styles else base) for text, style in runs]
+    return Strip(segments, at_left + gap + at_right)
+
+
+def _runs(parts: Sequence[Part]) -> list[Part]:
+    """Parts of which neighbours in the same style are one: each costs time on its way to the terminal."""
+    made, text, style = list[Part](), "", parts[0].style
+    for part in parts:
+        if part.style != style and part.text:
+            if text:
+                made.append(Part(text, style))
+            text, style = "", part.style
+        text += part.text
+    return [*made, Part(text, style)] if text else made
