@@ -21,6 +21,9 @@ class StreamInfo(NamedTuple):
 
 NO_STREAM = StreamInfo(0, 0)
 
+PARTIAL = "partial: "
+"""How the note of a buffer begins that is not the whole; why follows."""
+
 
 class Buffer(NamedTuple):
     """One captured output.
@@ -43,7 +46,8 @@ class Buffer(NamedTuple):
         label: a person's or a caller's name for it.
         pinned: never evicted.
         artifact: id it was imported under, such as ``cmd-1706119234567.txt``.
-        note: what a reader must know of how it was captured (``merged``, ``cut by filter``, dropped bytes).
+        note: what a reader must know of how it was captured (``partial: …``, ``merged``, ``cut by filter``, dropped
+            bytes).
         origin: for a file, what tells one version from the next: mtime in ns, size and inode; for what went into a
             command's filters, the name of that command's buffer; else empty.
         streams: what each non-empty stream is, by name.
@@ -86,6 +90,11 @@ class Buffer(NamedTuple):
     def stream(self, name: str) -> StreamInfo:
         """One stream's facts; an empty stream has no file and is all zeros."""
         return self.streams.get(name, NO_STREAM)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it holds only some of what there was, as one may that was imported; its note says why."""
+        return self.note.startswith(PARTIAL)
 
     @property
     def failed(self) -> bool:

@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.disk.hashing import sha256_hex
@@ -46,8 +46,15 @@ def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable:
     Raises:
         OSError: it could not be written; nothing of it is in the file then.
     """
+    return append_all(path, header, [entry], durable=durable)[0]
+
+
+def append_all(
+    path: str, header: dict[str, Any], entries: Sequence[dict[str, Any]], *, durable: bool = False
+) -> list[Place]:
+    """The same of several entries at once: all of them, or none where it raises."""
     with contextlib.closing(Appending(path)) as file:
-        return file.append(header, entry, durable=durable)
+        return file.append_all(header, entries, durable=durable)
 
 
 class _End(NamedTuple):
@@ -75,14 +82,19 @@ class Appending:
 
     def append(self, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> Place:
         """As `append`."""
-        if "text" in entry:
-            entry = {**entry, _PIECES: _pieces_hash(entry["text"])}
+        return self.append_all(header, [entry], durable=durable)[0]
+
+    def append_all(
+        self, header: dict[str, Any], entries: Sequence[dict[str, Any]], *, durable: bool = False
+    ) -> list[Place]:
+        """As `append_all`."""
+        entries = [{**one, _PIECES: _pieces_hash(one["text"])} if "text" in one else one for one in entries]
         if self._fd < 0:
             self._fd = _open_locked(self.path)
         else:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
         try:
-            return self._added(self._now(), header, entry, durable)
+            return self._added(self._now(), header, entries, durable)
         finally:
             if self._fd >= 0:
                 fcntl.flock(self._fd, fcntl.LOCK_UN)
@@ -106,23 +118,30 @@ class Appending:
             self.close()
             self._fd = _open_locked(self.path)
 
-    def _added(self, end: _End, header: dict[str, Any], entry: dict[str, Any], durable: bool) -> Place:
-        data = b""
-        number, previous = end.number, end.digest
+    def _added(
+        self, end: _End, header: dict[str, Any], entries: Sequence[dict[str, Any]], durable: bool
+    ) -> list[Place]:
+        lines, places = list[bytes](), list[Place]()
+        number, digest, at = end.number, end.digest, end.size
         if number < 0:
-            data, previous = _encode(0, previous, header)
-            number = 0
-        line, digest = _encode(number + 1, previous, entry)
+            line, digest = _encode(0, digest, header)
+            lines.append(line)
+            number, at = 0, at + len(line)
+        for entry in entries:
+            number += 1
+            line, digest = _encode(number, digest, entry)
+            lines.append(line)
+            places.append(Place(number, at, len(line)))
+            at += len(line)
         try:
-            write_all(self._fd, data + line)
+            write_all(self._fd, b"".join(lines))
             if durable:
                 os.fsync(self._fd)
         except OSError:
             os.ftruncate(self._fd, end.size)
             raise
-        place = Place(number + 1, end.size + len(data), len(line))
-        self._end = _End(end.inode, place.offset + place.length, place.number, digest)
-        return place
+        self._end = _End(end.inode, at, number, digest)
+        return places
 
 
 def _open_locked(path: str) -> int:

@@ -115,9 +115,22 @@ def append_view(
     Args:
         file: the session's audit file, where the caller keeps it open for more than one.
     """
-    joined = "".join(segment.text for segment in text)
-    data = joined.encode(errors="surrogateescape")
-    now = time.time()
+    fields = logged_fields(time.time(), shows, "".join(segment.text for segment in text))
+    header = {"kind": "session", "session": session._asdict()}
+    path = store.layout.audit_file(session.name)
+    try:
+        pieces = list(_pieces(store, text, cleaning))
+        entry = {"kind": "view", **fields, "sealed": _hashes(store, shows.refs), "text": pieces}
+        add = file.append if file else partial(log.append, path)
+        place = add(header, entry, durable=store.settings.durable)
+    except OSError as error:
+        raise _not_logged(error) from error
+    return Appended(session, place, fields)
+
+
+def logged_fields(now: float, shows: Shows, text: str) -> dict[str, Any]:
+    """What the log says of a view beside its text."""
+    data = text.encode(errors="surrogateescape")
     fields: dict[str, Any] = {
         "time": now,
         "verb": shows.verb,
@@ -134,16 +147,7 @@ def append_view(
     }
     if shows.asked:
         fields["asked"] = [list(asked) for asked in shows.asked]
-    header = {"kind": "session", "session": session._asdict()}
-    path = store.layout.audit_file(session.name)
-    try:
-        pieces = list(_pieces(store, text, cleaning))
-        entry = {"kind": "view", **fields, "sealed": _hashes(store, shows.refs), "text": pieces}
-        add = file.append if file else partial(log.append, path)
-        place = add(header, entry, durable=store.settings.durable)
-    except OSError as error:
-        raise _not_logged(error) from error
-    return Appended(session, place, fields)
+    return fields
 
 
 def index_view(store: Store, appended: Appended) -> View:
@@ -151,7 +155,7 @@ def index_view(store: Store, appended: Appended) -> View:
     try:
         if appended.place.number == 1:
             store.index.put_session(appended.session)
-        indexed = _indexed(appended.session.name, appended.place, appended.fields)
+        indexed = indexed_view(appended.session.name, appended.place, appended.fields)
         store.index.put_view(indexed)
         return indexed.view
     except Exception as error:  # by its class SQLite would have to be loaded
@@ -192,7 +196,8 @@ def _hashes(store: Store, refs: Iterable[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _indexed(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedView:
+def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedView:
+    """A view's record, from what the log says of it."""
     view = View(
         id=f"{session}:{place.number}",
         session=session,
@@ -369,7 +374,7 @@ def _read_views(store: Store, session: str, others: list[Other]) -> list[Indexed
             if entry.get("kind") == "session":
                 store.index.put_session(Session(**entry["session"]))
             elif entry.get("kind") == "view":
-                views[place.number] = _indexed(session, place, entry)
+                views[place.number] = indexed_view(session, place, entry)
             elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
                 traced = Traced(*(tuple(Shown(*one) for one in entry.get(name, ())) for name in Traced._fields))
                 views[found.view.number] = found._replace(view=_with_shown(found.view, traced))

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.capture.command import Unkept
 from sightline.store.capture.keeping import Keeper
@@ -17,6 +17,9 @@ from sightline.store.shape.structured.json_tree import Node, read_document
 from sightline.store.shape.structured.result import looks_like_json
 from sightline.store.shape.structured.sampling import Sampling
 from sightline.store.store import Store
+
+if TYPE_CHECKING:  # only past sessions need it
+    from sightline.store.disk.deposit import Deposit
 
 TEXT_MIME = "text/plain"
 FAILED_NOTE = "the tool reported an error"
@@ -93,13 +96,15 @@ def capture_result(
             for data in block.chunks:
                 mimes[stream := f"part.{number}"] = block.mime
                 keeper.take(stream, data, shown=block.mime == TEXT_MIME)
-        return keeper.end(lambda recording: _sealed(store, recording, mimes, note, sampling or Sampling()))
+        return keeper.end(lambda recording: sealed_result(store, recording, mimes, note, sampling or Sampling()))
     except BaseException:  # a key was pressed, or what gives the blocks failed
         keeper.abandon()
         raise
 
 
-def _sealed(store: Store, recording: Recording, mimes: dict[str, str], note: str, sampling: Sampling) -> Buffer:
+def sealed_result(
+    store: Store, recording: "Recording | Deposit", mimes: dict[str, str], note: str, sampling: Sampling
+) -> Buffer:
     """The buffer, its JSON written as lines and its large fields made streams."""
     lines: dict[str, int] = {}
     for stream in [stream for stream, mime in mimes.items() if mime == TEXT_MIME]:
@@ -118,7 +123,7 @@ def _sealed(store: Store, recording: Recording, mimes: dict[str, str], note: str
 
 
 def _move(
-    recording: Recording, source: Source, node: Node, stream: str, mimes: dict[str, str], sampling: Sampling
+    recording: "Recording | Deposit", source: Source, node: Node, stream: str, mimes: dict[str, str], sampling: Sampling
 ) -> None:
     """Make a field a stream, if what it stands for is large enough, too."""
     if text_size(string_text(source, node.start, node.end), sampling.field_unit) < sampling.field_size:

@@ -5,7 +5,7 @@ Records in, records out. A cache: all of it can be rebuilt from the folders and 
 
 import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
@@ -18,6 +18,17 @@ _COLUMNS = (
 )
 _NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
 """Order of use is a counter, not a clock: a clock that jumps back must not make a used buffer look old."""
+
+
+_UPDATES = ", ".join(
+    f"{column} = MAX({column}, excluded.{column})" if column == "accessed" else f"{column} = excluded.{column}"
+    for column in (*_COLUMNS.split(", ")[1:], "bytes")
+)
+_MARKS = ", ".join("?" * len(_COLUMNS.split(", ")))
+_PUT = (
+    f"INSERT INTO buffers ({_COLUMNS}, bytes, used) VALUES ({_MARKS}, ?, {_NEXT_USE})"  # noqa: S608
+    f" ON CONFLICT (name) DO UPDATE SET {_UPDATES}"
+)
 
 
 class Totals(NamedTuple):
@@ -102,17 +113,8 @@ class Index(ViewIndex):
             json.dumps({name: list(info) for name, info in buffer.streams.items()}),
             buffer.bytes,
         )
-        marks = ", ".join("?" * len(values))
-        update = ", ".join(
-            f"{column} = MAX({column}, excluded.{column})" if column == "accessed" else f"{column} = excluded.{column}"
-            for column in (*_COLUMNS.split(", ")[1:], "bytes")
-        )
         with self._db.writing():
-            self._db.execute(
-                f"INSERT INTO buffers ({_COLUMNS}, bytes, used) VALUES ({marks}, {_NEXT_USE})"  # noqa: S608
-                f" ON CONFLICT (name) DO UPDATE SET {update}",
-                values,
-            )
+            self._db.execute(_PUT, values)
             for stream, info in buffer.streams.items():
                 if info.sha256:
                     self._db.execute(
@@ -139,9 +141,12 @@ class Index(ViewIndex):
     def newest_command(self, back: int, session: str | None) -> Buffer | None:
         """The newest command, or one further back; of a session, or of the store where it is None.
 
-        What went into a command's filters is no command.
+        What went into a command's filters is no command; one that was imported ran some other day.
         """
-        rest = "kind = 'cmd' AND origin = '' AND state <> 'evicted' ORDER BY number DESC LIMIT 1 OFFSET ?"
+        rest = (
+            "kind = 'cmd' AND origin = '' AND artifact = '' AND state <> 'evicted'"
+            " ORDER BY number DESC LIMIT 1 OFFSET ?"
+        )
         if session is None:
             return self._first(f"WHERE {rest}", back)
         return self._first(f"WHERE session = ? AND {rest}", session, back)
@@ -170,7 +175,41 @@ class Index(ViewIndex):
 
     def of_artifact(self, artifact: str) -> Buffer | None:
         """The buffer that was imported under an id."""
-        return self._first("WHERE artifact = ? ORDER BY number DESC LIMIT 1", artifact)
+        return self._first("WHERE artifact = ? AND artifact <> '' ORDER BY number DESC LIMIT 1", artifact)
+
+    def place(self, imported: Mapping[str, float]) -> None:
+        """Put imported buffers where they would stand in the order of use, had they been used last when they ended.
+
+        Those above the lowest of them get new places: who looks only at the latest finds all that moved.
+
+        Args:
+            imported: when each ended, by name; seconds since the epoch.
+        """
+        with self._db.writing():
+            rows = self._db.rows(
+                "SELECT name, used, CASE WHEN artifact = '' THEN accessed ELSE COALESCE(ended, created) END"
+                " FROM buffers ORDER BY used"
+            )
+            waiting = sorted((when, name) for name, when in imported.items())[::-1]
+            there = {row[0] for row in rows}
+            order: list[str] = []
+            for name, _, when in rows:
+                if name in imported:
+                    continue
+                while waiting and waiting[-1][0] < when:
+                    order.append(waiting.pop()[1])
+                order.append(name)
+            order += [name for _, name in reversed(waiting)]
+            order = [name for name in order if name in there]
+            moved = next((at for at, row in enumerate(rows) if row[0] != order[at]), len(rows))
+            newest = rows[-1][1] if rows else 0
+            for at, name in enumerate(order[moved:], start=newest + 1):
+                self._db.execute("UPDATE buffers SET used = ? WHERE name = ?", (at, name))
+
+    def artifacts(self, session: str) -> set[str]:
+        """Ids under which a session's buffers were imported; of those that were evicted, too."""
+        rows = self._db.rows("SELECT artifact FROM buffers WHERE session = ? AND artifact <> ''", (session,))
+        return {row[0] for row in rows}
 
     def with_hash(self, prefix: str, limit: int = 8) -> list[tuple[str, str, str]]:
         """(sha256, buffer, stream) of streams whose hash begins with a prefix, newest buffers first."""

@@ -34,6 +34,7 @@ class Layout:
         self.live = os.path.join(self.root, "live")
         self.audit = os.path.join(self.root, "audit")
         self.tombstones = os.path.join(self.root, "tombstones")
+        self.imports = os.path.join(self.root, "imports.json")  # there only once a past session was imported
         self.outbox = os.path.join(self.root, "outbox")  # there only while a note waits to be sent
 
     def ensure(self) -> None:

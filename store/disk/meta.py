@@ -14,7 +14,10 @@ def encode_buffer(buffer: Buffer, **more: Any) -> bytes:
     fields = buffer._asdict()
     del fields["accessed"]
     fields["streams"] = {name: info._asdict() for name, info in buffer.streams.items()}
-    return json.dumps({"format": FORMAT, **fields, **more}, ensure_ascii=False).encode(errors="surrogateescape")
+    return _dumps({"format": FORMAT, **fields, **more}).encode(errors="surrogateescape")
+
+
+_dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def decode_buffer(data: bytes) -> Buffer:

@@ -113,7 +113,7 @@ class Recording:
             },
         )
         try:
-            self._share()
+            share_streams(self._layout, self._index(), self.buffer)
             with self._index().transaction():
                 self._take_over_marks()
                 write_meta(self._layout, self.buffer, durable=self._durable)
@@ -131,16 +131,6 @@ class Recording:
         if known is not None:
             self.buffer = self.buffer._replace(pinned=known.pinned, label=known.label, accessed=known.accessed)
 
-    def _share(self) -> None:
-        for stream, info in self.buffer.streams.items():
-            if info.bytes < SHARED_BYTES:
-                continue
-            for sha256, other, other_stream in self._index().with_hash(info.sha256):
-                if other != self.name and share_stream(
-                    self._layout.stream(other, other_stream), self._layout.stream(self.name, stream), info, sha256
-                ):
-                    break
-
     def discard(self) -> None:
         """Nothing of it is wanted: the command never started, or the store failed."""
         self._writer.abandon()
@@ -157,6 +147,18 @@ class Recording:
 
 def _index_failed(error: sqlite3.Error) -> StoreFailed:
     return StoreFailed(f"storing failed: {error}", "`sightline doctor` tells more")
+
+
+def share_streams(layout: Layout, index: Index, buffer: Buffer) -> None:
+    """Make the streams of a sealed buffer that are large enough other names of identical ones, where there are any."""
+    for stream, info in buffer.streams.items():
+        if info.bytes < SHARED_BYTES:
+            continue
+        for sha256, other, other_stream in index.with_hash(info.sha256):
+            if other != buffer.name and share_stream(
+                layout.stream(other, other_stream), layout.stream(buffer.name, stream), info, sha256
+            ):
+                break
 
 
 def share_stream(source: str, target: str, info: StreamInfo, sha256: str) -> bool:

@@ -180,11 +180,18 @@ def _on_disk(layout: Layout) -> tuple[list[Buffer], list[str]]:
             if os.path.lexists(layout.tombstone(name)):
                 remove_folder(layout.folder(name))  # its remover died before this
             else:
-                found.append(read_meta(layout, name))
+                found.append(_used(layout, read_meta(layout, name)))
         except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore):
             if not writer_alive(layout, name):
                 unreadable.append(name)
     return found, unreadable
+
+
+def _used(layout: Layout, buffer: Buffer) -> Buffer:
+    """The record with its last use as far as it is known: what was imported was not used when it was captured."""
+    if not buffer.artifact:
+        return buffer
+    return buffer._replace(accessed=os.lstat(layout.meta(buffer.name)).st_mtime)
 
 
 def _evicted(layout: Layout) -> list[Buffer]:

@@ -184,7 +184,10 @@ class ViewIndex:
 
 def _record(view: View) -> str:
     fields = {name: value for name, value in view._asdict().items() if name not in ("id", "session", "number")}
-    return json.dumps(fields, ensure_ascii=False)
+    return _dumps(fields)
+
+
+_dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _view(row: tuple[Any, ...]) -> IndexedView:

@@ -110,8 +110,8 @@ def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
 
 
 def state_of(buffer: Buffer) -> str:
-    """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``interrupted``."""
-    pinned = " pinned" if buffer.pinned else ""
+    """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
+    pinned = (" partial" if buffer.is_partial else "") + (" pinned" if buffer.pinned else "")
     if buffer.state != "sealed":
         return buffer.state + pinned
     if buffer.timed_out:

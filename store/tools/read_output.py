@@ -153,9 +153,9 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
     if page.clipped:
         fields |= clipping_fields(asking, page.clipped)
         cut = True
-    if empty := _empty_note(target):
-        fields["note"] = empty
-    missing = cut or bool(more) or target.buffer.state != "sealed"
+    if note := _note(target):
+        fields["note"] = note
+    missing = cut or bool(more) or target.buffer.state != "sealed" or target.buffer.is_partial
     reply = _reply(fields, page.segments, target, request, total, missing=missing)
     return _settled(reply, target, whole) if whole < total else reply
 
@@ -205,7 +205,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     fields["bytes"] = [start, end]
     if end < size:
         fields |= {"truncated": True, "next_offset": end, "next": asking.calls(VERB, ref=target.ref, offset=end)}
-    notes = [_empty_note(target), f"offset moved back to {start}, the start of a character" if start != offset else ""]
+    notes = [_note(target), f"offset moved back to {start}, the start of a character" if start != offset else ""]
     if note := "; ".join(filter(None, notes)):
         fields["note"] = note
     missing = end < size or bool(note) or target.buffer.state != "sealed"
@@ -319,8 +319,13 @@ def _state(target: Target) -> dict[str, Any]:
     return fields
 
 
+def _note(target: Target) -> str:
+    """What a reader must know: that it is not the whole, or that it is empty where another stream is not."""
+    partial = target.buffer.note if target.buffer.is_partial else ""
+    return "; ".join(filter(None, (partial, _empty_note(target))))
+
+
 def _empty_note(target: Target) -> str:
-    """Where the stream that was asked for is empty and another is not, that is said."""
     if target.stream not in ("out", "err") or target.buffer.stream(target.stream).bytes:
         return ""
     others = [

@@ -1,0 +1,137 @@
+"""Buffers whose bytes are all there already: written sealed, without a marker, and put into the index in batches.
+
+What `Recording` does for a running capture costs several times as much, which past sessions have thousands of.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+
+from sightline.store.disk.layout import FILE_MODE, SEALED_MODE, Layout, remove_folder, sync_folder, write_all
+from sightline.store.disk.meta import encode_buffer
+from sightline.store.disk.order import STREAM_CODES, pack_arrival
+from sightline.store.disk.writing import store_failed
+from sightline.store.records import Buffer, StreamInfo
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class _Stream:
+    """One stream's file while it is written."""
+
+    def __init__(self, path: str) -> None:
+        self.fd = os.open(path, _NEW, FILE_MODE)
+        self.bytes = 0
+        self.newlines = 0
+        self.dropped = 0
+        self.last = b""
+        self.sha256 = hashlib.sha256()
+
+
+class Deposit:
+    """One buffer on its way to the disk. Nobody knows its name before `seal` has returned."""
+
+    def __init__(self, layout: Layout, buffer: Buffer, *, max_stream_bytes: int, durable: bool = False) -> None:
+        """Prepare for a name that `reserve` gave; the record has its times already."""
+        self.buffer = buffer
+        self._layout = layout
+        self._max_stream_bytes = max_stream_bytes
+        self._durable = durable
+        self._streams: dict[str, _Stream] = {}
+
+    @property
+    def name(self) -> str:
+        """The buffer's name."""
+        return self.buffer.name
+
+    def append(self, stream: str, data: bytes) -> None:
+        """Write bytes of a stream.
+
+        Raises:
+            StoreFailed: they could not be written; the deposit is to be discarded.
+        """
+        if not data:
+            return
+        try:
+            written = self._streams.get(stream)
+            if written is None:
+                written = self._streams[stream] = _Stream(self._layout.stream(self.name, stream))
+            room = self._max_stream_bytes - written.bytes
+            if len(data) > room:
+                written.dropped += len(data) - room
+                data = data[:room]
+            write_all(written.fd, data)
+            written.bytes += len(data)
+            written.newlines += data.count(b"\n")
+            written.last = data[-1:] or written.last
+            written.sha256.update(data)
+        except OSError as error:
+            raise store_failed(error) from error
+
+    def seal(
+        self,
+        *,
+        exit_code: int | None,
+        note: str = "",
+        mimes: Mapping[str, str] | None = None,
+        lines: Mapping[str, int] | None = None,
+    ) -> Buffer:
+        """Make it read-only and write its record; putting that into the index is the caller's.
+
+        Args:
+            exit_code: of the command, None where there is none.
+            note: what a reader must know of it.
+            mimes: MIME types by stream.
+            lines: lines by stream, where they are not those of its raw bytes.
+
+        Raises:
+            StoreFailed: the record could not be written; the deposit is to be discarded.
+        """
+        dropped = ", ".join(f"{one.dropped:,} B of {name}" for name, one in self._streams.items() if one.dropped)
+        if dropped:
+            note = "; ".join(filter(None, (note, f"dropped past max_stream_bytes: {dropped}")))
+        infos: dict[str, StreamInfo] = {}
+        try:
+            self._write_order()
+            for name, stream in self._streams.items():
+                count = (lines or {}).get(name, stream.newlines + (stream.last != b"\n"))
+                infos[name] = StreamInfo(stream.bytes, count, stream.sha256.hexdigest(), (mimes or {}).get(name, ""))
+                os.fchmod(stream.fd, SEALED_MODE)
+                if self._durable:
+                    os.fsync(stream.fd)
+            self.buffer = self.buffer._replace(state="sealed", exit_code=exit_code, note=note, streams=infos)
+            self._write("meta.json", encode_buffer(self.buffer))
+            if self._durable:
+                sync_folder(self._layout.folder(self.name))
+                sync_folder(self._layout.buffers)
+        except OSError as error:
+            raise store_failed(error) from error
+        finally:
+            self._close()
+        return self.buffer
+
+    def _write_order(self) -> None:
+        """Of two streams nobody knows how they interleaved: one follows the other."""
+        both = [name for name in STREAM_CODES if name in self._streams]
+        if len(both) > 1:
+            self._write("order", b"".join(pack_arrival(0, self._streams[name].bytes, name) for name in both))
+
+    def _write(self, name: str, data: bytes) -> None:
+        fd = os.open(self._layout.stream(self.name, name), _NEW, FILE_MODE)
+        try:
+            os.fchmod(fd, FILE_MODE)
+            write_all(fd, data)
+            if self._durable:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def _close(self) -> None:
+        for stream in self._streams.values():
+            os.close(stream.fd)
+        self._streams.clear()
+
+    def discard(self) -> None:
+        """Nothing of it is wanted."""
+        self._close()
+        remove_folder(self._layout.folder(self.name))
