@@ -10,6 +10,7 @@ from benchmarks import (
     coverage,
     diff,
     failure_recall,
+    importing,
     lines,
     mcp,
     processes,
@@ -35,6 +36,7 @@ ALL = {
     "shaping": shaping,
     "diff": diff,
     "tui": tui,
+    "importing": importing,
     "failure_recall": failure_recall,
 }
 

@@ -16,7 +16,7 @@ from sightline.store.store import Store
 BYTES_A_TOKEN = 4
 """What tokens are estimated by: about what English and code take with the tokenizers of today's models."""
 
-_ASKED = ("command", "pipeline", "ref", "path", "argv", "match", "diff")
+_ASKED = ("command", "pipeline", "ref", "path", "argv", "match", "diff", "tool")
 
 
 class Call(NamedTuple):

@@ -34,6 +34,7 @@ COMMANDS = {
     "notes": _Command("note", "list remarks"),
     "audit": _Command("audit", "what went wrong unseen; can fail a build"),
     "report": _Command("report", "write a session up as one page"),
+    "import": _Command("importing", "read past sessions of agents from their transcripts"),
     "pin": _Command("pin", "keep a buffer whatever the limits"),
     "unpin": _Command("unpin", "let a buffer go when its time comes"),
     "rm": _Command("rm", "remove buffers"),

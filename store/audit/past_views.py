@@ -1,0 +1,80 @@
+"""Views of the past: what transcripts say that agents were shown, logged in batches with the times that they had."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sightline.store.audit import log
+from sightline.store.audit.views import Shows, indexed_view, logged_fields
+from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.records import Buffer, Session
+from sightline.store.store import Store
+
+
+class PastView(NamedTuple):
+    """A view that a transcript tells of.
+
+    Attributes:
+        time: when it was shown, seconds since the epoch.
+        shows: what it is about.
+        text: its exact text.
+        buffer: the first buffer that it is about.
+    """
+
+    time: float
+    shows: Shows
+    text: str
+    buffer: Buffer
+
+
+def record_past_views(store: Store, session: Session, views: Sequence[PastView]) -> None:
+    """Log views and index them; the session's record, too, where it is a new one.
+
+    Raises:
+        StoreFailed: they could not be logged; none of them is then.
+    """
+    entries = []
+    for view in views:
+        streams = {stream: info.sha256 for stream, info in view.buffer.streams.items()}
+        fields = logged_fields(view.time, view.shows, view.text)
+        entries.append({"kind": "view", **fields, "sealed": {view.buffer.name: streams}, "text": [view.text]})
+    header = {"kind": "session", "session": session._asdict()}
+    try:
+        places = log.append_all(store.layout.audit_file(session.name), header, entries, durable=store.settings.durable)
+    except OSError as error:
+        raise StoreFailed(f"past views could not be logged: {error}", "`sightline doctor` tells more") from error
+    if places[0].number == 1:
+        store.index.put_session(session)
+    for place, entry in zip(places, entries, strict=True):
+        store.index.put_view(indexed_view(session.name, place, entry))
+
+
+class Known(NamedTuple):
+    """What the log of a session knows.
+
+    Attributes:
+        imported: ids of calls that were imported.
+        uses: the model's ids of uses of tools; those that were logged as they happened among them.
+    """
+
+    imported: set[str]
+    uses: set[str]
+
+
+def known_calls(store: Store, sessions: Iterable[str]) -> Known:
+    """The calls that sessions' logs have, whatever became of their buffers."""
+    known = Known(set(), set())
+    for name in sessions:
+        try:
+            for _, entry in log.read_all(store.layout.audit_file(name)):
+                request = entry.get("request")
+                if isinstance(request, dict):
+                    _note(known.imported, request.get("imported"), "id")
+                    _note(known.uses, request.get("caller"), "tool_use")
+        except (FileNotFoundError, SightlineError):
+            continue  # none yet; or changed from outside, as the doctor says
+    return known
+
+
+def _note(found: set[str], fields: object, name: str) -> None:
+    if isinstance(fields, dict) and isinstance(value := fields.get(name), str):
+        found.add(value)

@@ -1,0 +1,193 @@
+"""Gemini CLI's chats: ``~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl``; older ones are one document, ``….json``.
+
+As version 0.61.0 was seen to write them. The first line is ``{sessionId, projectHash, startTime, kind}``; then messages
+``{id, timestamp, type, content, toolCalls}``, of which later ones replace earlier ones of the same ``id``, and
+``{"$set": {…}}``, which may hold ``messages``. A document has ``sessionId`` and ``messages``.
+
+A call is ``{id, name, args, result: [{functionResponse: {response: {output | error}}}], status, timestamp,
+resultDisplay}``. ``output`` is what the model saw, within ``<untrusted_context>`` where a program wrote it;
+``resultDisplay`` of a shell command all that it wrote, less blanks at the end. Of other large results the whole lies in
+``PROJECT/tool-outputs/``.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.store.capture.importers.content import parts_of, shown_of, text_part, unique_id
+from sightline.store.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
+from sightline.store.capture.importers.transcript import (
+    SHAPE_ERRORS,
+    dict_of,
+    list_of,
+    misshapen,
+    open_beside,
+    plain,
+    size_beside,
+    text_of,
+    when,
+)
+
+HARNESS = "gemini"
+_CLIENT = "gemini-cli-mcp-client"  # as it introduces itself; chats do not have its version
+_KNOWN = ("user", "gemini", "info", "warning", "error", "system", "model")
+_ENDED = ("success", "error", "cancelled")
+_EXIT = re.compile(r"(?m)^Exit Code: (-?\d{1,10})$")
+_LARGE = re.compile(r"\AOutput too large\. Showing .*? For full output see: (.+)\n")
+_LINES = re.compile(r"Showing lines (\d{1,12})-(\d{1,12}) of (\d{1,12}) total lines")
+_CONTENT = "--- FILE CONTENT (truncated) ---\n"
+_OUTPUT = re.compile(
+    r"(?s)\A(?:<untrusted_context>\n)?Output: (.*?)"
+    r"(?:\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*(?:\n</untrusted_context>)?\Z"
+)
+_ROOT_BYTES = 4096
+
+
+class Parser:
+    """Makes calls of a chat's records."""
+
+    waiting = False
+
+    def __init__(self, path: str, written: float) -> None:
+        """Prepare; the project's folder, two above, is where files beside the chat are looked for."""
+        self._folder = os.path.dirname(os.path.dirname(os.path.abspath(path)))
+        self._time = written
+        self._session = PastSession(HARNESS, "", _CLIENT, _project_root(self._folder), written)
+        self._given: set[str] = set()
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing waits."""
+        return iter(())
+
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+        """The calls that a line completes."""
+        if "sessionId" in record:
+            self._begin(record)
+        changed = dict_of(record.get("$set"))
+        messages = list_of(changed.get("messages", record.get("messages")))
+        if isinstance(record.get("type"), str):
+            messages = [record]
+        elif not messages and not changed and "sessionId" not in record and "$rewindTo" not in record:
+            yield Trouble(line, f"a record of an unknown sort: {', '.join(record)[:80]!r}", unknown=True)
+        for message in messages:
+            try:
+                yield from self._message(dict_of(message), line)
+            except SHAPE_ERRORS as error:
+                yield misshapen(line, error)
+
+    def document(self, document: Any) -> Iterator[Event]:
+        """The calls of a chat that is one document."""
+        yield from self.feed(dict_of(document), 0)
+
+    def _begin(self, record: dict[str, Any]) -> None:
+        started = when(record.get("startTime"), self._time)
+        self._session = self._session._replace(id=text_of(record["sessionId"]), started=started)
+        self._time = started
+
+    def _message(self, message: dict[str, Any], line: int) -> Iterator[Event]:
+        if message.get("type") not in _KNOWN:
+            yield Trouble(line, f"a message of an unknown sort: {str(message.get('type'))[:80]!r}", unknown=True)
+        self._time = when(message.get("timestamp"), self._time)
+        for call in map(dict_of, list_of(message.get("toolCalls"))):
+            name = text_of(call.get("id"))
+            if name and name not in self._given and call.get("status") in _ENDED and call.get("result"):
+                self._given.add(name)
+                yield self._call(call, name, line)
+
+    def _call(self, call: dict[str, Any], name: str, line: int) -> PastCall:
+        shown = tuple(text for part in list_of(call["result"]) for text in _shown(dict_of(part)))
+        arguments, text = dict_of(call.get("args")), "\n".join(shown)
+        made = PastCall(
+            session=self._session,
+            id=unique_id(self._session.id, f"{self._session.id}:{name}"),
+            use=name,
+            line=line,
+            asked=self._time,
+            answered=when(call.get("timestamp"), self._time),
+            tool=text_of(call.get("name")) or "tool",
+            arguments=call.get("args"),
+            kind="tool",
+            command="",
+            cwd=self._session.cwd,
+            shown=shown,
+            parts=(),
+            failed=call.get("status") != "success",
+        )
+        if made.tool == "run_shell_command" and isinstance(arguments.get("command"), str):
+            cwd = os.path.join(made.cwd, text_of(arguments.get("dir_path", arguments.get("directory"))))
+            return _ran(
+                made._replace(kind="cmd", command=plain(arguments["command"]), cwd=cwd.rstrip("/") or cwd), call
+            )
+        path = text_of(arguments.get("file_path", arguments.get("absolute_path")))
+        if made.tool == "read_file" and path and not made.failed and isinstance(call.get("resultDisplay"), str):
+            return _read(made._replace(kind="file", command=plain(os.path.join(made.cwd, path))), text)
+        return self._tool(made, call, text)
+
+    def _tool(self, made: PastCall, call: dict[str, Any], text: str) -> PastCall:
+        if found := _LARGE.match(text):
+            folder, name = os.path.split(found[1])
+            saved = Beside(self._folder, ("tool-outputs", os.path.basename(folder), name))
+            if size_beside(saved) >= 0:
+                return made._replace(parts=(Part("part.0", saved),))
+            return made._replace(parts=parts_of(text), partial="the file that the whole was kept in is gone")
+        display = call.get("resultDisplay")
+        if isinstance(display, str) and display and display in text:  # as the tool gave it, without the harness' words
+            return made._replace(parts=parts_of(display))
+        return made._replace(parts=parts_of(list(made.shown)))
+
+
+def _ran(made: PastCall, call: dict[str, Any]) -> PastCall:
+    text, display = "\n".join(made.shown), call.get("resultDisplay")
+    ended = _EXIT.search(text)
+    code = int(ended[1]) if ended else 0 if call.get("status") == "success" else None
+    if made.failed and not ended:
+        return made._replace(kind="tool", command="", parts=parts_of(list(made.shown)))  # it never ran
+    if isinstance(display, str):
+        return made._replace(parts=text_part(display), exit_code=code, note="merged")
+    written = _OUTPUT.match(text)
+    partial = "Gemini CLI kept only what it showed" if _LARGE.match(text) else ""
+    out = written[1] if written else text
+    return made._replace(parts=text_part(out), exit_code=code, note="merged", partial=partial)
+
+
+def _read(made: PastCall, text: str) -> PastCall:
+    found = _LINES.search(text) if text.lstrip().startswith("IMPORTANT: The file content has been truncated") else None
+    if found is None:
+        return made._replace(parts=text_part(text))
+    partial = f"lines {found[1]}-{found[2]} of {int(found[3]):,}"
+    return made._replace(parts=text_part(text.partition(_CONTENT)[2]), partial=partial)
+
+
+def _shown(part: dict[str, Any]) -> tuple[str, ...]:
+    """The texts of a part of a result."""
+    if isinstance(part.get("text"), str):
+        return (plain(part["text"]),)
+    answer = dict_of(part.get("functionResponse"))
+    response = dict_of(answer.get("response"))
+    told = response.get("output", response or None)
+    more = [dict_of(one).get("inlineData") for one in list_of(answer.get("parts"))]
+    blocks = [one for one in (*more, part.get("inlineData")) if one]
+    return (*shown_of(told), *shown_of(blocks))
+
+
+def _project_root(folder: str) -> str:
+    """The working directory, which a file in the project's folder holds."""
+    try:
+        fd = open_beside(Beside(folder, (".project_root",)))
+    except OSError:
+        return ""
+    try:
+        return os.read(fd, _ROOT_BYTES).decode(errors="replace").strip()
+    finally:
+        os.close(fd)
+
+
+def is_header(line: bytes) -> bool:
+    """Whether a file's first line is the header of a chat of lines; a document on one line has its messages there."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and "messages" not in record

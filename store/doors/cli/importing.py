@@ -1,0 +1,160 @@
+"""``sightline import``: past sessions of agents' harnesses, read from the transcripts that these leave."""
+
+import os
+import sys
+import threading
+from collections.abc import Iterable
+
+from sightline.store.capture.importers.formats import Source, find_sources, usual_places
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.cli.output import dim, print_json, write_err, write_out
+from sightline.store.shape.summary import human_bytes
+from sightline.store.store import Store
+from sightline.store.tools.import_past import Counts, Importer
+from sightline.store.tools.printing import printable
+
+_TOLD = 10  # troubles that are listed; all are counted
+_BAR_CHARACTERS = 30
+_BAR_STEP_BYTES = 1 << 20
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    made = parser(
+        name,
+        "Import past sessions of Claude Code, Codex, Gemini CLI, opencode, SWE-agent, mini-swe-agent and Roo Code: "
+        "each call of a tool becomes a buffer and a view with its own time. What was imported before does not come "
+        "again. Where a transcript has only some of an output, the buffer says that it is partial. Without a path, "
+        "sessions are looked for where these tools keep them.",
+        example="sightline import ~/.claude/projects --follow",
+    )
+    made.add_argument("paths", nargs="*", metavar="PATH", help="a transcript, or a folder with some")
+    made.add_argument("--yes", action="store_true", help="import what is found in the usual places without asking")
+    made.add_argument("--follow", action="store_true", help="go on as sessions do, until Ctrl-C")
+    given = made.parse_args(words)
+    paths = [os.path.abspath(path) for path in given.paths] or [place.path for place in usual_places()]
+    sources = [source for path in paths for source in find_sources(path)]
+    if not given.paths and not _is_wanted(sources, yes=given.yes):
+        return 2 if sources else 0
+    with Store() as store:
+        importer = Importer(store, progress=_Bar(sum(source.size for source in sources)))
+        try:
+            importer.run(sources)
+        finally:
+            _clear_bar()
+        _tell(importer, as_json=given.json)
+        if given.follow:
+            _follow(importer, paths)
+    return 0
+
+
+def _is_wanted(sources: list[Source], *, yes: bool) -> bool:
+    """Whether what was found in the usual places is to be imported."""
+    if not sources:
+        write_err("no past sessions were found in the usual places: name a transcript, or a folder with some\n")
+        return False
+    for place in usual_places():
+        here = [source for source in sources if _is_below(source.path, place.path)]
+        if here:
+            size = human_bytes(sum(source.size for source in here))
+            write_err(
+                printable(f"{place.name}: {len(here):,} file{'' if len(here) == 1 else 's'}, {size}, {place.path}")
+                + "\n"
+            )
+    if yes:
+        return True
+    if not (os.isatty(0) and os.isatty(2)):
+        write_err("to import them: `sightline import --yes`, or name a path\n")
+        return False
+    write_err("import them? [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+class _Bar:
+    """A bar on a terminal, drawn again every so many bytes."""
+
+    def __init__(self, total: int) -> None:
+        self._total = max(total, 1)
+        self._done = self._drawn = 0
+
+    def __call__(self, size: int) -> None:
+        self._done += size
+        if not os.isatty(2) or (self._done - self._drawn < _BAR_STEP_BYTES and self._drawn):
+            return
+        self._drawn = self._done
+        share = min(self._done / self._total, 1.0)
+        full = int(share * _BAR_CHARACTERS)
+        bar = "█" * full + "░" * (_BAR_CHARACTERS - full)
+        write_err(f"\r{bar} {share:4.0%} of {human_bytes(self._total)}\x1b[K")
+
+
+def _clear_bar() -> None:
+    if os.isatty(2):
+        write_err("\r\x1b[K")
+
+
+def _tell(importer: Importer, *, as_json: bool) -> None:
+    counts = importer.counts
+    if as_json:
+        print_json({**counts._asdict(), "troubles": [one._asdict() for one in importer.troubles]})
+        return
+    for one in importer.troubles[:_TOLD]:
+        place = f"{one.path}:{one.line}" if one.line else one.path
+        write_err(dim(printable(f"{place}: {one.text}")) + "\n")
+    if len(importer.troubles) > _TOLD:
+        write_err(dim(f"{counts.damaged + counts.unknown - _TOLD:,} more such records; --json lists them") + "\n")
+    write_out(summary(counts) + "\n")
+    if counts.left_out or counts.evicted:
+        write_err(_limits(importer) + "\n")
+
+
+def _limits(importer: Importer) -> str:
+    """What is said where the store's limits did not let everything stay."""
+    counts, limits = importer.counts, importer.limits
+    gone = f"{_counted(counts.evicted, 'older output')} gave way" if counts.evicted else ""
+    left = f"{_counted(counts.left_out, 'older transcript')} not read" if counts.left_out else ""
+    return (
+        f"the store keeps {limits.max_buffers:,} outputs and {human_bytes(limits.max_bytes)}: "
+        f"{', '.join(filter(None, (gone, left)))}; max_buffers and max_bytes in config.toml raise that"
+    )
+
+
+def summary(counts: Counts) -> str:
+    """One line of what an import came to."""
+    told = [f"{_counted(counts.calls, 'call')} of {_counted(counts.sessions, 'session')} imported"]
+    for count, noun in (
+        (counts.partial, "partial"),
+        (counts.known, "known before"),
+        (counts.own, "answered by Sightline itself"),
+        (counts.off, "where capturing is off"),
+    ):
+        if count:
+            told.append(f"{count:,} {noun}")
+    told.append(f"{_counted(counts.transcripts, 'transcript')} read ({human_bytes(counts.bytes)})")
+    if counts.unchanged:
+        told.append(f"{counts.unchanged:,} unchanged")
+    if counts.damaged:
+        told.append(_counted(counts.damaged, "damaged record"))
+    if counts.unknown:
+        told.append(_counted(counts.unknown, "record") + " of unknown sorts")
+    return ", ".join(told)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _follow(importer: Importer, paths: Iterable[str]) -> None:
+    from sightline.store.tools.follow_past import Follower
+
+    def told(came: int) -> None:
+        write_out(f"{_counted(came, 'call')} imported\n")
+
+    try:
+        Follower(importer, paths).follow(threading.Event(), told)
+    except KeyboardInterrupt:
+        write_out(summary(importer.counts) + "\n")

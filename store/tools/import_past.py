@@ -1,0 +1,356 @@
+"""Importing past sessions: each call of their transcripts becomes a buffer and a view, once.
+
+A call is known again by the ids that the log keeps of it. So one that was imported, or recorded as it happened, does
+not come again: whatever became of its buffer, and whichever transcript tells of it.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from sightline.store.audit.past_views import Known, PastView, known_calls, record_past_views
+from sightline.store.audit.retention import enforce_limits
+from sightline.store.audit.sessions import safe_name
+from sightline.store.audit.views import Shows
+from sightline.store.capture.importers.formats import Source, open_reading
+from sightline.store.capture.importers.past import Event, PastCall, PastSession
+from sightline.store.capture.importers.transcript import NotReadable, Reading
+from sightline.store.capture.keep_past import clipped, keep_past
+from sightline.store.config import Settings
+from sightline.store.disk.layout import remove_folder
+from sightline.store.disk.recording import share_streams, storable
+from sightline.store.errors import StoreFailed
+from sightline.store.records import Buffer, Session
+from sightline.store.store import Store
+from sightline.store.tools.import_ledger import Ledger
+from sightline.store.tools.past_shown import shown_lines
+
+QUIET_SECONDS = 60.0
+"""A transcript that nobody has written to for so long is taken to be at its end."""
+
+TOLD_TROUBLES = 1_000
+"""Records that could not be read, of which it is told where they stand; more are counted."""
+
+_WRITERS = 4  # making files is most of the work, and the system does it beside us
+_BATCH_CALLS = 512
+_BATCH_BYTES = 8 << 20
+_ARGUMENT_CHARACTERS = 4096
+_SETTLE_BUFFERS = 2_000  # after so many, what is over the limits goes: the disk must hold no more than these allow
+_OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
+_VERBS = {"cmd": "run_command", "file": "read_file", "tool": "tool"}
+
+
+class Told(NamedTuple):
+    """A record that could not be read: where it stands (line 0 where there are no lines), and what is wrong."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Counts(NamedTuple):
+    """What an import came to.
+
+    Attributes:
+        transcripts: read.
+        unchanged: transcripts that were imported before, and have not changed.
+        foreign: files that are no transcripts of a known format.
+        left_out: older transcripts that were not read, since the store's limits would not keep what they hold.
+        bytes: read.
+        calls: imported.
+        partial: of these, those whose whole output was nowhere to be found.
+        sessions: that calls were imported of.
+        known: calls that the store knew.
+        own: calls of Sightline's own tools, which are in the log where they were answered.
+        off: calls in folders where nothing is to be captured.
+        damaged: records that could not be read.
+        unknown: records of sorts that are not known.
+        evicted: buffers that had to go, by the store's limits.
+    """
+
+    transcripts: int = 0
+    unchanged: int = 0
+    foreign: int = 0
+    left_out: int = 0
+    bytes: int = 0
+    calls: int = 0
+    partial: int = 0
+    sessions: int = 0
+    known: int = 0
+    own: int = 0
+    off: int = 0
+    damaged: int = 0
+    unknown: int = 0
+    evicted: int = 0
+
+
+class _Kept(NamedTuple):
+    """A call whose buffer is on disk, and the view that is to be logged; None where nothing is known to be shown."""
+
+    session: Session
+    buffer: Buffer
+    view: PastView | None
+
+
+class Importer:
+    """One import. Call `run`, or `take_in` for each transcript, then `settle`.
+
+    Attributes:
+        counts: what it has come to.
+        troubles: the first records that could not be read.
+    """
+
+    def __init__(self, store: Store, *, progress: Callable[[int], None] = lambda _: None) -> None:
+        """Prepare.
+
+        Args:
+            store: where all is kept.
+            progress: told of bytes that were read since it was last told.
+        """
+        self.counts = Counts()
+        self.troubles: list[Told] = []
+        self._store = store
+        self._progress = progress
+        self._ledger = Ledger(store.layout, durable=store.settings.durable)
+        self._known: dict[str, Known] = {}
+        self._sessions: dict[str, Session] = {}
+        self._touched: set[str] = set()
+        self._captures: dict[str, bool] = {}
+        self._batch: list[tuple[PastCall, Session]] = []
+        self._batch_bytes = 0
+        self._placed: dict[str, float] = {}
+        self._silent: set[str] = set()
+
+    @property
+    def limits(self) -> Settings:
+        """The store's settings, whose limits say what may stay."""
+        return self._store.settings
+
+    def run(self, sources: Iterable[Source]) -> Counts:
+        """Import transcripts, those that were written last first.
+
+        Raises:
+            StoreFailed: the store could not take it; what was imported before stays.
+        """
+        ordered = sorted(sources, key=lambda source: source.written, reverse=True)
+        try:
+            for at, source in enumerate(ordered):
+                if self.is_known(source):
+                    self._count(unchanged=1)
+                    self._progress(source.size)
+                elif (reading := self.open(source)) is not None:
+                    try:
+                        self.take_in(source, reading, ended=time.time() - source.written > QUIET_SECONDS)
+                    finally:
+                        reading.close()
+                    if len(self._placed) >= _SETTLE_BUFFERS and not self.settle():
+                        self._count(left_out=len(ordered) - at - 1)
+                        break
+        finally:
+            self.settle()
+        return self.counts
+
+    def is_known(self, source: Source) -> bool:
+        """Whether a transcript was imported as it is now."""
+        return self._ledger.has(source)
+
+    def open(self, source: Source) -> Reading | None:
+        """A reading of a transcript; None for a file that is none, or cannot be read, which is counted."""
+        try:
+            reading = open_reading(source)
+        except NotReadable as error:
+            self._tell(source, 0, error.message)
+            self._count(damaged=1)
+            return None
+        if reading is None:
+            self._count(foreign=1)
+        return reading
+
+    def take_in(self, source: Source, reading: Reading, *, ended: bool) -> None:
+        """Import what a reading gives now.
+
+        Args:
+            source: the transcript.
+            reading: of it.
+            ended: whether nobody writes it any more, so that what waits for more is taken as it is.
+
+        Raises:
+            StoreFailed: the store could not take it.
+        """
+        self._silent = self._ledger.silent(source)
+        at = reading.position
+        self._count(transcripts=1)
+        for events in (reading.advance, reading.finish) if ended else (reading.advance,):
+            for event in events():
+                self._take(source, event)
+                if reading.position - at >= _BATCH_BYTES // 8:
+                    self._read(reading.position - at)
+                    at = reading.position
+        self._flush()
+        self._read(reading.position - at)
+        if ended or not reading.waiting:
+            self._ledger.put(source, self._silent)
+
+    def _read(self, size: int) -> None:
+        self._count(bytes=size)
+        self._progress(size)
+
+    def _take(self, source: Source, event: Event) -> None:
+        if not isinstance(event, PastCall):
+            self._count(**{"unknown" if event.unknown else "damaged": 1})
+            self._tell(source, event.line, event.text)
+            return
+        session = self._session(event.session)
+        known = self._known[session.name]
+        if event.id in known.imported or (event.use and event.use in known.uses) or event.id in self._silent:
+            self._count(known=1)
+        elif _OWN.fullmatch(event.tool):
+            self._count(own=1)
+        elif not self._may_capture(event.cwd):
+            self._count(off=1)
+        elif self._store.index.of_artifact(event.id) is not None:
+            self._count(known=1)  # of the session that this one was forked from
+        else:
+            known.imported.add(event.id)
+            if event.use:
+                known.uses.add(event.use)
+            if not event.shown:
+                self._silent.add(event.id)
+            self._batch.append((event, session))
+            self._batch_bytes += sum(len(part.content) for part in event.parts if isinstance(part.content, bytes))
+            self._batch_bytes += sum(map(len, event.shown))
+            if len(self._batch) >= _BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
+                self._flush()
+
+    def _session(self, past: PastSession) -> Session:
+        """The session's record; what its log knows is read when it is first met."""
+        own = f"{past.harness}-{past.id}"
+        name = safe_name(f"{own}-{past.agent}" if past.agent else own)
+        session = self._sessions.get(name)
+        if session is None:
+            session = Session(
+                name=name,
+                harness=past.harness,
+                harness_id=storable(past.id),
+                client=storable(past.client),
+                cwd=storable(past.cwd),
+                started=past.started,
+            )
+            self._sessions[name] = session
+            self._known[name] = known_calls(self._store, {name, safe_name(own)})
+            self._known[name].imported.update(self._store.index.artifacts(name))
+        return session
+
+    def _may_capture(self, cwd: str) -> bool:
+        if not self._store.settings.capture_off:
+            return True
+        if cwd not in self._captures:
+            self._captures[cwd] = self._store.settings.captures(cwd.replace("\0", ""))
+        return self._captures[cwd]
+
+    def _flush(self) -> None:
+        """Keep the calls of the batch: buffers on disk first, then all their records at once."""
+        batch, self._batch, self._batch_bytes = self._batch, [], 0
+        if not batch:
+            return
+        store = self._store
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            writing = [pool.submit(_keep, store, call, session) for call, session in batch]
+        kept = [one.result() for one in writing if one.exception() is None]
+        try:
+            for one in writing:
+                one.result()
+            for name in dict.fromkeys(made.session.name for made in kept):
+                self._record(name, [made for made in kept if made.session.name == name])
+        except StoreFailed:  # what the log does not know must not stay
+            for made in kept:
+                if store.index.buffer(made.buffer.name) is None:
+                    remove_folder(store.layout.folder(made.buffer.name))
+            raise
+
+    def _record(self, session: str, kept: list[_Kept]) -> None:
+        """Log and index what was kept of a session."""
+        store = self._store
+        with store.index.transaction():
+            for made in kept:
+                share_streams(store.layout, store.index, made.buffer)
+                store.index.put_buffer(made.buffer)
+            if views := [made.view for made in kept if made.view]:
+                record_past_views(store, self._sessions[session], views)
+        self._touched.add(session)
+        self._placed.update((made.buffer.name, made.buffer.ended or made.buffer.created) for made in kept)
+        self._count(calls=len(kept), partial=sum(made.buffer.is_partial for made in kept))
+        self.counts = self.counts._replace(sessions=len(self._touched))
+
+    def settle(self) -> bool:
+        """Put what was imported in its place in the order of use, and let go what is over the limits.
+
+        Returns:
+            Whether any of it was kept: older transcripts need not be read where not.
+        """
+        self._flush()
+        placed, self._placed = self._placed, {}
+        if placed:
+            self._store.index.place(placed)
+        gone = set(enforce_limits(self._store).evicted) if self._store.over_limits() else set()
+        self._count(evicted=len(gone))
+        self._ledger.save()
+        return not placed or bool(placed.keys() - gone)
+
+    def _count(self, **more: int) -> None:
+        self.counts = self.counts._replace(**{name: getattr(self.counts, name) + value for name, value in more.items()})
+
+    def _tell(self, source: Source, line: int, text: str) -> None:
+        if len(self.troubles) < TOLD_TROUBLES:
+            self.troubles.append(Told(source.path, line, text))
+
+
+def _keep(store: Store, call: PastCall, session: Session) -> _Kept:
+    buffer = keep_past(store, call, session.name)
+    return _Kept(session, buffer, _view(store, call, buffer) if call.shown else None)
+
+
+def _view(store: Store, call: PastCall, buffer: Buffer) -> PastView:
+    text = "\n".join(call.shown)
+    shown = shown_lines(store, call, buffer, text)
+    lines = sum(one.last - one.first + 1 for one in shown)
+    shows = Shows(
+        verb=_VERBS[call.kind],
+        request=_request(call),
+        refs=(buffer.name,),
+        shown=shown,
+        lines_total=buffer.lines,
+        bytes_total=buffer.bytes,
+        exit_code=call.exit_code,
+        truncated=buffer.is_partial or lines < buffer.lines,
+    )
+    return PastView(call.answered, shows, text, buffer)
+
+
+def _request(call: PastCall) -> dict[str, Any]:
+    """What the log keeps of a past call: what was asked as our own verbs have it, the tool, and where it is from."""
+    asked: dict[str, Any] = {}
+    arguments = call.arguments
+    if call.kind != "tool":
+        asked["command" if call.kind == "cmd" else "path"] = call.command
+        if isinstance(arguments, dict):
+            arguments = {name: value for name, value in arguments.items() if value != call.command}
+    caller = {"client": call.session.client, "harness_session": call.session.id, "tool_use": call.use}
+    request = {
+        **asked,
+        "tool": call.tool,
+        "arguments": clipped(arguments, _ARGUMENT_CHARACTERS),
+        "caller": {name: value for name, value in caller.items() if value},
+        "imported": {"from": call.session.harness, "id": call.id},
+    }
+    return {name: _loggable(value) for name, value in request.items()}
+
+
+def _loggable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_loggable(name): _loggable(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_loggable(one) for one in value]
+    return storable(value) if isinstance(value, str) and not value.isascii() else value

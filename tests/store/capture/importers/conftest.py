@@ -1,0 +1,21 @@
+"""What tests of importing share: a run over transcripts."""
+
+from pathlib import Path
+
+import pytest
+from past_kit import Import
+from sightline.store.capture.importers.formats import find_sources
+from sightline.store.store import Store
+from sightline.store.tools.import_past import Importer
+
+
+@pytest.fixture
+def imported(store: Store) -> Import:
+    """Imports a transcript, or all below a folder, with a new importer."""
+
+    def run(path: Path) -> Importer:
+        importer = Importer(store)
+        importer.run(find_sources(str(path)))
+        return importer
+
+    return run

@@ -1,0 +1,155 @@
+"""Claude Code's transcripts beyond what was recorded: MCP results, failures, older and printed ones."""
+
+from pathlib import Path
+
+import pytest
+from past_kit import Claude, Import, buffers, read, views, write_lines
+from sightline.store.store import Store
+
+BLOCKS = [{"type": "text", "text": '{"sites": [1, 2, 3]}'}, {"type": "text", "text": "and more"}]
+PIXEL = "iVBORw0KGgo="
+
+
+def test_a_result_of_several_blocks_has_a_stream_for_each(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude = Claude()
+    use = claude.use(1, name="mcp__weather__sites", input={"city": "Chicago"})
+    imported(write_lines(tmp_path / "s.jsonl", use, claude.result(1, BLOCKS, BLOCKS)))
+    (buffer,) = buffers(store)
+    assert buffer.command == 'mcp__weather__sites {"city":"Chicago"}'
+    assert read(store, buffer, "part.0") == b'{"sites": [1, 2, 3]}'
+    assert buffer.stream("part.0").mime.startswith("application/json")
+    assert read(store, buffer, "part.1") == b"and more"
+    assert [text for _, text in views(store)] == ['{"sites": [1, 2, 3]}\nand more']
+
+
+def test_an_image_is_kept_as_its_bytes(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude = Claude()
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+    use = claude.use(1, name="Read", input={"file_path": "/home/user/pixel.png"})
+    told = {"type": "image", "file": {"base64": PIXEL, "type": "image/png"}}
+    imported(write_lines(tmp_path / "s.jsonl", use, claude.result(1, [image], told)))
+    (buffer,) = buffers(store)
+    assert buffer.stream("part.0").mime == "image/png"
+    assert read(store, buffer, "part.0") == b"\x89PNG\r\n\x1a\n"
+    assert [text for _, text in views(store)] == ["[image/png, 8 bytes]"]
+
+
+def test_a_large_mcp_result_is_read_from_where_it_was_kept(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude = Claude()
+    kept = tmp_path / "5e551011/tool-results/mcp-weather-all-1-a.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("all of it\n" * 20_000)
+    said = f"Error: result (200,000 characters) exceeds maximum tokens. Output has been saved to {kept}.\nFormat: …"
+    use = claude.use(1, name="mcp__weather__all", input={})
+    imported(write_lines(tmp_path / "5e551011.jsonl", use, claude.result(1, said)))
+    (buffer,) = buffers(store)
+    assert not buffer.is_partial
+    assert buffer.lines == 20_000
+    (view,) = views(store)
+    assert view[1] == said
+    assert view[0].truncated
+
+
+def test_a_result_whose_file_is_gone_is_partial(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude = Claude()
+    said = "<persisted-output>\nOutput too large (9 MB). Full output saved to: /gone/b1.txt\n\nPreview:\nline 1\n"
+    told = {
+        "stdout": "line 1\n" * 5000,
+        "stderr": "",
+        "persistedOutputPath": "/gone/b1.txt",
+    }
+    imported(write_lines(tmp_path / "s.jsonl", claude.use(1, "make"), claude.result(1, said, told)))
+    (buffer,) = buffers(store)
+    assert buffer.note.startswith("partial: the file that the whole was kept in is gone")
+    assert buffer.lines == 5000
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "exit_code"),
+    [
+        ("Exit code 2\nmake: no rule", "cmd", 2),
+        ("Exit code 1", "cmd", 1),
+        ("Command timed out after 2m 0.0s\nstarting", "cmd", None),
+        ("The user doesn't want to proceed with this tool use.", "tool", None),
+    ],
+)
+def test_a_command_that_failed_is_told_from_one_that_never_ran(
+    store: Store, imported: Import, tmp_path: Path, said: str, kind: str, exit_code: int | None
+) -> None:
+    claude = Claude()
+    imported(
+        write_lines(tmp_path / "s.jsonl", claude.use(1, "make"), claude.result(1, said, f"Error: {said}", error=True))
+    )
+    (buffer,) = buffers(store)
+    assert (buffer.kind, buffer.exit_code) == (kind, exit_code)
+
+
+def test_a_code_that_only_tells_is_no_success(store: Store, imported: Import, tmp_path: Path) -> None:
+    """A search that found nothing is no error to Claude Code, and has not ended with 0 either."""
+    claude = Claude()
+    told = {"stdout": "", "stderr": "", "returnCodeInterpretation": "No matches found"}
+    imported(write_lines(tmp_path / "s.jsonl", claude.use(1, "grep x y"), claude.result(1, "", told)))
+    (buffer,) = buffers(store)
+    assert (buffer.kind, buffer.exit_code, buffer.bytes) == ("cmd", None, 0)
+
+
+def test_both_streams_are_kept_apart_where_a_version_did_so(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude = Claude(version="1.0.0")
+    told = {"stdout": "out 1\nout 2", "stderr": "err 1", "interrupted": False}
+    imported(write_lines(tmp_path / "s.jsonl", claude.use(1, "both"), claude.result(1, "out 1\nout 2\nerr 1", told)))
+    (buffer,) = buffers(store)
+    assert (read(store, buffer), read(store, buffer, "err")) == (b"out 1\nout 2", b"err 1")
+    with_both = store.open_merged(buffer)
+    assert with_both.line_count == 3
+    with_both.close()
+    (view,) = views(store)
+    assert view[0].lines_shown == 3
+    assert not view[0].truncated
+
+
+def test_what_claude_prints_as_it_goes_is_read_alike(store: Store, imported: Import, tmp_path: Path) -> None:
+    begins = {
+        "type": "system",
+        "subtype": "init",
+        "session_id": "5e55",
+        "cwd": "/home/user",
+        "claude_code_version": "2.1.329",
+    }
+    use = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "date"}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "today"}
+    path = write_lines(
+        tmp_path / "printed.jsonl",
+        begins,
+        {"type": "assistant", "session_id": "5e55", "uuid": "a", "message": {"role": "assistant", "content": [use]}},
+        {
+            "type": "user",
+            "session_id": "5e55",
+            "uuid": "b",
+            "message": {"role": "user", "content": [result]},
+            "tool_use_result": {"stdout": "today\n", "stderr": ""},
+        },
+    )
+    imported(path)
+    (buffer,) = buffers(store)
+    assert (buffer.command, buffer.cwd, buffer.session) == ("date", "/home/user", "claude-code-5e55")
+    assert read(store, buffer) == b"today\n"
+    assert abs(buffer.created - path.stat().st_mtime) < 1
+
+
+def test_a_helper_has_a_session_of_its_own(store: Store, imported: Import, tmp_path: Path) -> None:
+    main, helper = Claude(), Claude(agentId="a1", isSidechain=True)
+    write_lines(tmp_path / "5e551011.jsonl", *main.ran(1, "by the agent\n"))
+    write_lines(tmp_path / "5e551011/subagents/agent-a1.jsonl", *helper.ran(2, "by the helper\n"))
+    imported(tmp_path)
+    assert {buffer.session for buffer in buffers(store)} == {"claude-code-5e551011", "claude-code-5e551011-a1"}
+
+
+def test_several_results_on_one_line_are_several_calls(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude = Claude()
+    both = claude.result(1, "one")
+    both["message"]["content"] += claude.result(2, "two")["message"]["content"]
+    imported(write_lines(tmp_path / "s.jsonl", claude.use(1, "echo one"), claude.use(2, "echo two"), both))
+    assert [(buffer.command, read(store, buffer)) for buffer in buffers(store)] == [
+        ("echo one", b"one"),
+        ("echo two", b"two"),
+    ]

@@ -1,0 +1,157 @@
+"""Transcripts made by hand after published formats: SWE-agent, mini-swe-agent, Roo Code, older Codex and Gemini CLI."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from past_kit import Import, buffers, read, views, write_lines
+from sightline.store.store import Store
+
+
+def _json(path: Path, document: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=2))
+    return path
+
+
+def test_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
+    steps = [
+        {"action": "ls", "observation": "a.py\nb.py\n", "execution_time": 0.5, "state": '{"working_dir": "/repo"}'},
+        {"action": "python a.py", "observation": "boom\n", "execution_time": 2.0, "state": {"working_dir": "/repo/x"}},
+    ]
+    history = [
+        {"role": "system", "content": "be good", "message_type": "system_prompt"},
+        {"role": "assistant", "content": "look", "message_type": "action"},
+        {"role": "user", "content": "OBSERVATION:\na.py\nb.py\n", "message_type": "observation"},
+        {"role": "user", "content": [{"type": "text", "text": "OBSERVATION:\nboom\n"}], "message_type": "observation"},
+    ]
+    path = _json(tmp_path / "task-7/task-7.traj", {"trajectory": steps, "history": history, "environment": "main"})
+    os.utime(path, (1_700_000_010, 1_700_000_010))
+    imported(path)
+    assert [(one.command, one.cwd, read(store, one)) for one in buffers(store)] == [
+        ("ls", "/repo", b"a.py\nb.py\n"),
+        ("python a.py", "/repo/x", b"boom\n"),
+    ]
+    assert [text for _, text in views(store)] == ["OBSERVATION:\na.py\nb.py\n", "OBSERVATION:\nboom\n"]
+    assert [one.created for one in buffers(store)] == [1_700_000_007.5, 1_700_000_008.0]
+    assert {one.session for one in buffers(store)} == {"swe-agent-task-7"}
+
+
+def test_mini_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
+    told = "<returncode>1</returncode>\n<output>\nno such file\n</output>"
+    call = {"id": "c1", "function": {"name": "bash", "arguments": json.dumps({"command": "wc -l *"})}}
+    extra = {"raw_output": "3 a\n4 b\n", "returncode": 0, "timestamp": 1_700_000_100.0}
+    document = {
+        "info": {"mini_version": "2.0.0"},
+        "messages": [
+            {"role": "system", "content": "be good"},
+            {"role": "user", "content": "do it"},
+            {
+                "role": "assistant",
+                "content": "Look:\n```bash\ncat nothing\n```",
+                "extra": {"timestamp": 1_700_000_000.0},
+            },
+            {"role": "user", "content": told, "extra": {"timestamp": 1_700_000_001.0}},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "3 a\n4 b", "extra": extra},
+        ],
+        "trajectory_format": "mini-swe-agent-1.1",
+    }
+    imported(_json(tmp_path / "run-1/one.traj.json", document))
+    assert [(one.command, one.exit_code, read(store, one)) for one in buffers(store)] == [
+        ("cat nothing", 1, b"no such file"),
+        ("wc -l *", 0, b"3 a\n4 b\n"),
+    ]
+    assert [text for _, text in views(store)] == [told, "3 a\n4 b"]
+    assert buffers(store)[0].created == 1_700_000_000.0
+    assert store.index.sessions()[0].client == "mini-swe-agent 2.0.0"
+
+
+def test_an_early_mini_swe_agent_s_bare_list(store: Store, imported: Import, tmp_path: Path) -> None:
+    messages = [
+        {"role": "assistant", "content": "```bash\necho hi\n```"},
+        {"role": "user", "content": "<returncode>0</returncode>\n<output>\nhi\n</output>"},
+    ]
+    imported(_json(tmp_path / "old.traj.json", messages))
+    (buffer,) = buffers(store)
+    assert (buffer.command, buffer.exit_code, read(store, buffer)) == ("echo hi", 0, b"hi")
+
+
+def test_roo_code(store: Store, imported: Import, tmp_path: Path) -> None:
+    task = tmp_path / "tasks/0199-task"
+    artifact = task / "command-output/cmd-1706119234567.txt"
+    artifact.parent.mkdir(parents=True)
+    artifact.write_text("line\n" * 9_000)
+    (artifact.parent / "cmd-1706119239999.txt").write_text("of nobody knows what\n")
+    (artifact.parent / "notes.txt").write_text("no artifact")
+    _json(task / "ui_messages.json", [{"ts": 1706119234567, "type": "ask", "ask": "command", "text": "npm test"}])
+    said = "Exit code: 1\nOutput (43.9KB) persisted. Artifact ID: cmd-1706119234567.txt\n\nline\nline\n"
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": said}]}
+    _json(task / "api_conversation_history.json", [{"role": "user", "content": [result]}])
+    imported(tmp_path)
+    known, unknown = buffers(store)
+    assert (known.command, known.exit_code, known.lines, known.created) == ("npm test", 1, 9_000, 1706119234.567)
+    assert unknown.command == "(the command was not written down)"
+    assert store.resolve("cmd-1706119234567.txt").buffer == known
+    ((view, text),) = views(store)
+    assert (text, view.refs, view.truncated) == (said, (known.name,), True)
+    assert imported(tmp_path).counts.unchanged == 1
+    (artifact.parent / "cmd-1706119240000.txt").write_text("one more\n")
+    again = imported(tmp_path).counts
+    assert (again.calls, again.known) == (1, 2)
+
+
+def _rollout(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2025-08-01T10:00:00.000Z", "type": kind, "payload": payload}
+
+
+def test_an_older_rollout_of_codex(store: Store, imported: Import, tmp_path: Path) -> None:
+    shown = json.dumps({"output": "ok\n", "metadata": {"exit_code": 7, "duration_seconds": 0.1}})
+    arguments = json.dumps({"command": ["bash", "-lc", "make test"], "workdir": "/repo/sub"})
+    imported(
+        write_lines(
+            tmp_path / "rollout-2025-08-01T10-00-00-0199aaaa-0000-7000-8000-000000000001.jsonl",
+            _rollout("session_meta", id="0199aaaa", cwd="/repo", cli_version="0.20.0"),
+            _rollout("response_item", type="function_call", name="shell", arguments=arguments, call_id="call_1"),
+            _rollout("event_msg", type="exec_command_end", call_id="call_x", aggregated_output="not ours", exit_code=0),
+            _rollout("response_item", type="function_call_output", call_id="call_1", output=shown),
+        )
+    )
+    (buffer,) = buffers(store)
+    assert (buffer.command, buffer.cwd, buffer.exit_code) == ("make test", "/repo/sub", 7)
+    assert read(store, buffer) == b"ok\n"
+    assert [text for _, text in views(store)] == [shown]
+
+
+def test_a_command_whose_end_was_never_written_is_partial(store: Store, imported: Import, tmp_path: Path) -> None:
+    shown = "Chunk ID: a\nProcess running with session ID 7\nOutput:\nso far\n"
+    path = write_lines(
+        tmp_path / "rollout-1.jsonl",
+        _rollout("session_meta", id="0199aaaa", cwd="/repo"),
+        _rollout("response_item", type="function_call", name="exec_command", arguments='{"cmd":"serve"}', call_id="c"),
+        _rollout("response_item", type="function_call_output", call_id="c", output=shown),
+    )
+    assert imported(path).counts.calls == 0  # it may still end
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert imported(path).counts.calls == 1
+    (buffer,) = buffers(store)
+    assert buffer.note.startswith("partial: its end was never written down")
+    assert read(store, buffer) == b"so far\n"
+
+
+def test_an_older_chat_of_gemini_s(store: Store, imported: Import, tmp_path: Path) -> None:
+    response = {"functionResponse": {"id": "1", "name": "run_shell_command", "response": {"output": "Output: 42\n"}}}
+    call = {"id": "1", "name": "run_shell_command", "args": {"command": "answer"}, "result": [response]}
+    call |= {"status": "success", "timestamp": "2025-09-01T10:00:01.000Z", "resultDisplay": "42"}
+    message = {"id": "m", "timestamp": "2025-09-01T10:00:00.000Z", "type": "gemini", "content": "", "toolCalls": [call]}
+    document = {
+        "sessionId": "5e55",
+        "projectHash": "abc",
+        "startTime": "2025-09-01T09:00:00.000Z",
+        "messages": [message],
+    }
+    imported(_json(tmp_path / "project/chats/session-2025-09-01.json", document))
+    (buffer,) = buffers(store)
+    assert (buffer.command, buffer.exit_code, read(store, buffer)) == ("answer", 0, b"42")
+    assert [text for _, text in views(store)] == ["Output: 42\n"]
