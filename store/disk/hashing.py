@@ -5,6 +5,7 @@ A large stream is hashed on a thread of its own, which reads it back behind the 
 
 import errno
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ STEP_BYTES = 1 << 22
 
 def sha256_hex(data: bytes | bytearray) -> str:
     """The hash of bytes in memory, hex."""
-    if len(data) <= SMALL_BYTES and (builtin := _builtin_sha256()):
+    if len(data) <= SMALL_BYTES and "hashlib" not in sys.modules and (builtin := _builtin_sha256()):
         return str(builtin(data).hexdigest())
     import hashlib
 

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from sightline.store.capture.importers.formats import Source, find_sources
 from sightline.store.capture.importers.transcript import NotReadable, Reading
@@ -13,6 +13,7 @@ from sightline.store.tools.import_past import QUIET_SECONDS, Importer
 POLL_SECONDS = 0.5  # where folders cannot be watched
 _LOOK_SECONDS = 5.0  # as often at least, watched or not: calls that wait for more must end some time
 _DEBOUNCE_MS = 100
+_STEP_MS = 50
 _OPEN_READINGS = 64  # sessions go on side by side, but not that many
 
 
@@ -81,23 +82,29 @@ class Follower:
             told: told of how many calls came, each time that some did.
         """
         try:
-            while not stop.is_set():
+            for _ in self._changes(stop):
                 if came := self.catch_up():
                     told(came)
-                self._wait(stop)
         finally:
             self.close()
 
-    def _wait(self, stop: threading.Event) -> None:
-        """Until something changes in the folders, or a while has passed."""
+    def _changes(self, stop: threading.Event) -> Iterator[None]:
+        """Once at first, then whenever something has changed in the folders, or may have, until told to stop."""
         try:
-            from watchfiles._rust_notify import RustNotify
-
-            folders = [path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in self._paths]
-            with RustNotify(sorted(set(folders)), False, False, 0, True, False) as watcher:
-                watcher.watch(_DEBOUNCE_MS, 50, int(_LOOK_SECONDS * 1000), stop)
+            yield from self._watched(stop)
         except (ImportError, OSError):  # not installed, out of watches, or a file system that has none
-            stop.wait(POLL_SECONDS)
+            while not stop.is_set():
+                yield
+                stop.wait(POLL_SECONDS)
+
+    def _watched(self, stop: threading.Event) -> Iterator[None]:
+        from watchfiles._rust_notify import RustNotify
+
+        folders = {path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in self._paths}
+        with RustNotify(sorted(folders), False, False, 0, True, False) as watcher:
+            while not stop.is_set():
+                yield
+                watcher.watch(_DEBOUNCE_MS, _STEP_MS, int(_LOOK_SECONDS * 1000), stop)
 
     def close(self) -> None:
         """Close all transcripts."""

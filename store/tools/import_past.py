@@ -33,7 +33,7 @@ QUIET_SECONDS = 60.0
 TOLD_TROUBLES = 1_000
 """Records that could not be read, of which it is told where they stand; more are counted."""
 
-_WRITERS = 4  # making files is most of the work, and the system does it beside us
+_WRITERS = 2  # making files is most of the work, and the system does it beside us
 _BATCH_CALLS = 512
 _BATCH_BYTES = 8 << 20
 _ARGUMENT_CHARACTERS = 4096

@@ -100,10 +100,10 @@ def open_reading(source: Source) -> Reading | None:
 def _open(transcript: Transcript, source: Source) -> Reading | None:
     head = transcript.head(_HEAD_BYTES)
     if head.startswith(_SQLITE):
-        from sightline.store.capture.importers.opencode import DatabaseReading
+        from sightline.store.capture.importers.opencode import open_database
 
         transcript.close()
-        return DatabaseReading(source.path)
+        return open_database(source.path)
     for line in head.split(b"\n")[:_LINES_LOOKED_AT]:
         try:
             record = json.loads(line)

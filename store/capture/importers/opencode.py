@@ -38,6 +38,10 @@ _PARTS = (
     " LEFT JOIN session ON session.id = session_id"
     " WHERE part.time_updated >= ? AND instr(substr(data, 1, 200), '\"tool\"') ORDER BY part.time_created, part.id"
 )
+_TABLES = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('part', 'session')"
+    " AND sql NOT LIKE 'CREATE VIRTUAL%'"
+)
 _GONE = "the file that the whole was kept in is gone"
 
 
@@ -46,19 +50,14 @@ class DatabaseReading:
 
     waiting = False
 
-    def __init__(self, path: str) -> None:
-        """Open it. Raises NotReadable where it is no database of opencode's."""
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        """Takes over the connection to the database at a path; see `open_database`."""
         self._folder = os.path.dirname(os.path.abspath(path))
+        self._connection = connection
         self._updated = 0
         self._given: set[str] = set()
         self._told: set[str] = set()
         self.position = 0
-        try:
-            self._connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None)
-            self._connection.text_factory = lambda data: data.decode(errors="replace")
-            self._connection.execute(_PARTS + " LIMIT 0", (0, 0))
-        except sqlite3.Error as error:
-            raise NotReadable(f"{path} cannot be read as opencode's database: {error}") from error
 
     def close(self) -> None:
         """Close the database."""
@@ -162,3 +161,22 @@ def _read(made: PastCall, display: dict[str, Any]) -> PastCall:
 def _quoted(path: str) -> str:
     """A path as SQLite's URIs have it."""
     return os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def open_database(path: str) -> DatabaseReading | None:
+    """A reading of a database; None where it is none of opencode's. Raises NotReadable."""
+    try:
+        connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None)
+    except sqlite3.Error as error:
+        raise NotReadable(f"{path} cannot be opened: {error}") from error
+    try:
+        connection.text_factory = lambda data: data.decode(errors="replace")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if len(connection.execute(_TABLES).fetchall()) == 2:  # a view of that name could do anything
+            connection.execute(_PARTS + " LIMIT 0", (0, 0))
+            return DatabaseReading(path, connection)
+        connection.close()
+        return None
+    except sqlite3.Error as error:
+        connection.close()
+        raise NotReadable(f"{path} cannot be read as opencode's database: {error}") from error

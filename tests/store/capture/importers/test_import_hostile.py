@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,26 @@ def test_files_that_are_no_transcripts_are_counted(imported: Import, tmp_path: P
     (tmp_path / "other.db").write_bytes(b"SQLite format 3\0" + bytes(100))
     counts = imported(tmp_path).counts
     assert (counts.transcripts, counts.foreign, counts.damaged) == (0, 3, 1)
+
+
+def test_a_database_that_only_looks_like_one_of_opencode_s_is_none(imported: Import, tmp_path: Path) -> None:
+    """A view can compute for ever, and one of another program has other tables."""
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, i AS session_id FROM n"
+    for name, statement in (("endless", f"CREATE VIEW part AS {endless}"), ("other", "CREATE TABLE x (y)")):
+        with sqlite3.connect(tmp_path / f"{name}.db") as database:
+            database.execute(statement)
+            database.execute("CREATE TABLE session (id)")
+        database.close()
+    assert imported(tmp_path).counts.foreign == 2
+
+
+@pytest.mark.parametrize("data", ["not JSON", "[]", '{"type": "tool"}', '{"type": "tool", "state": []}'])
+def test_a_damaged_part_of_a_database_keeps_no_other_from_coming(imported: Import, tmp_path: Path, data: str) -> None:
+    place = recorded("opencode", tmp_path)
+    with sqlite3.connect(place / "opencode.db") as database:
+        database.execute("UPDATE part SET data = ? || '\"tool\"' WHERE data LIKE '%exit 3%'", (data,))
+    database.close()
+    importer = imported(place)
+    assert importer.counts.calls == 8
+    assert importer.counts.damaged == 1
+    assert "prt_" in importer.troubles[0].text
