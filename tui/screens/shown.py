@@ -117,6 +117,7 @@ class ShownScreen(Screen[Located | None]):
         self._replies = replies
         rows = self.query_one(ReplyRows)
         rows.show(replies)
+        rows.refresh(layout=True)  # few of them take no more rows than they are
         if self._at:
             at, self._at = self._at, ""
             rows.move_to(next((nth for nth, one in enumerate(replies) if one.view.id == at), len(replies) - 1))
