@@ -24,7 +24,7 @@ _UNITS = {
     "t": GIB << 10,
     "tib": GIB << 10,
 }
-_TABLES = ("safety", "directories", "keys")
+_TABLES = ("safety", "directories", "keys", "redact")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 _OTHER_VARIABLES = {"HOME", "SESSION"}
 """Variables of ours that are no settings."""
@@ -45,6 +45,9 @@ class Settings(NamedTuple):
             known kinds.
         capture_off: folders below which nothing is captured or kept.
         keys: keys of the inspector, as (``PANE.action``, keys with commas); the inspector knows which there are.
+        redact_known: whether secrets of well-known formats are hidden before anything is written.
+        redact_patterns: regular expressions for further ones. No variable turns either off: what a person's file hides
+            is not for whoever starts a program to show.
     """
 
     max_buffers: int = 1_000
@@ -57,6 +60,13 @@ class Settings(NamedTuple):
     confirm: tuple[str, ...] | None = None
     capture_off: tuple[str, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
+    redact_known: bool = False
+    redact_patterns: tuple[str, ...] = ()
+
+    @property
+    def redacts(self) -> bool:
+        """Whether anything is hidden."""
+        return self.redact_known or bool(self.redact_patterns)
 
     def captures(self, cwd: str) -> bool:
         """Whether what runs in a folder is captured."""
@@ -109,6 +119,8 @@ def _from_file(path: str) -> dict[str, Any]:
             values["capture_off"] = _directories(value, path)
         elif key == "keys":
             values["keys"] = _keys(value, path)
+        elif key == "redact":
+            values |= _redact(value, path)
         elif key in _READERS:
             values[key] = _READERS[key](value, f"{path}: {key}")
         else:
@@ -160,6 +172,23 @@ def _keys(value: Any, path: str) -> tuple[tuple[str, str], ...]:
                 raise SettingError(f"{path}: keys.{pane}.{action}: {text!r} is not the name of a key", allowed)
             keys.append((f"{pane}.{action}", text))
     return tuple(keys)
+
+
+def _redact(value: Any, path: str) -> dict[str, Any]:
+    from sightline.store.redact.rules import check_pattern  # few have the table
+
+    allowed = "[redact] known = true (well-known formats), patterns = ['token-(\\w+)'] (a group: only that is hidden)"
+    if not isinstance(value, dict) or not set(value) <= {"known", "patterns"}:
+        raise SettingError(f"{path}: [redact] takes the keys known and patterns", allowed)
+    known, patterns = value.get("known", False), value.get("patterns", [])
+    if not isinstance(known, bool):
+        raise SettingError(f"{path}: redact.known: {known!r} is not a yes or a no", allowed)
+    if not isinstance(patterns, list) or not all(isinstance(item, str) for item in patterns):
+        raise SettingError(f"{path}: redact.patterns is not a list of texts", allowed)
+    for item in patterns:
+        if wrong := check_pattern(item):
+            raise SettingError(f"{path}: redact.patterns: {item!r}: {wrong}", allowed)
+    return {"redact_known": known, "redact_patterns": tuple(patterns)}
 
 
 def _count(value: Any, place: str) -> int:

@@ -26,6 +26,7 @@ from sightline.store.refs import Ref
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.store.disk.merged import MergedReader
     from sightline.store.disk.pretty import Facts
+    from sightline.store.redact.hiding import Redaction
 
 _DAY_SECONDS = 86_400
 
@@ -227,6 +228,8 @@ class Store:
         Raises:
             StoreFailed: the store could not take it.
         """
+        if kind != "file" and (told := self.redaction()):  # a file is found by its path
+            command, fields = told.text(command), told.value(fields)
         buffer = new_buffer(reserve(self.layout, kind), kind, command, cwd, session, **fields)
         return Recording(
             self.layout,
@@ -234,7 +237,17 @@ class Store:
             buffer,
             max_stream_bytes=self.settings.max_stream_bytes,
             durable=self.settings.durable,
+            redaction=self.redaction(),
         )
+
+    def redaction(self) -> "Redaction | None":
+        """What hides the secrets of one capture or text; None where no person has turned that on."""
+        if not self.settings.redacts:
+            return None
+        from sightline.store.redact.hiding import Redaction
+        from sightline.store.redact.rules import load_rules
+
+        return Redaction(load_rules(self.settings.redact_known, self.settings.redact_patterns))
 
     def amend(self, name: str, **fields: Any) -> Buffer:
         """Change a sealed buffer's record (pin, label, exit code).

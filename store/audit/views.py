@@ -134,7 +134,7 @@ def logged_fields(now: float, shows: Shows, text: str) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "time": now,
         "verb": shows.verb,
-        "request": shows.request,
+        "request": told.value(shows.request) if (told := store.redaction()) else shows.request,
         "refs": list(shows.refs),
         "shown": [list(shown) for shown in shows.shown],
         "lines_shown": sum(shown.last - shown.first + 1 for shown in shows.shown),

@@ -81,6 +81,7 @@ def _work() -> None:
     settings = request["settings"]
     settings["confirm"] = None if settings["confirm"] is None else tuple(settings["confirm"])
     settings["capture_off"] = tuple(settings["capture_off"])
+    settings["redact_patterns"] = tuple(settings["redact_patterns"])
     settings["keys"] = ()  # they are the inspector's
     with Store(request["root"], Settings(**settings)) as store:
         capture = CommandCapture(

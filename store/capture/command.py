@@ -16,6 +16,7 @@ from sightline.store.store import Store, Target
 
 if TYPE_CHECKING:  # only a command that filters itself needs them
     from sightline.store.capture.filters import Split
+    from sightline.store.capture.head import Head
     from sightline.store.capture.tap import Tap, Unfiltered
 
 TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
@@ -31,11 +32,13 @@ class Unkept(NamedTuple):
     Attributes:
         out: bytes of the out stream; err likewise.
         error: why nothing was kept.
+        redacted: secrets hidden in them.
     """
 
     out: bytes
     err: bytes
     error: StoreFailed | None
+    redacted: int = 0
 
 
 class Captured(NamedTuple):
@@ -58,6 +61,15 @@ class Captured(NamedTuple):
     signal: int
     seconds: float
     unfiltered: "Unfiltered | None" = None
+
+
+def _head_of(store: Store) -> "Head | None":
+    redaction = store.redaction()
+    if redaction is None:
+        return None
+    from sightline.store.capture.head import Head  # only where a person has turned it on
+
+    return Head(redaction)
 
 
 class CommandCapture:
@@ -119,6 +131,7 @@ class CommandCapture:
         self._unkept: dict[str, bytearray] | None = None
         self.failure: StoreFailed | None = None
         self._recording: Recording | None = None
+        self._head = _head_of(store)
         if not keep:
             self._unkept = {"out": bytearray(), "err": bytearray()}
             return
@@ -180,10 +193,16 @@ class CommandCapture:
         unfiltered = self._tap.seal(buffer) if self._tap and buffer else None
         unkept = None
         if self._unkept is not None:
-            unkept = Unkept(bytes(self._unkept["out"]), bytes(self._unkept["err"]), self.failure)
+            unkept = self._made_unkept(self._unkept)
             if self._tap:
                 self._tap.discard()
         return Captured(buffer, unkept, exit_code, self._timed_out, number, seconds, unfiltered)
+
+    def _made_unkept(self, raw: dict[str, bytearray]) -> Unkept:
+        if self._head is None:
+            return Unkept(bytes(raw["out"]), bytes(raw["err"]), self.failure)
+        clean = self._head.finish()
+        return Unkept(clean.get("out", b""), clean.get("err", b""), self.failure, self._head.redacted)
 
     def _tapped(self) -> list[str]:
         """How the command is started, with what goes into its filters on the way through our hands where it can be."""
@@ -259,7 +278,9 @@ class CommandCapture:
                 self._recording.append(stream, data, newlines)
             except StoreFailed as error:
                 self._keep_in_memory(error)
-        if self._unkept is not None and len(self._unkept[stream]) < HARD_LIMIT_BYTES:
+        if self._head is not None:
+            self._head.take(stream, data)
+        elif self._unkept is not None and len(self._unkept[stream]) < HARD_LIMIT_BYTES:
             self._unkept[stream] += data[: HARD_LIMIT_BYTES - len(self._unkept[stream])]
         if self._echo:
             self._echo(stream, data)
@@ -272,7 +293,7 @@ class CommandCapture:
         if recording is None:
             return
         try:
-            for stream, kept in self._unkept.items():
+            for stream, kept in self._unkept.items() if self._head is None else ():
                 with self._store.open(Target(recording.buffer, stream)) as reader:
                     kept += reader.read(0, HARD_LIMIT_BYTES)
             recording.discard()

@@ -4,6 +4,7 @@ import os
 import stat
 import time
 
+from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.recording import storable
 from sightline.store.disk.recovery import hash_file
 from sightline.store.errors import SightlineError
@@ -33,13 +34,14 @@ def capture_file(store: Store, path: str, session: str) -> Buffer:
     """
     path = os.path.realpath(path)
     fd = open_regular(path)
+    rules = _rules_of(store)
     try:
         status = os.fstat(fd)
         previous = store.index.newest_file(storable(path))
         if previous is not None:
-            if previous.origin and previous.origin == origin(status):
+            if previous.origin and previous.origin == origin(status) + rules:
                 return previous
-            if previous.bytes == status.st_size and _same_content(fd, previous):
+            if not rules and previous.bytes == status.st_size and _same_content(fd, previous):
                 return store.amend(previous.name, origin=_settled_origin(status))
         return _copy(store, fd, path, session)
     finally:
@@ -51,9 +53,18 @@ def origin(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
 
 
-def _settled_origin(status: os.stat_result) -> str:
+def _rules_of(store: Store) -> str:
+    """What an origin ends with where secrets are hidden: a version that was kept with other rules is not this one."""
+    settings = store.settings
+    if not settings.redacts:
+        return ""
+    rules = repr((settings.redact_known, settings.redact_patterns))
+    return ":redacted-" + sha256_hex(rules.encode(errors="surrogatepass"))[:8]
+
+
+def _settled_origin(status: os.stat_result, rules: str = "") -> str:
     """The origin; none for a file so fresh that its next write might not change it: then the content is compared."""
-    return "" if time.time() - status.st_mtime < _FRESH_SECONDS else origin(status)
+    return "" if time.time() - status.st_mtime < _FRESH_SECONDS else origin(status) + rules
 
 
 def open_regular(path: str) -> int:
@@ -81,7 +92,9 @@ def _same_content(fd: int, previous: Buffer) -> bool:
 def _copy(store: Store, fd: int, path: str, session: str) -> Buffer:
     for attempt in range(1, _TRIES + 1):
         before = os.fstat(fd)
-        recording = store.begin("file", path, os.path.dirname(path), session, origin=_settled_origin(before))
+        recording = store.begin(
+            "file", path, os.path.dirname(path), session, origin=_settled_origin(before, _rules_of(store))
+        )
         try:
             offset = 0
             while data := os.pread(fd, _COPY_BYTES, offset):

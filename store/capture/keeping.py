@@ -1,6 +1,7 @@
 """Keeping what comes in pieces as long as the store takes it, and its beginning for when it no longer does."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sightline.store.capture.command import Unkept
 from sightline.store.disk.recording import Recording
@@ -8,12 +9,27 @@ from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 
+if TYPE_CHECKING:  # only where a person has turned it on
+    from sightline.store.capture.head import Head
+    from sightline.store.redact.hiding import Redaction
+
+
+def _clean_head(redaction: "Redaction") -> "Head":
+    from sightline.store.capture.head import Head
+
+    return Head(redaction)
+
 
 class Keeper:
     """A recording that may fail at any moment without harm to whoever hands the bytes over."""
 
-    def __init__(self) -> None:
-        """Keeps nothing until `begin`."""
+    def __init__(self, redaction: "Redaction | None" = None) -> None:
+        """Keeps nothing until `begin`.
+
+        Args:
+            redaction: hides the secrets of what is shown where nothing is kept; a recording has its own.
+        """
+        self._clean = _clean_head(redaction) if redaction else None
         self._recording: Recording | None = None
         self._failure: StoreFailed | None = None
         self._head = bytearray()
@@ -34,7 +50,9 @@ class Keeper:
             data: the next bytes of it.
             shown: whether they are shown where nothing is kept, as far as the hard limit lets them.
         """
-        if shown:
+        if shown and self._clean:
+            self._clean.take(stream, data)
+        elif shown:
             self._head += data[: HARD_LIMIT_BYTES - len(self._head)]
         try:
             if self._recording:
@@ -49,6 +67,9 @@ class Keeper:
                 return seal(self._recording)
         except StoreFailed as error:
             self._give_up(error)
+        if self._clean:
+            self._head += b"".join(self._clean.finish().values())
+            return Unkept(bytes(self._head[:HARD_LIMIT_BYTES]), b"", self._failure, self._clean.redacted)
         return Unkept(bytes(self._head), b"", self._failure)
 
     def abandon(self) -> None:

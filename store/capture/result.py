@@ -88,7 +88,7 @@ def capture_result(
     Returns:
         The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
     """
-    keeper, mimes = Keeper(), dict[str, str]()
+    keeper, mimes = Keeper(store.redaction()), dict[str, str]()
     if store.settings.captures(cwd):
         keeper.begin(lambda: store.begin("tool", command, cwd, session, label=label))
     try:
@@ -106,6 +106,7 @@ def sealed_result(
     store: Store, recording: "Recording | Deposit", mimes: dict[str, str], note: str, sampling: Sampling
 ) -> Buffer:
     """The buffer, its JSON written as lines and its large fields made streams."""
+    recording.settle()
     lines: dict[str, int] = {}
     for stream in [stream for stream, mime in mimes.items() if mime == TEXT_MIME]:
         with open_stream(store.layout, recording.buffer, stream) as source:

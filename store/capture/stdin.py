@@ -37,7 +37,7 @@ def capture_stdin(
     Returns:
         The sealed buffer; the beginning of what came where nothing may be kept, or the store could not take it.
     """
-    keeper = Keeper()
+    keeper = Keeper(store.redaction())
     if store.settings.captures(cwd):
         keeper.begin(lambda: store.begin("cmd", command, cwd, session, label=label))
     try:

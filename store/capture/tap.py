@@ -130,11 +130,12 @@ class Tap:
             return Unfiltered(None, self._failure)
         if recording is None:
             return None
-        if not self._cut and self._is_output_of(main, recording):
-            self.discard()  # one output never becomes two buffers
-            return None
         note = f"unfiltered side of {main.ref}" + (f"; {CUT}" if self._cut else "")
         try:
+            recording.settle()
+            if not self._cut and self._is_output_of(main, recording):
+                self.discard()  # one output never becomes two buffers
+                return None
             return Unfiltered(recording.seal(exit_code=None, timed_out=main.timed_out, note=note), None)
         except StoreFailed as error:
             recording.discard()

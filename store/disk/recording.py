@@ -4,7 +4,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline.store.disk.index import Index
 from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, remove_file, remove_folder
@@ -13,6 +13,9 @@ from sightline.store.disk.writing import BufferWriter, store_failed
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer, StreamInfo
 from sightline.store.refs import HEX_DIGITS
+
+if TYPE_CHECKING:  # only where a person has turned it on
+    from sightline.store.redact.hiding import Redaction
 
 SHARED_BYTES = 4096  # identical streams of this size and more share their storage
 _TRIES_PER_LENGTH = 4
@@ -29,8 +32,17 @@ class Recording:
         *,
         max_stream_bytes: int,
         durable: bool = False,
+        redaction: "Redaction | None" = None,
     ) -> None:
         """Make the buffer's folder, marker and record for a name that `reserve` gave.
+
+        Args:
+            layout: where it lies.
+            index: opens the index.
+            buffer: its record.
+            max_stream_bytes: how much of a stream is kept.
+            durable: whether files are synced.
+            redaction: hides secrets before anything is written: then a line is written once it is whole.
 
         Raises:
             StoreFailed: the store could not take it.
@@ -50,7 +62,9 @@ class Recording:
             self._writer.abandon()
             remove_folder(layout.folder(buffer.name))
             raise store_failed(error) from error
-        self.append = self._writer.append
+        self._redaction = redaction
+        self._is_registered = False
+        self.append = self._append_redacted if redaction else self._writer.append
         self.progress = self._writer.progress
 
     @property
@@ -65,6 +79,33 @@ class Recording:
             StoreFailed: the index could not take it.
         """
         self._put()
+        self._is_registered = True
+
+    def _append_redacted(self, stream: str, data: bytes | memoryview, _newlines: int | None = None) -> None:
+        """As `BufferWriter.append`, which counts the newlines of what is left itself."""
+        assert self._redaction
+        is_first = not self._redaction.count
+        if kept := self._redaction.feed(stream, data):
+            self._writer.append(stream, kept)
+        if is_first and self._redaction.count:
+            # Whoever reads it while it runs, or after its writer has died, must know.
+            self.buffer = self.buffer._replace(note=joined_notes(self.buffer.note, "redacted: 1 or more"))
+            try:
+                write_meta(self._layout, self.buffer, durable=self._durable)
+            except OSError as error:
+                raise store_failed(error) from error
+            if self._is_registered:
+                self._put()
+
+    def settle(self) -> None:
+        """No more will come of the streams so far: what redaction keeps back of them is written.
+
+        Raises:
+            StoreFailed: it could not be written.
+        """
+        for stream, kept in self._redaction.finish().items() if self._redaction else ():
+            if kept:
+                self._writer.append(stream, kept)
 
     def _put(self) -> None:
         try:
@@ -95,11 +136,14 @@ class Recording:
         Raises:
             StoreFailed: the record could not be written.
         """
+        self.settle()
         dropped = self._writer.dropped
         streams = self._writer.finish()
         if dropped:
             told = ", ".join(f"{count:,} B of {stream}" for stream, count in dropped.items())
-            note = "; ".join(filter(None, (note, f"dropped past max_stream_bytes: {told}")))
+            note = joined_notes(note, f"dropped past max_stream_bytes: {told}")
+        if self._redaction and self._redaction.count:
+            note = joined_notes(note, f"redacted: {self._redaction.count:,}")
         self.buffer = self.buffer._replace(
             state="sealed",
             ended=time.time(),
@@ -142,7 +186,16 @@ class Recording:
 
     def abandon(self) -> None:
         """The capture breaks off, as if its writer had died: what it has is kept and will be marked interrupted."""
+        try:
+            self.settle()
+        except StoreFailed:
+            pass  # it breaks off as it is
         self._writer.abandon(for_adoption=True)
+
+
+def joined_notes(*notes: str) -> str:
+    """What there is to tell of a buffer, on one line."""
+    return "; ".join(filter(None, notes))
 
 
 def _index_failed(error: sqlite3.Error) -> StoreFailed:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit.views import Shows, shown_of
 from sightline.store.capture.file import capture_file
+from sightline.store.disk.recording import joined_notes
 from sightline.store.errors import BadRange, StoreFailed, UsageError
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
@@ -64,7 +65,7 @@ def read_file(asking: Asking, request: Request) -> Reply:
     except StoreFailed as error:
         from sightline.store.tools.unkept_file import unkept_file  # as seldom as a full disk
 
-        return unkept_file(path, request.start_line, last, error, verb=VERB, request=request.logged())
+        return unkept_file(asking.store, path, request.start_line, last, error, verb=VERB, request=request.logged())
     target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
     if _is_binary(asking, target):
         return _binary(asking, target, request)
@@ -79,7 +80,7 @@ def _is_binary(asking: Asking, target: Target) -> bool:
 def _binary(asking: Asking, target: Target, request: Request) -> Reply:
     buffer = target.buffer
     fields = _fields(buffer) | {
-        "note": "a binary file: its bytes are kept and not shown",
+        "note": joined_notes(buffer.note, "a binary file: its bytes are kept and not shown"),
         "next": asking.calls("query", pipeline=f"xxd -l 256 {buffer.ref}"),
     }
     return _reply(fields, (), buffer, request, missing=True)

@@ -188,6 +188,10 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
 
 
 def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
+    if asking.store.settings.redacts:
+        from sightline.store.tools.redacted import redacted_reply  # only where a person has turned it on
+
+        reply = redacted_reply(asking.store, reply)
     text = render(reply)
     view = None
     try:

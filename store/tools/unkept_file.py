@@ -1,19 +1,23 @@
 """What an agent is shown of a file that could not be kept: its lines themselves, and why there is no ref to them."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 from sightline.store.audit.views import Shows
 from sightline.store.capture.file import open_regular
+from sightline.store.disk.recording import joined_notes
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import StoreFailed
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment
 from sightline.store.shape.source import Line
+from sightline.store.store import Store
 from sightline.store.tools.lines import beyond, page_of
 from sightline.store.tools.reply import Reply, fitting, in_order
 from sightline.store.tools.unkept_view import warning_of
 
+_COPY_BYTES = 1 << 20
 SNIFFED_BYTES = 8192  # in which a null byte tells that a file is no text
 
 
@@ -31,10 +35,31 @@ class _File:
             yield "", line
 
 
-def unkept_file(path: str, first: int, last: int, error: StoreFailed, *, verb: str, request: dict[str, Any]) -> Reply:
+def _redacted(store: Store, fd: int, error: StoreFailed) -> tuple[int, int]:
+    """A descriptor of the file without its secrets, and how many there were; the file's own where nothing is hidden."""
+    redaction = store.redaction()
+    if redaction is None:
+        return fd, 0
+    from tempfile import TemporaryFile
+
+    try:
+        with open(fd, "rb") as file, TemporaryFile() as copy:
+            while data := file.read(_COPY_BYTES):
+                copy.write(redaction.feed("out", data))
+            copy.write(b"".join(redaction.finish().values()))
+            copy.flush()
+            return os.dup(copy.fileno()), redaction.count
+    except OSError:
+        raise error from None
+
+
+def unkept_file(
+    store: Store, path: str, first: int, last: int, error: StoreFailed, *, verb: str, request: dict[str, Any]
+) -> Reply:
     """The reply: as many of the lines as the hard limit lets through.
 
     Args:
+        store: says whether secrets are hidden.
         path: the file.
         first: the first line wanted, 1-based; 0 for the beginning.
         last: the last one, inclusive; 0 for the end.
@@ -45,9 +70,13 @@ def unkept_file(path: str, first: int, last: int, error: StoreFailed, *, verb: s
     Raises:
         FileNotReadable: it cannot be read either.
         BadRange: lines that are not there.
+        StoreFailed: there is no room for a copy without its secrets either.
     """
     fields: dict[str, Any] = {"warning": warning_of(error)}
-    with StreamReader(open_regular(path), "") as reader:
+    fd, redacted = _redacted(store, open_regular(path), error)
+    if redacted:
+        fields["note"] = f"redacted: {redacted:,}"
+    with StreamReader(fd, "") as reader:
         lines = _File(reader)
         total = lines.line_count
         if first > max(total, 1):
@@ -55,7 +84,7 @@ def unkept_file(path: str, first: int, last: int, error: StoreFailed, *, verb: s
         first, last = first or 1, min(last or total, total)
         fields |= {"total_lines": total, "total_bytes": lines.byte_count}
         if b"\0" in reader.read(0, SNIFFED_BYTES):
-            fields["note"] = "a binary file: its bytes are not shown"
+            fields["note"] = joined_notes(fields.get("note", ""), "a binary file: its bytes are not shown")
             return Reply(in_order(fields), (), Shows(verb, request), missing=True)
         page = fitting(fields, HARD_LIMIT_BYTES, lambda room: page_of(lines, first, last, room), lambda one: one.text)
     fields |= {"lines": f"{first}-{page.last}", "truncated": page.last < last or bool(page.clipped) or None}

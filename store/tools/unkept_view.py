@@ -25,7 +25,8 @@ def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str
     off = None if unkept.error else "nothing is kept in this folder (capture = off)"
     full = [name for name, data in (("stdout", unkept.out), ("stderr", unkept.err)) if len(data) >= HARD_LIMIT_BYTES]
     dropped = f"what came after the first 64 KiB of {' and of '.join(full)} is lost and not counted" if full else None
-    notes = "; ".join(filter(None, (off, dropped))) or None
+    redacted = f"redacted: {unkept.redacted:,}" if unkept.redacted else None
+    notes = "; ".join(filter(None, (off, dropped, redacted))) or None
     fields = in_order(
         {"exit_code": ending.exit_code, "timed_out": ending.timed_out or None, "warning": why, "note": notes}
     )

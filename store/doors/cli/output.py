@@ -85,6 +85,11 @@ def _files(store: Store, reply: Reply, profile: Profile) -> dict[str, Any]:
     return {} if buffer is None else file_fields(store, buffer, profile)
 
 
+def _render_error(reply: Reply) -> tuple[Segment, ...]:
+    told = SightlineError(reply.fields["error"], reply.fields.get("hint", ""))
+    return (Segment(error_text(told)),)
+
+
 class OutputFailed(SightlineError):
     """Standard output takes nothing more, as on a full disk."""
 
@@ -123,9 +128,12 @@ class Door:
             reply = call()
         except SightlineError as error:
             reply = error_reply(error, verb, request)
-            told = (Segment(error_text(error)),)
-            render = self._render if self._as_json else lambda _: told
-            deliver(self.asking, reply, render, write_out if self._as_json else write_err)
+            deliver(
+                self.asking,
+                reply,
+                self._render if self._as_json else _render_error,
+                write_out if self._as_json else write_err,
+            )
             return reply.exit_code
         (finish or self.deliver)(reply)
         return reply.exit_code

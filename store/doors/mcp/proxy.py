@@ -16,7 +16,17 @@ from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
 from sightline.store.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, opened_by
 from sightline.store.doors.mcp.proxy_long import LongLine
-from sightline.store.doors.mcp.proxy_spans import NotPlain, Span, array_of, object_of, parse, plain, replaced, without
+from sightline.store.doors.mcp.proxy_spans import (
+    RESULT,
+    NotPlain,
+    Span,
+    array_of,
+    object_of,
+    parse,
+    plain,
+    replaced,
+    without,
+)
 from sightline.store.doors.mcp.proxy_tools import ADDED, Names, next_call
 from sightline.store.doors.mcp.service import Service
 from sightline.store.doors.mcp.wire import Id, LineWriter, encode, error_of, result_of
@@ -28,7 +38,7 @@ if TYPE_CHECKING:  # loaded while the server starts
 Change = tuple[int, int, str]
 """A part of a line and what is sent instead: (start, end, text)."""
 
-_message = object_of(result=object_of(content=array_of(plain), tools=array_of(object_of())))
+_message = object_of(result=object_of(**RESULT, tools=array_of(object_of())))
 _batch = array_of(_message)
 
 

@@ -11,6 +11,7 @@ from sightline.store.audit.views import Appended, Shows, append_view, index_view
 from sightline.store.capture.result import FAILED_NOTE, call_text, capture_result
 from sightline.store.doors.mcp.calls import render, result_of
 from sightline.store.doors.mcp.proxy_calls import ToolCall
+from sightline.store.doors.mcp.proxy_redacted import without_secrets
 from sightline.store.doors.mcp.proxy_results import Result, parts_of, read_result, rewritten, told
 from sightline.store.doors.mcp.proxy_spans import Span
 from sightline.store.doors.mcp.service import Service
@@ -78,8 +79,20 @@ class ResultKeeper:
         result = read_result(text, span)
         if result and send and self._is_large(result) and self._keep(call, result, send):
             return True
+        if send and self._store.settings.redacts and self._hide(call, text, span, send):
+            return True
         self.passed(call, told(result) if result else text[span.start : span.end])
         return False
+
+    def _hide(self, call: ToolCall, text: str, span: Span, send: Callable[[str], None]) -> bool:
+        """Send a result without its secrets, and log that; False where it has none."""
+        hidden = without_secrets(self._store, text[span.start : span.end])
+        if hidden is None:
+            return False
+        clean, said = hidden
+        self._log(call, said, len(clean.encode(errors="surrogatepass")))
+        send(clean)
+        return True
 
     def _is_large(self, result: Result) -> bool:
         short = self._service.desk().profile.short.limit_bytes
@@ -88,7 +101,10 @@ class ResultKeeper:
     def passed(self, call: ToolCall, text: str) -> None:
         """Log what passes as it is; lists have it soon after. Raises SightlineError."""
         size = len(text.encode(errors="surrogatepass"))
-        if size > HARD_LIMIT_BYTES:
+        redaction = self._store.redaction()
+        if redaction and redaction.text(text) != text:
+            self._log(call, f"[{size:,} bytes, passed on as they came; not logged, since they hold a secret]\n", size)
+        elif size > HARD_LIMIT_BYTES:
             self.passed_long(call, size)
         else:
             self._log(call, text, size)

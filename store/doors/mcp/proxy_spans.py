@@ -55,6 +55,10 @@ def array_of(element: Reader) -> Reader:
     return read
 
 
+RESULT = {"content": array_of(plain)}
+"""How the members of a tool's result are read that are not read plainly."""
+
+
 def parse(text: str, reader: Reader) -> Any:
     """The value of a whole text. Raises NotPlain."""
     try:

@@ -1,0 +1,155 @@
+"""Hides secrets in a stream while it comes: however it is split, the same bytes come out.
+
+A rule is found within a line, so what is kept back is the line that has no end yet. A longer line than LINE_BYTES is
+looked at in windows of that size, which overlap: a secret of up to OVERLAP_BYTES is found wherever it lies.
+"""
+
+import re
+from typing import Any
+
+from sightline.store.redact.rules import Rules, marker
+
+LINE_BYTES = 1 << 16
+OVERLAP_BYTES = 1 << 14
+
+_PRIVATE_KEY = b"private-key"
+_KEY_BEGINS = re.compile(rb"-----BEGIN [0-9A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_ENDS = b"-----END "
+_KEY_LINE = re.compile(
+    rb"(?:[^\s:]{1,200}:)?(?:\s{0,16}[0-9]{1,9}[\t :|-])?[^0-9A-Za-z+/=]{0,16}"  # what grep, nl or an indent put before
+    rb"([0-9A-Za-z+/=]+)"
+    rb"(?:\\+[nr]){0,2}[\s\"',;+\\)]{0,8}"
+)
+_KEY_HEADER = re.compile(rb".{0,200}\b(?:Proc-Type|DEK-Info|Version|Comment|Hash): .{0,200}|\W{0,16}", re.DOTALL)
+
+
+class StreamHider:
+    """One stream.
+
+    Attributes:
+        count: secrets hidden so far.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.count = 0
+        self._rules = rules
+        self._held = bytearray()  # of the line that has no end yet
+        self._in_key = False
+        self._key_counted = False
+        self._hides_keys = any(rule.name == _PRIVATE_KEY for rule in rules.rules)
+
+    def feed(self, data: bytes | memoryview) -> bytes:
+        """Take the next bytes; what can be passed on."""
+        before = len(self._held)
+        self._held += data
+        end = self._held.rfind(b"\n", before) + 1
+        if not end and len(self._held) < LINE_BYTES:
+            return b""
+        whole, rest = bytes(self._held[:end]), bytes(self._held[end:])
+        done = [self._lines(whole)] if whole else []
+        while len(rest) >= LINE_BYTES:
+            rest = self._window(rest, done)
+        self._held = bytearray(rest)
+        return b"".join(done)
+
+    def finish(self) -> bytes:
+        """The stream has ended: the last line, where it has no end."""
+        rest, self._held = bytes(self._held), bytearray()
+        return self._last(rest) if rest else b""
+
+    def _lines(self, text: bytes) -> bytes:
+        if not self._in_key and not self._rules.can_match(text):
+            return text
+        done: list[bytes] = []
+        for line in text[:-1].split(b"\n"):
+            while len(line) >= LINE_BYTES:
+                line = self._window(line, done)
+            done += (self._last(line), b"\n")
+        return b"".join(done)
+
+    def _window(self, line: bytes, done: list[bytes]) -> bytes:
+        """Pass the beginning of a long line on; the rest of it."""
+        window = line[:LINE_BYTES]
+        self._in_key = False
+        spans = [span for span in self._rules.spans(window) if span[0] < LINE_BYTES - OVERLAP_BYTES]
+        cut = max(LINE_BYTES - OVERLAP_BYTES, spans[-1][1] if spans else 0)
+        done.append(self._hidden(window[:cut], spans))
+        return line[cut:]
+
+    def _last(self, line: bytes) -> bytes:
+        """A line, or the last window of it."""
+        if self._in_key:
+            return self._of_key(line)
+        if not self._rules.can_match(line):
+            return line
+        begins = _KEY_BEGINS.search(line) if self._hides_keys else None
+        self._in_key = begins is not None and _KEY_ENDS not in line[begins.end() :]
+        self._key_counted = False
+        return self._hidden(line, self._rules.spans(line))
+
+    def _of_key(self, line: bytes) -> bytes:
+        """A line after that with which a private key begins, until one that cannot be of the key."""
+        if match := _KEY_LINE.fullmatch(line):
+            self.count += not self._key_counted
+            self._key_counted = True
+            return line[: match.start(1)] + marker(_PRIVATE_KEY) + line[match.end(1) :]
+        if _KEY_HEADER.fullmatch(line):
+            return line
+        self._in_key = False
+        return self._last(line)
+
+    def _hidden(self, line: bytes, spans: list[tuple[int, int, bytes]]) -> bytes:
+        if not spans:
+            return line
+        self.count += len(spans)
+        pieces: list[bytes] = []
+        at = 0
+        for start, end, name in spans:
+            pieces += (line[at:start], marker(name))
+            at = end
+        return b"".join((*pieces, line[at:]))
+
+
+class Redaction:
+    """The streams of one capture."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._streams: dict[str, StreamHider] = {}
+        self._in_texts = 0
+
+    @property
+    def count(self) -> int:
+        """Secrets hidden so far."""
+        return self._in_texts + sum(stream.count for stream in self._streams.values())
+
+    def feed(self, stream: str, data: bytes | memoryview) -> bytes:
+        """Take the next bytes of a stream; what can be passed on: what is kept back comes with what follows it."""
+        return self._streams.setdefault(stream, StreamHider(self._rules)).feed(data)
+
+    def finish(self) -> dict[str, bytes]:
+        """No more will come of the streams so far: what was kept back of each."""
+        return {name: stream.finish() for name, stream in self._streams.items()}
+
+    def text(self, text: str) -> str:
+        """A whole text of its own, such as a command."""
+        hider = StreamHider(self._rules)
+        data = text.encode(errors="surrogatepass")
+        hidden = hider.feed(data) + hider.finish()
+        self._in_texts += hider.count
+        return text if not hider.count else _decoded(hidden)
+
+    def value(self, value: Any) -> Any:
+        """A request's value, of any depth: its texts hidden, and tuples as lists."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {name: self.value(one) for name, one in value.items()}
+        return [self.value(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode(errors="surrogatepass")
+    except UnicodeDecodeError:  # a person's pattern has matched a part of a character
+        return data.decode(errors="replace")

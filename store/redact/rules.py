@@ -1,0 +1,111 @@
+"""What is taken for a secret: well-known formats, as data, and a person's own regular expressions."""
+
+import re
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+Spans = list[tuple[int, int, bytes]]
+"""Places in a line that are hidden, in order and apart from each other: (start, end, name of the rule)."""
+
+_EDGE = r"(?:(?<![0-9A-Za-z])|(?<=\\[bfnrt])|(?<=\\u00[0-9A-Fa-f]{2})|(?<=\x1b\[m)|(?<=[0-9]m))"
+"""Where a word begins in raw output: a letter before it may be the end of an escape."""
+
+_MARKER = re.compile(rb"\[redacted: [ 0-9a-z-]{1,40}\]")
+
+
+class Rule(NamedTuple):
+    """One kind of secret.
+
+    Attributes:
+        name: what stands in the place of what it hides.
+        pattern: found within a line; where it has a group, only that is hidden.
+        words: literals of which each match has one; none where that is not known.
+    """
+
+    name: bytes
+    pattern: re.Pattern[bytes]
+    words: tuple[bytes, ...] = ()
+
+
+class Rules(NamedTuple):
+    """The rules that are on.
+
+    Attributes:
+        rules: all of them.
+        glance: finds whether a text can hold a match at all; None where any text can.
+    """
+
+    rules: tuple[Rule, ...]
+    glance: re.Pattern[bytes] | None
+
+    def can_match(self, text: bytes) -> bool:
+        """Whether there may be a match; False is sure."""
+        return self.glance is None or self.glance.search(text) is not None
+
+    def spans(self, line: bytes) -> Spans:
+        """What is to be hidden of a line. What was hidden before stays as it is."""
+        found = sorted(
+            (*match.span(1 if rule.pattern.groups else 0), rule.name)
+            for rule in self.rules
+            if not rule.words or any(word in line for word in rule.words)
+            for match in rule.pattern.finditer(line)
+        )
+        joined: Spans = []
+        for start, end, name in found:
+            if joined and start < joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(joined[-1][1], end), joined[-1][2])
+            elif 0 <= start < end:
+                joined.append((start, end, name))
+        return _without_markers(joined, line) if joined and b"[redacted: " in line else joined
+
+
+def _without_markers(spans: Spans, line: bytes) -> Spans:
+    left: Spans = []
+    for start, end, name in spans:
+        for marker in _MARKER.finditer(line):
+            if marker.start() < end and marker.end() > start:
+                if start < marker.start():
+                    left.append((start, marker.start(), name))
+                start = marker.end()
+        if start < end:
+            left.append((start, end, name))
+    return left
+
+
+def marker(name: bytes) -> bytes:
+    """What stands in the place of a secret; as it is in JSON, too."""
+    return b"[redacted: " + name + b"]"
+
+
+@cache
+def load_rules(known: bool, patterns: tuple[str, ...]) -> Rules:
+    """The rules: the well-known formats, and regular expressions of a person's, which `check_pattern` has passed."""
+    rules = list(_known()) if known else []
+    rules += [Rule(b"pattern %d" % number, _compiled(pattern)) for number, pattern in enumerate(patterns, start=1)]
+    words = sorted({word for rule in rules for word in rule.words})
+    any_text = not all(rule.words for rule in rules)
+    return Rules(tuple(rules), None if any_text else re.compile(b"|".join(map(re.escape, words))))
+
+
+def _known() -> list[Rule]:
+    import tomllib
+
+    data = tomllib.loads(resources.files(__package__).joinpath("tokens.toml").read_text(encoding="utf-8"))
+    return [
+        Rule(name.encode(), _compiled(rule["match"].replace("<edge>", _EDGE)), tuple(map(str.encode, rule["words"])))
+        for name, rule in data.items()
+    ]
+
+
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(pattern.encode())
+
+
+def check_pattern(pattern: str) -> str:
+    """What is wrong with a person's regular expression; empty if nothing is."""
+    try:
+        compiled = _compiled(pattern)
+    except (re.error, UnicodeEncodeError) as error:
+        return f"no regular expression: {error}"
+    return "it matches nothing at all, so it would be everywhere" if compiled.search(b"") else ""
