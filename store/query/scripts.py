@@ -153,6 +153,8 @@ def _check_awk_token(token: re.Match[str], *, redirects: bool) -> None:
         _refuse_awk(text, "reads a file")
     elif text == "system":
         _refuse_awk("system", "runs a program")
+    elif text in ("ARGV", "SYMTAB"):
+        _refuse_awk(text, "can name a file to be read next")
     elif text == "getline":
         _refuse_awk("getline", "reads a file or a program's output")
     elif token.lastgroup == "operator" and text in ("|", "|&"):

@@ -122,6 +122,10 @@ awk '{"id" | getline x}' @last | `|`
 awk '{print |& "/inet/tcp/0/h/80"}' @last | `|&`
 awk '{getline x < "/etc/passwd"}' @last | `getline`
 awk 'BEGIN{while((getline l<"/etc/passwd")>0)print l}' @last | `getline`
+awk 'BEGIN{ARGV[1]="/etc/passwd"}1' @last | `ARGV`
+awk 'BEGIN{split("/etc/passwd", ARGV, ",")}1' @last | `ARGV`
+awk 'BEGIN{awk::ARGV[1]="/etc/passwd"}1' @last | `ARGV`
+awk 'BEGIN{split("/etc/passwd", SYMTAB["ARGV"], ",")}1' @last | `SYMTAB`
 awk '{print > "/tmp/x"}' @last | `print >`
 awk '{print $1, $2 >> "/tmp/x"}' @last | `print >>`
 awk '{printf "%s", $1 > "/tmp/x"}' @last | `print >`
