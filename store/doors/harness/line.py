@@ -1,0 +1,70 @@
+"""The command line of a hook, as it stands in a harness' settings: how it is written, and how it is known again."""
+
+import os
+import shlex
+import sys
+from typing import NamedTuple
+
+from sightline.store.doors.harness.facts import HARNESSES, MODES
+
+ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
+"""What is run. By path it starts 6 ms sooner than by ``-m``."""
+
+_TAIL = os.path.join("sightline", "store", "doors", "harness", "__main__.py")
+
+
+class HookLine(NamedTuple):
+    """What a command line of ours says.
+
+    Attributes:
+        harness: name of the harness.
+        event: the harness' own name of the event.
+        mode: one of MODES.
+        python: the interpreter.
+        entry: the file that it runs.
+    """
+
+    harness: str
+    event: str
+    mode: str
+    python: str
+    entry: str
+
+
+def hook_words(harness: str, event: str, mode: str) -> list[str]:
+    """The words of a hook's command line; ``-I`` keeps out what a project has in ``PYTHONPATH`` or beside it."""
+    return [sys.executable, "-I", ENTRY, harness, event, "--mode", mode]
+
+
+def hook_line(harness: str, event: str, mode: str) -> str:
+    """The same as one line for a shell."""
+    return shlex.join(hook_words(harness, event, mode))
+
+
+def read_line(command: str) -> HookLine | None:
+    """What a command line says, whichever interpreter and installation it names; None for one that is not ours."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if len(words) != 7 or words[1] != "-I" or words[5] != "--mode":
+        return None
+    python, _, entry, harness, event, _, mode = words
+    if not entry.endswith(_TAIL) and entry != ENTRY:
+        return None
+    if harness not in HARNESSES or mode not in MODES:
+        return None
+    return HookLine(harness, event, mode, python, entry)
+
+
+def capture_program() -> str:
+    """The first word of the commands that hooks add to a command, an absolute path.
+
+    The program beside the interpreter, since rules of harnesses name it; where there is none, whatever is on the PATH.
+    """
+    own = os.path.join(os.path.dirname(sys.executable), "sightline")
+    if os.access(own, os.X_OK):
+        return own
+    import shutil  # an installation whose programs lie elsewhere
+
+    return shutil.which("sightline") or own
