@@ -3,7 +3,8 @@
 import os
 from typing import Any
 
-from sightline.store.capture.filters import FILTERS, Split, find_split, program_of
+from sightline.store.capture.filters import FILTERS, Split, find_split
+from sightline.store.capture.pipelines import program_of
 from sightline.store.capture.tap import Unfiltered
 from sightline.store.refs import looks_like_a_ref
 

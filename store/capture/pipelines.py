@@ -1,0 +1,271 @@
+"""The pipelines of a shell command: their stages, and the redirections of these; what is unclear is not guessed at."""
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sightline.store.capture.syntax import ARITHMETIC, OPERATOR, WORD, Token, Unclear
+
+_CONTROL = frozenset(("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))
+_RESERVED = _CONTROL | {"select", "function", "{", "}", "[[", "]]", "!", "time", "coproc"}
+_REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "&>", "&>>", "<>", ">|"))
+_READING = frozenset(("<", "<<", "<<-", "<<<", "<&", "<>"))
+_SEPARATORS = frozenset((";", "&", "&&", "||", "\n"))
+_DESCRIPTOR = re.compile(r"\d+|\{[A-Za-z_]\w*\}")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_NOT_PLAIN = frozenset("'\"\\$`*?[]{}~<>")
+
+MAY_FAIL = re.compile(r"\$(?:\{(?!\w+\})|\(\()|\b(?:UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO)\+?=")
+"""Expansions that may fail in any shell, and variables that cannot be set."""
+
+
+class Stage(NamedTuple):
+    """One stage of a pipeline.
+
+    Attributes:
+        joined: the operator before it, empty for the first.
+        start: where it begins; end, behind it.
+        redirect_at: where a redirection can stand that the stage's own ones come after.
+        words: of a simple command, redirections left out; empty for a compound one.
+        is_compound: whether it is a loop, a group or the like.
+        reads_elsewhere: whether a redirection of its own takes its standard input away from the pipe.
+        redirections: its own ones, as ``2>file``, without the space that may stand before the file.
+    """
+
+    joined: str
+    start: int
+    end: int
+    redirect_at: int
+    words: tuple[str, ...] = ()
+    is_compound: bool = False
+    reads_elsewhere: bool = False
+    redirections: tuple[str, ...] = ()
+
+
+def without_assignments(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a simple command from the program's name on."""
+    while words and ASSIGNMENT.match(words[0]):
+        words = words[1:]
+    return words
+
+
+def program_of(words: tuple[str, ...]) -> str:
+    """The name of the program that a simple command runs, without its path; empty where its text does not tell."""
+    rest = without_assignments(words)
+    if rest[:1] == ("command",):
+        rest = rest[1:]
+    name = rest[0].removeprefix("\\") if rest else ""
+    return "" if set(name) & _NOT_PLAIN else name.rpartition("/")[2]
+
+
+class Pipelines:
+    """Finds the pipelines of a command whose syntax is right; of one whose is not it may find anything.
+
+    Attributes:
+        simple: whether it met simple commands only.
+        posix: whether it met nothing that only bash knows.
+    """
+
+    def __init__(self, tokens: tuple[Token, ...]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self.simple = True
+        self.posix = True
+
+    def last_pipeline(self) -> list[Stage]:
+        """The stages of the pipeline that ends the command. Raises Unclear."""
+        last, separator = self._list(())
+        if self._peek() or separator not in ("", ";", "\n"):
+            raise Unclear
+        return last
+
+    def sole_pipeline(self) -> list[Stage]:
+        """The stages of the one pipeline that the whole command is, not in the background. Raises Unclear."""
+        self._newlines()
+        if self._peek() in ("!", "time"):
+            raise Unclear
+        stages = self._pipeline()
+        if self._peek() == ";":
+            self._at += 1
+        self._newlines()
+        if self._peek():
+            raise Unclear
+        return stages
+
+    def _peek(self, offset: int = 0) -> str:
+        at = self._at + offset
+        return self._tokens[at].text if at < len(self._tokens) else ""
+
+    def _token(self) -> Token:
+        if self._at >= len(self._tokens):
+            raise Unclear
+        return self._tokens[self._at]
+
+    def _take(self) -> Token:
+        token = self._token()
+        self._at += 1
+        return token
+
+    def _expect(self, text: str) -> Token:
+        if self._token().text != text:
+            raise Unclear
+        return self._take()
+
+    def _newlines(self) -> None:
+        while self._peek() == "\n":
+            self._at += 1
+
+    def _list(self, closing: Collection[str]) -> tuple[list[Stage], str]:
+        """A list of pipelines, up to a word or operator that closes it: the last one, and the separator behind it."""
+        last: list[Stage] = []
+        separator = ""
+        self._newlines()
+        while self._peek() and self._peek() not in closing:
+            last = self._pipeline()
+            separator = self._take().text if self._peek() in _SEPARATORS else ""
+            self._newlines()
+            if not separator:
+                break
+        if not last or separator in ("&&", "||"):
+            raise Unclear
+        return last, separator
+
+    def _pipeline(self) -> list[Stage]:
+        while self._peek() in ("!", "time"):
+            if self._take().text == "time" and self._peek() == "-p":
+                self._at += 1
+        stages = [self._stage("")]
+        while self._peek() in ("|", "|&"):
+            joined = self._take().text
+            self._newlines()
+            stages.append(self._stage(joined))
+        return stages
+
+    def _stage(self, joined: str) -> Stage:
+        token = self._token()
+        if token.kind == ARITHMETIC or token.text in ("(", "{", "if", "for", "select", "while", "until", "[["):
+            self.simple = False
+            end = self._compound()
+            return self._redirected(Stage(joined, token.start, end, end, is_compound=True))
+        if token.text in _RESERVED:
+            raise Unclear
+        return self._simple_command(joined)
+
+    def _compound(self) -> int:
+        """Step over a compound command; where it ends, its redirections left out."""
+        token = self._take()
+        if token.kind == ARITHMETIC:
+            return token.end
+        match token.text:
+            case "(":
+                return self._closed(")")
+            case "{":
+                return self._closed("}")
+            case "if":
+                self._closed("then")
+                while (closing := self._closing(("elif", "else", "fi"))).text != "fi":
+                    if closing.text == "elif":
+                        self._closed("then")
+                return closing.end
+            case "[[":
+                self.posix = False
+                while (token := self._take()).text != "]]":
+                    pass
+                return token.end
+            case "while" | "until":
+                self._closed("do")
+                return self._closed("done")
+        self.posix &= token.text != "select"
+        while self._token().text not in (";", "\n"):
+            self._at += 1
+        self._at += 1
+        self._newlines()
+        self._expect("do")
+        return self._closed("done")
+
+    def _closed(self, closing: str) -> int:
+        return self._closing((closing,)).end
+
+    def _closing(self, closing: Collection[str]) -> Token:
+        self._list(closing)
+        if self._peek() not in closing:
+            raise Unclear
+        return self._take()
+
+    def _redirected(self, stage: Stage) -> Stage:
+        """A compound command with the redirections behind it, which is all that may stand there."""
+        end = stage.end
+        while (redirection := self._redirection()) is not None:
+            end = redirection.end
+        token = self._tokens[self._at] if self._at < len(self._tokens) else None
+        if token and token.kind == WORD and token.text not in _RESERVED:
+            raise Unclear
+        return stage._replace(end=end)
+
+    def _redirection(self) -> "_Redirection | None":
+        """Step over one redirection, where one begins here."""
+        if self._at >= len(self._tokens):
+            return None
+        token = self._tokens[self._at]
+        number = ""
+        if token.kind == WORD and _DESCRIPTOR.fullmatch(token.text) and self._at + 1 < len(self._tokens):
+            following = self._tokens[self._at + 1]
+            if following.start == token.end and following.text in _REDIRECTIONS:
+                number, token = token.text, following
+                self._at += 1
+        if token.kind != OPERATOR or token.text not in _REDIRECTIONS:
+            return None
+        self._at += 1
+        target = self._take()
+        if target.kind != WORD:
+            raise Unclear
+        text = f"{number}{token.text}{target.text}"
+        return _Redirection(target.end, token.text in _READING and number in ("", "0"), text)
+
+    def _simple_command(self, joined: str) -> Stage:
+        start = end = self._token().start
+        words: list[str] = []
+        redirections: list[str] = []
+        reads_elsewhere = redirects_first = False
+        redirect_at = start
+        while self._at < len(self._tokens):
+            if (redirection := self._redirection()) is not None:
+                end = redirection.end
+                reads_elsewhere |= redirection.reads
+                redirections.append(redirection.text)
+                redirects_first |= redirect_at == start
+                continue
+            token = self._tokens[self._at]
+            if token.text == "(" and token.start == end and words and words[-1].endswith("="):
+                end = self._array()
+                continue
+            if token.kind == ARITHMETIC or token.text == "(":
+                raise Unclear  # a function is defined, or a pattern has parentheses
+            if token.kind == OPERATOR:
+                break
+            self._at += 1
+            words.append(token.text)
+            end = token.end
+            # Behind the program's name, which may be an alias for several commands; but before all other redirections.
+            if redirect_at == start and not redirects_first and not ASSIGNMENT.match(token.text):
+                redirect_at = end
+        if end == start:
+            raise Unclear
+        return Stage(joined, start, end, redirect_at, tuple(words), False, reads_elsewhere, tuple(redirections))
+
+    def _array(self) -> int:
+        """Step over the parentheses of ``name=(…)``."""
+        self.simple = self.posix = False
+        self._expect("(")
+        while (token := self._take()).text != ")":
+            if token.kind != WORD and token.text != "\n":
+                raise Unclear
+        return token.end
+
+
+class _Redirection(NamedTuple):
+    """Where a redirection ends, whether it is of standard input, and what it says."""
+
+    end: int
+    reads: bool
+    text: str
