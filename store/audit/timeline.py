@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from sightline.store.audit.accounting import Accounted, accounted, alone_of
 from sightline.store.audit.coverage import Contribution, Lines, contribution, graded
 from sightline.store.audit.covering import contribution_of
 from sightline.store.audit.spans import NONE, Spans, common, size, union
@@ -60,6 +61,12 @@ class Call(NamedTuple):
         return -(-self.view.bytes_shown // BYTES_A_TOKEN)
 
     @property
+    def alone_bytes(self) -> int | None:
+        """What its harness would have shown by itself; None where that is not known."""
+        failed = bool(self.view.exit_code) or bool(self.buffer and self.buffer.failed)
+        return alone_of(self.view, failed=failed)
+
+    @property
     def lines(self) -> int:
         """Lines of buffers that stood in it, each once."""
         return self.new + self.again
@@ -88,6 +95,7 @@ class Totals(NamedTuple):
         cut: replies from which something was left out.
         lines: lines shown, those that were shown again as often as they were.
         again: lines that had been shown before to the same session.
+        accounted: the calls of harnesses that are known to cut, beside what these would have shown by themselves.
     """
 
     calls: int = 0
@@ -100,6 +108,7 @@ class Totals(NamedTuple):
     cut: int = 0
     lines: int = 0
     again: int = 0
+    accounted: Accounted = Accounted()
 
     @property
     def share(self) -> float:
@@ -340,4 +349,5 @@ def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
         cut=sum(call.view.truncated for call in calls),
         lines=sum(call.lines for call in calls),
         again=sum(call.again for call in calls),
+        accounted=accounted((call.view.bytes_shown, call.alone_bytes) for call in calls),
     )

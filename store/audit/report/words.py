@@ -53,7 +53,7 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
         (percent(totals.share), "of the lines seen", f"{totals.seen_lines:,} of {totals.captured_lines:,}"),
         (human_bytes(totals.shown_bytes), "shown", f"~{totals.tokens:,} tokens, estimated"),
         (human_bytes(totals.captured_bytes), "captured", counted(totals.captured, "output")),
-        (human_bytes(totals.saved_bytes), "saved", "captured, but not sent"),
+        (human_bytes(totals.saved_bytes), "not sent", "of what was captured"),
         (percent(totals.again_ratio), "shown again", f"{totals.again:,} of {totals.lines:,} lines"),
         (f"{totals.cut:,}", "replies cut", f"of {totals.calls:,}"),
     ]

@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from sightline.store.audit.accounting import Accounted
 from sightline.store.audit.failures import overlooked
 from sightline.store.audit.notes import list_notes
 from sightline.store.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of
@@ -81,6 +82,7 @@ def as_data(call: Call) -> dict[str, Any]:
         "new_lines": call.new,
         "again_lines": call.again,
         "tokens_estimated": call.tokens,
+        "alone_bytes": call.alone_bytes,
     }
 
 
@@ -88,6 +90,7 @@ def totals_data(totals: Totals, unseen: int) -> dict[str, Any]:
     """Totals as ``timeline --json`` gives them."""
     return {
         **totals._asdict(),
+        "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
         "tokens_estimated": totals.tokens,
         "share_seen": round(totals.share, 6),
         "again_ratio": round(totals.again_ratio, 6),
@@ -96,7 +99,7 @@ def totals_data(totals: Totals, unseen: int) -> dict[str, Any]:
 
 
 def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
-    view = call.view
+    view, alone = call.view, call.alone_bytes
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
     who = f"  {view.session}" if everyone else ""
     marks = [
@@ -109,6 +112,7 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
         f"{view.number:>4}  {when}{who}  {view.verb}",
         f"{call.lines:,} of {view.lines_total:,} lines" if view.lines_total else "",
         f"{human_bytes(view.bytes_shown)} (~{call.tokens:,} tokens)",
+        "" if alone is None else f"alone {human_bytes(alone)}",
         *marks,
         call.first_ref,
         printable(call.asked)[:_ASKED_CHARACTERS],
@@ -120,9 +124,21 @@ def _totals(totals: Totals, unseen: int) -> str:
     plural = "" if totals.calls == 1 else "s"
     told = (
         f"\n{totals.calls:,} call{plural}, {totals.cut:,} cut; shown {human_bytes(totals.shown_bytes)} "
-        f"(~{totals.tokens:,} tokens, estimated) of {human_bytes(totals.captured_bytes)} captured, "
-        f"saved {human_bytes(totals.saved_bytes)}\n"
+        f"(~{totals.tokens:,} tokens, estimated) of {human_bytes(totals.captured_bytes)} captured\n"
+        f"{_accounted(totals.accounted)}"
         f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({percent(totals.share)}); "
         f"shown again {totals.again:,} of {totals.lines:,} ({percent(totals.again_ratio)})\n"
     )
     return told + (red(f"overlooked failures: {unseen}") if unseen else "overlooked failures: none") + "\n"
+
+
+def _accounted(account: Accounted) -> str:
+    """What the calls of known harnesses come to beside what these would have shown by themselves."""
+    if not account.calls:
+        return ""
+    saved = account.saved_bytes
+    told = f"{human_bytes(abs(saved))} {'saved' if saved >= 0 else 'more'}"
+    return (
+        f"{account.calls:,} of them through known harnesses: shown {human_bytes(account.shown_bytes)}, "
+        f"alone they would have shown {human_bytes(account.alone_bytes)}: {told}\n"
+    )
