@@ -59,6 +59,48 @@ def test_commands_load_nothing_of_the_screen(tmp_path: Path, words: tuple[str, .
     assert not loaded & {*NEVER_LOADED, "sightline.tui"}
 
 
+def _hook(event: str, given: dict[str, Any]) -> str:
+    words = ["claude-code", event, "--mode", "keep"]
+    data = json.dumps({"session_id": "s", "cwd": "/", "tool_use_id": "use", **given}).encode()
+    return f"from sightline.store.doors.harness.hook import answer_to\nanswer_to({words!r}, {data!r})"
+
+
+_BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+
+
+@pytest.mark.parametrize(
+    ("event", "given"),
+    [
+        ("PreToolUse", _BASH),
+        ("SessionStart", {}),
+        ("UserPromptSubmit", {}),
+        ("PostToolUse", {"tool_name": "mcp__sightline__query", "tool_response": "x"}),
+        ("PostToolBatch", {"tool_calls": [{"tool_name": "mcp__sightline__query"}]}),
+    ],
+)
+def test_hooks_that_keep_nothing_load_no_store(tmp_path: Path, event: str, given: dict[str, Any]) -> None:
+    loaded = _loaded(_hook(event, given), tmp_path)
+    assert not loaded & {*NEVER_LOADED, "sqlite3", "argparse", "subprocess", "sightline.store.store", "tomllib"}
+
+
+@pytest.mark.parametrize(
+    ("event", "given"),
+    [
+        ("PostToolUse", {**_BASH, "tool_response": {"stdout": "x\n"}}),
+        ("PostToolUseFailure", {**_BASH, "error": "Exit code 1\nx"}),
+        ("PostToolUse", {"tool_name": "mcp__a__b", "tool_response": [{"type": "text", "text": "x"}]}),
+        ("PostToolBatch", {"tool_calls": [{"tool_name": "Edit", "tool_use_id": "use", "tool_response": "x"}]}),
+    ],
+)
+def test_hooks_that_keep_something_load_no_reader_and_no_view(
+    tmp_path: Path, event: str, given: dict[str, Any]
+) -> None:
+    loaded = _loaded(_hook(event, given), tmp_path)
+    assert "sightline.store.store" in loaded
+    unneeded = {"argparse", "subprocess", "threading", "sightline.store.tools.reply", "sightline.store.query"}
+    assert not loaded & {*NEVER_LOADED, *unneeded, "sightline.store.shape.cut", "sightline.store.doors.mcp"}
+
+
 def test_running_a_short_command_loads_only_what_it_needs(tmp_path: Path) -> None:
     loaded = _loaded(_call("run", "--", "true"), tmp_path)
     for module in ("sightline.store.query", "sightline.store.tools.substitution", "subprocess", "difflib"):

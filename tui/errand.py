@@ -51,7 +51,7 @@ class Errand(Generic[T]):
         self._asked = True
         if not self._running:
             self._running = True
-            work: "WorkType[None]" = self._run  # no coroutine yet, which nobody would await where all ends now
+            work: WorkType[None] = self._run  # no coroutine yet, which nobody would await where all ends now
             self._widget.run_worker(work)
 
     def carry_out_now(self, read: Callable[[], T]) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.layout import open_private, write_all, write_atomically
+from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError
 
 FORMAT = 1
@@ -203,6 +204,15 @@ def entry_hash(number: int, previous: str, entry: dict[str, Any]) -> str:
     """The hash that ties an entry to the one before it; it does not cover ``text``."""
     covered = {key: value for key, value in entry.items() if key not in ("text", *_TIES)}
     return sha256_hex(f"{FORMAT}\n{number}\n{previous}\n{_dumps(covered)}".encode(errors="surrogatepass"))
+
+
+def loggable(value: Any) -> Any:
+    """A request whose texts the log can hold: an argument may be bytes that are no UTF-8."""
+    if isinstance(value, dict):
+        return {name: loggable(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [loggable(one) for one in value]
+    return storable(value) if isinstance(value, str) else value
 
 
 _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode

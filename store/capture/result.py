@@ -72,6 +72,7 @@ def capture_result(
     label: str = "",
     note: str = "",
     sampling: Sampling | None = None,
+    artifact: str = "",
 ) -> Buffer | Unkept:
     """Keep a result.
 
@@ -84,13 +85,14 @@ def capture_result(
         label: a name for the buffer.
         note: what a reader must know of it.
         sampling: how large a field must be to be a stream of its own; by default as the default profile has it.
+        artifact: an id that it is found by.
 
     Returns:
         The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
     """
     keeper, mimes = Keeper(store.redaction()), dict[str, str]()
     if store.settings.captures(cwd):
-        keeper.begin(lambda: store.begin("tool", command, cwd, session, label=label))
+        keeper.begin(lambda: store.begin("tool", command, cwd, session, label=label, artifact=artifact))
     try:
         for number, block in enumerate(blocks):
             for data in block.chunks:

@@ -5,8 +5,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from sightline.store.audit.log import loggable
 from sightline.store.audit.views import Shows, Traced, record_shown, record_view
-from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.shape.budgets import ROOMY, Room
 from sightline.store.shape.segments import Segment, join_segments
@@ -156,15 +156,6 @@ Render = Callable[[Reply], Sequence[Segment]]
 """A door's way of writing a reply, in pieces whose texts make up exactly what it sends."""
 
 
-def _loggable(value: Any) -> Any:
-    """A request whose texts the log can hold: an argument may be bytes that are no UTF-8."""
-    if isinstance(value, dict):
-        return {name: _loggable(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_loggable(one) for one in value]
-    return storable(value) if isinstance(value, str) else value
-
-
 def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
     """Log a reply, send it, and count it as a use of what it showed. Notes that wait for who asks go with it.
 
@@ -195,7 +186,7 @@ def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str],
     text = render(reply)
     view = None
     try:
-        shows = reply.shows._replace(request=_loggable(reply.shows.request))
+        shows = reply.shows._replace(request=loggable(reply.shows.request))
         view = record_view(asking.store, asking.session, shows, text, asking.profile.cleaning.views)
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))

@@ -1,110 +1,12 @@
-"""``sightline capture``: what comes through a pipe is kept; the view is printed, or the input passed through."""
-
-import os
-from typing import Any
-
-from sightline.store.audit.sessions import working_directory
-from sightline.store.capture.command import Unkept
-from sightline.store.capture.stdin import capture_stdin
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, log_streamed, tell_error, write_all
-from sightline.store.errors import UsageError
-from sightline.store.records import Buffer
-from sightline.store.shape.budgets import budget_for
-from sightline.store.tools.command_view import Ending, command_reply, ending_of
-from sightline.store.tools.reply import Reply
-from sightline.store.tools.unkept_view import unkept_reply
-
-VERB = "capture"
+"""``sightline capture``: what comes through a pipe is kept; what a hook has put into a command starts fast."""
 
 
 def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
-    made = parser(
-        name,
-        "Keep standard input as a buffer and print a view of it; with -p pass the input through instead.",
-        example="make 2>&1 | sightline capture --command 'make' --label nightly",
-        profile=True,
-    )
-    made.add_argument("--command", default="", metavar="TEXT", help="what wrote it")
-    made.add_argument("--exit-code", type=int, metavar="N", help="how that ended; unknown, the output itself is judged")
-    made.add_argument("--label", default="", metavar="TEXT", help="a name for the buffer")
-    made.add_argument("--verbosity", default="auto", metavar="V", help="silent, concise, normal, verbose, full or auto")
-    made.add_argument("--tool", default="", metavar="NAME", help="it is the result of this tool, as text, JSON or MCP")
-    made.add_argument("--arguments", default="", metavar="JSON", help="what the tool was called with")
-    made.add_argument("-p", "--pass-through", action="store_true", help="print the input as it comes, and no view")
-    given = made.parse_args(words)
-    if given.tool:
-        return _result(given)
-    if given.arguments:
-        raise UsageError("--arguments are those of a tool", "name it: --tool NAME")
-    if os.isatty(0):
-        raise UsageError(
-            "nothing is piped into `sightline capture`",
-            "to run a command and keep its output: sightline run -- COMMAND",
-        )
-    return _capture(given)
+    if len(words) == 2 and words[0] == "--hook":
+        from sightline.store.doors.harness.piped import main as keep
 
+        return keep(words[1])
+    from sightline.store.doors.cli.capture_input import main as capture
 
-def _result(given: Any) -> int:
-    # Loaded here only: most of what is piped in is a command's output.
-    from sightline.store.doors.cli.result import capture_tool
-
-    if given.command or given.exit_code is not None or given.pass_through:
-        raise UsageError("--tool goes with --arguments, --label and --verbosity alone", "leave the others out")
-    return capture_tool(given)
-
-
-def _capture(given: Any) -> int:
-    door = Door(as_json=given.json, profile=given.profile, insist=False)
-    request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
-    pass_on = _PassThrough() if given.pass_through else None
-
-    def keep() -> Buffer | Unkept:
-        return capture_stdin(
-            door.store,
-            0,
-            command=given.command,
-            cwd=working_directory(),
-            session=door.asking.session.name,
-            label=given.label,
-            exit_code=given.exit_code,
-            pass_on=pass_on,
-        )
-
-    def call() -> Reply:
-        kept = keep()
-        if isinstance(kept, Unkept):
-            reply = unkept_reply(kept, Ending(given.exit_code), verb=VERB, request=request)
-        else:
-            reply = command_reply(
-                door.asking, kept, ending_of(kept), verbosity=given.verbosity, verb=VERB, request=request
-            )
-        return reply._replace(exit_code=0)
-
-    try:
-        budget_for(given.verbosity, True, door.asking.profile.budgets)  # a wrong word is told before anything is read
-        if not pass_on:
-            return door.answer(VERB, request, call)
-        kept = keep()
-        if isinstance(kept, Buffer):
-            log_streamed(door, VERB, request, kept, shown=os.isatty(1))
-        elif kept.error:  # what came was passed on all the same
-            tell_error(kept.error)
-        return 0
-    finally:
-        door.close()
-
-
-class _PassThrough:
-    """Writes to standard output until its reader has left; the capture goes on then."""
-
-    def __init__(self) -> None:
-        self._gone = False
-
-    def __call__(self, data: bytes) -> None:
-        if not self._gone:
-            try:
-                write_all(1, data)
-            except BrokenPipeError:
-                self._gone = True
+    return capture(name, words)

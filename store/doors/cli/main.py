@@ -42,6 +42,7 @@ COMMANDS = {
     "doctor": _Command("doctor", "check the store, and mend what can be mended"),
     "mcp": _Command("mcp", "serve an agent's client over MCP"),
     "proxy": _Command("proxy", "stand in front of an MCP server and keep its large results"),
+    "hook": _Command("hook", "answer an event of an agent's harness, as its settings have it do"),
     "serve": _Command("serve", "open the inspector in a browser"),
     "demo": _Command("demo", "make a demo store and look around in it"),
 }

@@ -41,11 +41,12 @@ class Facts(NamedTuple):
         seen: the version that was looked at; empty where nothing was run.
         hooks: its hooks, in the order in which a session meets them; none where it has none that we can use.
         timeout: how long a hook may take, in the settings' own unit; 0 for no such key.
-        shell: names of its tools that run shell commands.
+        runs: names of its tools that run shell commands.
         own: how names of our MCP server's tools begin; they are recorded by the server itself.
         rewrites: whether a command may be rewritten so that the person's rules still hold, and its output is whole.
         replaces: whether a hook can replace what the model is shown of a successful tool.
         tells: whether hooks can say something to the model.
+        judged: commands whose code it reads in its own way where they come last: ``PROGRAM`` or ``PROGRAM WORD``.
         missing: what it lacks, in a sentence for people; empty for nothing.
     """
 
@@ -54,11 +55,12 @@ class Facts(NamedTuple):
     seen: str
     hooks: tuple[Hook, ...]
     timeout: int
-    shell: tuple[str, ...]
+    runs: tuple[str, ...]
     own: tuple[str, ...]
     rewrites: bool
     replaces: bool
     tells: bool
+    judged: tuple[str, ...] = ()
     missing: str = ""
 
     def when(self, event: str) -> str:
@@ -82,11 +84,12 @@ HARNESSES = {
                 Hook("PostToolBatch", BATCH),
             ),
             timeout=20,  # seconds
-            shell=("Bash",),
+            runs=("Bash",),
             own=("mcp__sightline__", "mcp__plugin_sightline_sightline__"),
             rewrites=True,
             replaces=True,
             tells=True,
+            judged=("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep"),
             missing="what it shows of a command that fails cannot be replaced afterwards",
         ),
         Facts(
@@ -99,15 +102,15 @@ HARNESSES = {
                 Hook("PostToolUse", AFTER, "*"),
             ),
             timeout=20,  # seconds
-            shell=("Bash",),
+            runs=("Bash",),
             own=("mcp__sightline__",),
             # A command is rewritten only with permission "allow", and one with a redirection is no longer held against
             # the person's rules: those that forbid it would be passed by.
             rewrites=False,
             replaces=True,
             tells=True,
-            missing="commands are not rewritten, since its rules would not hold then: of long output hooks get what the "
-            "model gets, and of a failing MCP tool nothing",
+            missing="commands are not rewritten, since its rules would not hold then: of long output hooks get what "
+            "the model gets, and of a failing MCP tool nothing",
         ),
         Facts(
             "gemini",
@@ -119,7 +122,7 @@ HARNESSES = {
                 Hook("AfterTool", AFTER, ".*"),
             ),
             timeout=20_000,  # milliseconds
-            shell=("run_shell_command",),
+            runs=("run_shell_command",),
             own=("mcp_sightline_",),
             rewrites=False,  # a hook gets all that a command wrote; and commands run on a terminal, which a pipe is not
             replaces=True,
@@ -132,7 +135,7 @@ HARNESSES = {
             "1.18.33",
             (Hook("tool.execute.after", AFTER),),
             timeout=0,
-            shell=("bash",),
+            runs=("bash",),
             own=("sightline_",),
             rewrites=False,  # it keeps all that a command wrote in a file, which the hook reads
             replaces=True,
@@ -148,7 +151,7 @@ HARNESSES = {
                 Hook("postToolUse", AFTER),
             ),
             timeout=20,  # seconds
-            shell=("Shell",),
+            runs=("Shell",),
             own=("MCP:sightline",),
             rewrites=False,
             replaces=False,

@@ -1,0 +1,73 @@
+"""Hooks: what an event of a harness costs, from start to end of the hook's process, beside one that does nothing."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sightline.store.doors.harness.line import hook_words
+
+from benchmarks.measure import Ran, Row, interleaved, median, ms, run
+
+_BEFORE_AIM, _RECORDING_AIM = 3.0, 5.0
+_OUTPUT = "".join(f"tests/test_{number}.py ........ [{number}%]\n" for number in range(100))
+_COMMAND = {"tool_name": "Bash", "tool_input": {"command": "cd build && make -j4"}}
+
+
+def rows(folder: str, scale: float) -> list[Row]:
+    """Each event of Claude Code, warm, against ``python -c pass``."""
+    environment = {**os.environ, "SIGHTLINE_HOME": os.path.join(folder, "store"), "SHELL": "/bin/bash"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    uses = iter(range(1_000_000))
+    last = ""
+
+    def event(name: str, **given: Any) -> Ran:
+        nonlocal last
+        if name != "PostToolBatch":
+            last = f"toolu_{next(uses)}"
+        calls = [{**one, "tool_use_id": last} for one in given.pop("calls", ())]
+        data = {"session_id": "benchmark", "cwd": folder, "tool_use_id": last, "tool_calls": calls, **given}
+        words = hook_words("claude-code", name, "keep")
+        began = time.perf_counter()
+        done = subprocess.run(words, input=json.dumps(data).encode(), env=environment, stdout=subprocess.PIPE)
+        seconds = time.perf_counter() - began
+        if done.returncode or (name == "PreToolUse") != (b"updatedInput" in done.stdout):
+            raise RuntimeError(f"{name}: {done}")
+        return Ran(seconds, 0)
+
+    mcp = {"tool_name": "mcp__maps__find", "tool_input": {"place": "here"}}
+    cases: dict[str, tuple[Callable[[], Ran], float | None]] = {
+        "before a command": (
+            lambda: event("PreToolUse", **{**_COMMAND, "tool_input": {"command": "make -j4 # all of it"}}),
+            _BEFORE_AIM,
+        ),
+        "after a command": (
+            lambda: event("PostToolUse", **_COMMAND, tool_response={"stdout": _OUTPUT, "stderr": ""}),
+            _RECORDING_AIM,
+        ),
+        "what the model was shown": (
+            lambda: event("PostToolBatch", calls=[{**_COMMAND, "tool_response": _OUTPUT}]),
+            _RECORDING_AIM,
+        ),
+        "after an MCP tool": (
+            lambda: event("PostToolUse", **mcp, tool_response=[{"type": "text", "text": _OUTPUT}]),
+            _RECORDING_AIM,
+        ),
+        "a session's start": (lambda: event("SessionStart", source="startup"), None),
+    }
+    found = interleaved(
+        max(5, int(40 * scale)),
+        floor=lambda: run([sys.executable, "-c", "pass"], environment),
+        **{name: call for name, (call, _) in cases.items()},
+    )
+    floor = median(found.pop("floor"))
+    if os.path.exists(log := os.path.join(folder, "store", "hooks.log")):
+        with open(log) as file:
+            raise RuntimeError(file.read())
+    return [
+        Row(name, ms(median(runs)), f"python -c pass {ms(floor)}", median(runs) / floor, cases[name][1])
+        for name, runs in found.items()
+    ]

@@ -1,0 +1,176 @@
+"""Puts a program that keeps the output into a shell command which another program is going to run.
+
+One pipe is added, and nothing else of the command is touched, so that whoever judges commands by their text finds the
+person's own command in it. Only a single pipeline of plain commands is taken; everything else is left alone: what
+could change the shell, what the pipe could be noticed by, and all that is not understood for certain.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from sightline.store.capture.filters import FILTERS
+from sightline.store.capture.pipelines import MAY_FAIL, Pipelines, Stage, program_of, without_assignments
+from sightline.store.capture.syntax import Unclear, tokens_of
+
+PIPEFAIL = "set -o pipefail"
+"""What goes before a command at whose end the pipe is put: the code is the command's then."""
+
+HARMLESS_BUILTINS = frozenset(("echo", "printf", "pwd", "true", "false", "type", ":"))
+"""Builtins of shells that change nothing in them."""
+
+_CHANGING = frozenset(
+    (
+        *("cd", "chdir", "pushd", "popd", "dirs", "exit", "logout", "return", "exec", "eval", "source", "."),
+        *("export", "declare", "typeset", "local", "readonly", "unset", "set", "shopt", "setopt", "unsetopt", "let"),
+        *("read", "mapfile", "readarray", "getopts", "shift", "break", "continue", "trap", "umask", "ulimit", "hash"),
+        *(
+            "alias",
+            "unalias",
+            "enable",
+            "builtin",
+            "bind",
+            "history",
+            "fc",
+            "emulate",
+            "autoload",
+            "zmodload",
+            "rehash",
+        ),
+        *("wait", "jobs", "bg", "fg", "disown", "kill", "suspend", "times", "caller", "complete", "compopt"),
+        *("test", "[", "noglob", "nocorrect", "sightline"),
+    )
+)
+"""Words that change the shell or ask about it, whose code says something else, or that keep their output themselves."""
+
+_INTERACTIVE = frozenset(
+    (
+        "vi",
+        "vim",
+        "nvim",
+        "nano",
+        "emacs",
+        "less",
+        "more",
+        "most",
+        "man",
+        "top",
+        "htop",
+        "tmux",
+        "screen",
+        "watch",
+        "fzf",
+    )
+)
+_SEES_THE_PIPE = re.compile(
+    r"\$\{?(?:[_?!-](?![A-Za-z0-9])|BASHPID|BASH_SUBSHELL|PIPESTATUS|pipestatus|SHELLOPTS|ZSH_SUBSHELL|sysparams)"
+    r"|/dev/(?:tty|std|fd)|/proc/(?:self|\$)"
+)
+"""What tells of the shell's last command, or of where output goes."""
+
+_SUBSTITUTES = re.compile(r"\$\(|`|[<>]\(")
+_ERRORS_ELSEWHERE = re.compile(r"2>>?[^&].*")
+_READS = re.compile(r"0?<<?-?<?[^&(>].*")
+_KNOWN_REDIRECTION = ("2>&1",)
+
+
+class Inserted(NamedTuple):
+    """A command with a program put in.
+
+    Attributes:
+        command: what is to be run.
+        kept: the command, or the part of it, whose output the program gets.
+        merged: whether that holds both streams.
+        filtered: whether the program stands before filters, so that what comes out at the end is less.
+    """
+
+    command: str
+    kept: str
+    merged: bool
+    filtered: bool
+
+
+class Rules(NamedTuple):
+    """What commands are left alone besides.
+
+    Attributes:
+        found: whether there is a program of this name: what is neither that nor a builtin may be a function.
+        judged: first words of commands whose code the harness reads as no other's, so that it must see them last.
+        bash: whether bash runs the command; else it may be zsh.
+    """
+
+    found: Callable[[str], bool]
+    judged: Collection[str] = ()
+    bash: bool = True
+
+
+def insert(command: str, program: str, rules: Rules) -> Inserted | None:
+    """Put a program into a command: at its end, or before the filters that it ends in.
+
+    Args:
+        command: the command line.
+        program: what gets the output.
+        rules: what is left alone besides.
+
+    Returns:
+        None where the command must be left alone.
+    """
+    if MAY_FAIL.search(command) or _SEES_THE_PIPE.search(command) or "\0" in command:
+        return None
+    try:
+        tokens = tokens_of(command)
+        pipelines = Pipelines(tokens.tokens)
+        stages = pipelines.sole_pipeline()
+    except Unclear:
+        return None
+    if not (rules.bash or (tokens.posix and pipelines.posix)):
+        return None
+    if any(stage.joined == "|&" or not _is_plain(stage, rules.found) for stage in stages):
+        return None
+    return _at_end(command, stages[0], program, rules) if len(stages) == 1 else _within(command, stages, program)
+
+
+def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
+    """Whether a stage runs a program, or a builtin, that neither changes the shell nor needs a terminal."""
+    if stage.is_compound or not stage.words:
+        return False
+    name = program_of(stage.words)
+    if not name or name in _CHANGING or name in _INTERACTIVE:
+        return False
+    word = next(word for word in without_assignments(stage.words) if word != "command")
+    return name in HARMLESS_BUILTINS or "/" in word or found(name)
+
+
+def _at_end(command: str, stage: Stage, program: str, rules: Rules) -> Inserted | None:
+    if any(_SUBSTITUTES.search(word) for word in (*stage.words, *stage.redirections)) and "|" in command:
+        return None  # pipefail would hold for what is substituted, too
+    if _is_judged(stage, rules.judged) or not _lets_output_pass(stage):
+        return None
+    merged = not any(_ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections)
+    join = " 2>&1" if merged and "2>&1" not in stage.redirections else ""
+    made = f"{PIPEFAIL}; {command[: stage.end]}{join} | {program}{command[stage.end :]}"
+    return Inserted(made, command[stage.start : stage.end], merged, filtered=False)
+
+
+def _within(command: str, stages: list[Stage], program: str) -> Inserted | None:
+    """Before the trailing filters: these, and the code of the last of them, stay as they are."""
+    first = len(stages)
+    while first > 1 and program_of(stages[first - 1].words) in FILTERS:
+        first -= 1
+    if first == len(stages) or stages[first].reads_elsewhere or not _lets_output_pass(left := stages[first - 1]):
+        return None
+    made = f"{command[: left.end]} | {program}{command[left.end :]}"
+    return Inserted(made, command[stages[0].start : left.end], "2>&1" in left.redirections, filtered=True)
+
+
+def _is_judged(stage: Stage, judged: Collection[str]) -> bool:
+    name, words = program_of(stage.words), stage.words
+    return name in judged or any(f"{name} {word}" in judged for word in words)
+
+
+def _lets_output_pass(stage: Stage) -> bool:
+    """Whether standard output, and nothing else that matters, goes where the pipe is."""
+    return all(
+        one in _KNOWN_REDIRECTION or _ERRORS_ELSEWHERE.fullmatch(one) or _READS.fullmatch(one)
+        for one in stage.redirections
+    )

@@ -1,0 +1,32 @@
+"""``sightline hook``: one event of a harness, JSON in and JSON out; settings name a faster way to the same."""
+
+from sightline.store.doors.cli.arguments import parser
+from sightline.store.doors.harness.facts import DEFAULT_MODE, HARNESSES, MODES
+
+_WITH_HOOKS = [facts.name for facts in HARNESSES.values() if facts.hooks]
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code, always 0 once the words are right."""
+    made = parser(
+        name,
+        "Answer one event of a harness: its JSON comes on standard input, the answer goes to standard output. "
+        "`sightline install` writes such lines into a harness' settings; what goes wrong stands in hooks.log.",
+        example="sightline hook claude-code PostToolUse --mode keep < event.json",
+        json=False,
+    )
+    made.add_argument("harness", help=f"one of {', '.join(_WITH_HOOKS)}")
+    made.add_argument("event", help="the harness' own name of the event")
+    made.add_argument("--mode", choices=MODES, default=DEFAULT_MODE, help="look on, keep what is cut, show views")
+    given = made.parse_args(words)
+    if given.harness not in _WITH_HOOKS:
+        made.error(f"{given.harness!r} is no harness with hooks: {', '.join(_WITH_HOOKS)}")
+    if not HARNESSES[given.harness].when(given.event):
+        events = ", ".join(hook.event for hook in HARNESSES[given.harness].hooks)
+        made.error(f"{given.event!r} is no event that is of use here: {events}")
+    if given.mode not in MODES:
+        made.error(f"{given.mode!r} is no mode: {', '.join(MODES)}")
+    from sightline.store.doors.harness.hook import main as answer
+
+    answer([given.harness, given.event, "--mode", given.mode])
+    return 0

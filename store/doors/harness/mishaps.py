@@ -1,0 +1,50 @@
+"""The log of what went wrong in hooks: a few lines in the store, since a hook must not say anything itself."""
+
+import os
+import time
+from collections.abc import Sequence
+
+FILE = "hooks.log"
+_MOST_BYTES = 1 << 18
+
+
+def log_path(root: str) -> str:
+    """Where the log lies under the store's root."""
+    return os.path.join(root, FILE)
+
+
+def note_mishap(words: Sequence[str], error: BaseException) -> None:
+    """Write a line: when, which hook, what. Without a place for it nothing is written.
+
+    Args:
+        words: what the hook was called with.
+        error: what went wrong.
+    """
+    from sightline.store.config import default_root
+    from sightline.store.disk.layout import make_folder, open_private
+
+    try:
+        root = default_root()
+        if not os.path.isdir(root):
+            os.makedirs(os.path.dirname(root), exist_ok=True)
+            make_folder(root)
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        line = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {' '.join(words)[:200]}: {said}\n"
+        fd = open_private(log_path(root), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            if os.fstat(fd).st_size > _MOST_BYTES:
+                os.ftruncate(fd, 0)  # old lines help nobody
+            os.write(fd, line.encode(errors="backslashreplace"))
+        finally:
+            os.close(fd)
+    except Exception:
+        return  # nowhere to say it
+
+
+def last_mishaps(root: str, count: int) -> list[str]:
+    """The newest lines, oldest first; none where nothing went wrong."""
+    try:
+        with open(log_path(root), encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()[-count:]
+    except OSError:
+        return []

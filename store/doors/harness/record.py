@@ -1,0 +1,248 @@
+"""Keeping what the tools of a harness gave: a buffer for each result, and which of its lines a model was shown."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.store.audit.log import loggable
+from sightline.store.audit.views import Shows, record_view
+from sightline.store.doors.harness.called import Called
+from sightline.store.records import Buffer, Session, Shown
+from sightline.store.shape.segments import Segment
+from sightline.store.store import Store, Target
+
+VERB = "tool"
+"""What the log calls it, as it does for a proxied server's tools; the request tells which."""
+
+CUT_NOTE = "partial: cut by {}"
+_FAILED_NOTE = "the tool reported an error"
+_LARGEST_FILE = 8 << 20  # bytes; of a larger file only what was read of it is kept
+_ARGUMENT_CHARACTERS = 500
+_PATIENCE_TURNS, _TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
+_MATCHED_BYTES = 1 << 21  # of a longer text it is not looked for which lines stand in it
+
+
+def use_key(session: str, use: str, *, unfiltered: bool = False) -> str:
+    """Under which a buffer is found again by the use of a tool that made it; empty for a use without an id.
+
+    Args:
+        session: name of the session.
+        use: the harness' id of the use.
+        unfiltered: whether the buffer has what went into the command's filters, and not what came of it.
+    """
+    return f"{session}:{use}{':unfiltered' * unfiltered}" if use else ""
+
+
+def keep(store: Store, session: Session, call: Called, title: str) -> Buffer | None:
+    """Keep what a tool gave, once.
+
+    Args:
+        store: where it is kept.
+        session: whose it is.
+        call: the call.
+        title: the harness, as its makers call it.
+
+    Returns:
+        The sealed buffer, the one that is there already, or None where nothing may or can be kept.
+
+    Raises:
+        StoreFailed: the store could not take it.
+    """
+    if not call.makes_buffer or not store.settings.captures(call.cwd):
+        return None
+    if call.use and (known := store.index.of_artifact(use_key(session.name, call.use))):
+        return known
+    if call.path and (version := _file_version(store, session, call)):
+        return version
+    return _command(store, session, call, title) if call.command else _result(store, session, call, title)
+
+
+def find(store: Store, session: Session, use: str, path: str = "", *, unfiltered: bool = False) -> Buffer | None:
+    """The buffer that the use of a tool made, or the newest version of the file that it read."""
+    if use and (known := store.index.of_artifact(use_key(session.name, use, unfiltered=unfiltered))):
+        return known if known.state != "evicted" else None
+    return store.index.newest_file(os.path.realpath(path)) if path else None
+
+
+def _file_version(store: Store, session: Session, call: Called) -> Buffer | None:
+    """The version of the file that was read, if what was read stands in it."""
+    from sightline.store.capture.file import FileNotReadable, capture_file
+
+    try:
+        if os.path.getsize(call.path) > _LARGEST_FILE:
+            return None
+        buffer = capture_file(store, call.path, session.name)
+    except (OSError, FileNotReadable):
+        return None
+    read = (call.text or "").splitlines()
+    last = min(call.first + len(read) - 1, buffer.lines)
+    with store.open(Target(buffer, "out")) as source:
+        there = [line.data.decode(errors="replace").rstrip("\r") for line in source.lines(call.first, last)]
+    return buffer if read[: len(there)] == there and len(read) <= len(there) + 1 else None
+
+
+def _command(store: Store, session: Session, call: Called, title: str) -> Buffer:
+    out, whole = _whole(call)
+    notes = () if whole else (CUT_NOTE.format(title),)
+    note = "; ".join(filter(None, ("" if call.errors else "merged", *notes)))
+    recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=use_key(session.name, call.use))
+    try:
+        if out:
+            recording.append("out", out)
+        if call.errors:
+            recording.append("err", call.errors.encode(errors="surrogatepass"))
+        return recording.seal(exit_code=call.exit_code, note=note)
+    except BaseException:
+        recording.discard()
+        raise
+
+
+def _whole(call: Called) -> tuple[bytes, bool]:
+    """All that a command wrote, from the harness' own file where there is one, and whether it is all."""
+    for _ in range(_PATIENCE_TURNS if call.whole_path else 0):
+        try:
+            with open(call.whole_path, "rb") as file:
+                data = file.read()
+        except OSError:
+            break
+        if len(data) >= call.whole_bytes and data.endswith(call.whole_tail.encode(errors="surrogatepass")):
+            return data, True
+        time.sleep(_TURN_SECONDS)  # opencode was seen to write it while its hook ran
+    return (call.text or "").encode(errors="surrogatepass"), not call.partial and not call.whole_path
+
+
+def _result(store: Store, session: Session, call: Called, title: str) -> Buffer | None:
+    notes = [_FAILED_NOTE] if call.failed else []
+    if call.partial and not call.whole_path:
+        notes.append(CUT_NOTE.format(title))
+    told = shortened(call.input)
+    command = f"{call.tool} {_compact(told)}" if told else call.tool
+    about: dict[str, Any] = {"artifact": use_key(session.name, call.use), "note": "; ".join(notes)}
+    texts = _plain_texts(call)
+    if texts is None:
+        return _structured(store, session, call, command, about)
+    note = about.pop("note")
+    recording = store.begin("tool", command, call.cwd, session.name, **about)
+    try:
+        streams = {f"part.{number}": text.encode(errors="surrogatepass") for number, text in enumerate(texts)}
+        for stream, data in streams.items():
+            recording.append(stream, data)
+        return recording.seal(exit_code=None, note=note, mimes=dict.fromkeys(streams, "text/plain"))
+    except BaseException:
+        recording.discard()
+        raise
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain_texts(call: Called) -> list[str] | None:
+    """The texts of a result, where that is all that it is: what may be JSON, or is no text, takes more to read."""
+    if call.blocks is None:
+        texts: list[Any] = [_whole(call)[0].decode(errors="replace")]
+    else:
+        texts = [
+            one.get("text") if isinstance(one, dict) and one.get("type") == "text" else None for one in call.blocks
+        ]
+    plain = all(isinstance(text, str) and text.lstrip()[:1] not in ("{", "[", '"') for text in texts)
+    return [text for text in texts if text] if plain else None
+
+
+def _structured(store: Store, session: Session, call: Called, command: str, about: dict[str, Any]) -> Buffer | None:
+    from sightline.store.capture.result import Block, blocks_of, capture_result
+
+    parsed = blocks_of({"content": call.blocks}) if call.blocks else None
+    blocks = parsed[0] if parsed else [Block([_whole(call)[0]])]
+    kept = capture_result(store, blocks, command=command, cwd=call.cwd, session=session.name, **about)
+    return kept if isinstance(kept, Buffer) else None
+
+
+def shortened(value: Any) -> Any:
+    """A tool's input with its long texts cut."""
+    if isinstance(value, str) and len(value) > _ARGUMENT_CHARACTERS:
+        return f"{value[:_ARGUMENT_CHARACTERS]}[… {len(value) - _ARGUMENT_CHARACTERS:,} characters elided …]"
+    if isinstance(value, dict):
+        return {name: shortened(one) for name, one in value.items()}
+    return [shortened(one) for one in value] if isinstance(value, list) else value
+
+
+def request_of(harness: str, call: Called, alone_bytes: int | None) -> dict[str, Any]:
+    """What the log keeps of the call."""
+    request: dict[str, Any] = {"tool": call.tool}
+    if call.command:
+        request["command"] = call.command
+    elif call.path:
+        request["path"] = call.path
+    if not call.command:
+        request["arguments"] = shortened(call.input)
+    if alone_bytes is not None:
+        request["alone_bytes"] = alone_bytes
+    caller = {"client": harness, "harness_session": call.session, "tool_use": call.use}
+    return {**request, "caller": {name: value for name, value in caller.items() if value}}
+
+
+def log_view(
+    store: Store,
+    session: Session,
+    request: dict[str, Any],
+    text: str,
+    buffer: Buffer | None,
+    *,
+    unfiltered: Buffer | None = None,
+    known: Shown | None = None,
+    seen: str = "",
+) -> None:
+    """Log what a model was shown, with the lines of the buffers that stand in it.
+
+    Args:
+        store: where it is logged.
+        session: whose it is.
+        request: see `request_of`.
+        text: what the model was shown.
+        buffer: the result; None where none was kept.
+        unfiltered: what went into the command's filters, likewise.
+        known: the lines that stand in it, where the harness tells them; else they are looked for.
+        seen: what of the result stands in it, where that is known apart from the harness' own words.
+
+    Raises:
+        StoreFailed: it could not be logged.
+    """
+    buffers = [one for one in (buffer, unfiltered) if one]
+    command = request.get("command", "")
+    shown = [known] if known else [one for made in buffers for one in lines_shown(store, made, seen or text, command)]
+    lines = sum(one.last - one.first + 1 for one in shown if buffer and one.buffer == buffer.name)
+    shows = Shows(
+        verb=VERB,
+        request=loggable(request),
+        refs=tuple(made.name for made in buffers),
+        shown=tuple(shown),
+        lines_total=buffer.lines if buffer else 0,
+        bytes_total=buffer.bytes if buffer else len(text.encode(errors="surrogatepass")),
+        exit_code=buffer.exit_code if buffer else None,
+        truncated=buffer is not None and lines < buffer.lines,
+    )
+    record_view(store, session, shows, (Segment(text),) if text else ())
+
+
+def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterator[Shown]:
+    """The raw lines of a buffer that stand in a text, as far as they can be told.
+
+    Args:
+        store: the store.
+        buffer: its record.
+        text: what was shown.
+        command: the command line, which may have filtered the buffer.
+    """
+    if not text or len(text) > _MATCHED_BYTES:
+        return
+    from sightline.store.audit.matching import How, how_made, match_lines
+
+    how = How() if command == buffer.command else how_made(command)
+    for stream, info in buffer.streams.items():
+        if info.lines:
+            with store.open_text(Target(buffer, stream)) as source:
+                spans = match_lines(text.split("\n"), source, ((1, info.lines),), how)
+            yield from (Shown(buffer.name, stream, first, last) for first, last in spans)

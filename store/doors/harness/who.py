@@ -1,0 +1,25 @@
+"""The session of a harness' events: the one that its commands and our own server have, too."""
+
+import time
+
+from sightline.store.audit.sessions import safe_name
+from sightline.store.disk.recording import storable
+from sightline.store.records import Session
+
+
+def session_of(harness: str, harness_session: str, cwd: str) -> Session:
+    """A session.
+
+    Args:
+        harness: name of the harness.
+        harness_session: its id of the session.
+        cwd: its working directory.
+    """
+    return Session(
+        name=safe_name(f"{harness}-{harness_session or 'unknown'}"),
+        harness=harness,
+        harness_id=storable(harness_session),
+        client="",
+        cwd=storable(cwd),
+        started=time.time(),
+    )

@@ -1,0 +1,23 @@
+"""Sessions of harnesses, with a store of their own."""
+
+from pathlib import Path
+
+import pytest
+from hook_kit import Harness
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The store that hooks find in their environment."""
+    root = tmp_path / "store"
+    monkeypatch.setenv("SIGHTLINE_HOME", str(root))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    for name in ("SHELLOPTS", "BASHOPTS", "CLAUDE_CODE_SHELL"):
+        monkeypatch.delenv(name, raising=False)
+    return root
+
+
+@pytest.fixture
+def claude(root: Path, tmp_path: Path) -> Harness:
+    """A session of Claude Code."""
+    return Harness("claude-code", root, tmp_path)

@@ -1,0 +1,44 @@
+"""Events of harnesses, given to the hook as they give them, and what the store has of them afterwards."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sightline.store.audit.views import list_views, view_text
+from sightline.store.doors.harness.hook import answer_to
+from sightline.store.records import Buffer, View
+from sightline.store.store import Store, Target
+
+
+class Harness:
+    """One session of one harness.
+
+    Args:
+        name: the harness.
+        root: root of the store.
+        cwd: the session's working directory.
+    """
+
+    def __init__(self, name: str, root: Path, cwd: Path) -> None:
+        self.name, self.root, self.cwd = name, root, cwd
+
+    def tell(self, event: str, mode: str = "keep", **given: Any) -> Any:
+        """Give the hook an event; its answer, None for none."""
+        data = {"session_id": "s1", "cwd": str(self.cwd), "hook_event_name": event, **given}
+        answer = answer_to([self.name, event, "--mode", mode], json.dumps(data).encode())
+        return json.loads(answer) if answer else None
+
+    def buffers(self) -> list[Buffer]:
+        """All buffers, oldest first."""
+        with Store(str(self.root)) as store:
+            return sorted((item.buffer for item in store.listed(100)), key=lambda buffer: buffer.created)
+
+    def views(self) -> list[tuple[View, str]]:
+        """All views with their exact texts, oldest first."""
+        with Store(str(self.root)) as store:
+            return [(one.view, view_text(store, one)) for one in reversed(list_views(store))]
+
+    def content(self, buffer: Buffer, stream: str = "out") -> bytes:
+        """What a stream holds."""
+        with Store(str(self.root)) as store, store.open(Target(buffer, stream)) as source:
+            return bytes(source.read(0, buffer.stream(stream).bytes))
