@@ -35,8 +35,9 @@ def record_past_views(store: Store, session: Session, views: Sequence[PastView])
     entries = []
     for view in views:
         streams = {stream: info.sha256 for stream, info in view.buffer.streams.items()}
-        fields = logged_fields(view.time, view.shows, view.text)
-        entries.append({"kind": "view", **fields, "sealed": {view.buffer.name: streams}, "text": [view.text]})
+        text = redaction.text(view.text) if (redaction := store.redaction()) else view.text
+        fields = logged_fields(store, view.time, view.shows, text)
+        entries.append({"kind": "view", **fields, "sealed": {view.buffer.name: streams}, "text": [text]})
     header = {"kind": "session", "session": session._asdict()}
     try:
         places = log.append_all(store.layout.audit_file(session.name), header, entries, durable=store.settings.durable)

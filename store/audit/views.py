@@ -115,7 +115,7 @@ def append_view(
     Args:
         file: the session's audit file, where the caller keeps it open for more than one.
     """
-    fields = logged_fields(time.time(), shows, "".join(segment.text for segment in text))
+    fields = logged_fields(store, time.time(), shows, "".join(segment.text for segment in text))
     header = {"kind": "session", "session": session._asdict()}
     path = store.layout.audit_file(session.name)
     try:
@@ -128,7 +128,7 @@ def append_view(
     return Appended(session, place, fields)
 
 
-def logged_fields(now: float, shows: Shows, text: str) -> dict[str, Any]:
+def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str, Any]:
     """What the log says of a view beside its text."""
     data = text.encode(errors="surrogateescape")
     fields: dict[str, Any] = {

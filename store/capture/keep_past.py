@@ -29,6 +29,8 @@ def keep_past(store: Store, call: PastCall, session: str) -> Buffer:
         StoreFailed: the store could not take it; nothing is left of it.
     """
     command = call.command or call_text(call.tool, clipped(call.arguments, NAME_CHARACTERS))
+    if redaction := store.redaction():
+        command = redaction.text(command)
     buffer = new_buffer(
         reserve(store.layout, call.kind),
         call.kind,
@@ -40,7 +42,13 @@ def keep_past(store: Store, call: PastCall, session: str) -> Buffer:
         ended=max(call.answered, call.asked),
     )
     settings = store.settings
-    deposit = Deposit(store.layout, buffer, max_stream_bytes=settings.max_stream_bytes, durable=settings.durable)
+    deposit = Deposit(
+        store.layout,
+        buffer,
+        max_stream_bytes=settings.max_stream_bytes,
+        durable=settings.durable,
+        redaction=store.redaction(),
+    )
     try:
         return _sealed(store, call, deposit)
     except BaseException:

@@ -6,12 +6,17 @@ What `Recording` does for a running capture costs several times as much, which p
 import hashlib
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from sightline.store.disk.layout import FILE_MODE, SEALED_MODE, Layout, remove_folder, sync_folder, write_all
 from sightline.store.disk.meta import encode_buffer
 from sightline.store.disk.order import STREAM_CODES, pack_arrival
+from sightline.store.disk.recording import joined_notes
 from sightline.store.disk.writing import store_failed
 from sightline.store.records import Buffer, StreamInfo
+
+if TYPE_CHECKING:
+    from sightline.store.redact.hiding import Redaction
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -31,12 +36,21 @@ class _Stream:
 class Deposit:
     """One buffer on its way to the disk. Nobody knows its name before `seal` has returned."""
 
-    def __init__(self, layout: Layout, buffer: Buffer, *, max_stream_bytes: int, durable: bool = False) -> None:
-        """Prepare for a name that `reserve` gave; the record has its times already."""
+    def __init__(
+        self,
+        layout: Layout,
+        buffer: Buffer,
+        *,
+        max_stream_bytes: int,
+        durable: bool = False,
+        redaction: "Redaction | None" = None,
+    ) -> None:
+        """Prepare for a name that `reserve` gave; the record has its times already. The rest is as for `Recording`."""
         self.buffer = buffer
         self._layout = layout
         self._max_stream_bytes = max_stream_bytes
         self._durable = durable
+        self._redaction = redaction
         self._streams: dict[str, _Stream] = {}
 
     @property
@@ -50,6 +64,14 @@ class Deposit:
         Raises:
             StoreFailed: they could not be written; the deposit is to be discarded.
         """
+        self._append(stream, self._redaction.feed(stream, data) if self._redaction else data)
+
+    def settle(self) -> None:
+        """As `Recording.settle`."""
+        for stream, kept in self._redaction.finish().items() if self._redaction else ():
+            self._append(stream, kept)
+
+    def _append(self, stream: str, data: bytes) -> None:
         if not data:
             return
         try:
@@ -87,9 +109,12 @@ class Deposit:
         Raises:
             StoreFailed: the record could not be written; the deposit is to be discarded.
         """
+        self.settle()
         dropped = ", ".join(f"{one.dropped:,} B of {name}" for name, one in self._streams.items() if one.dropped)
         if dropped:
-            note = "; ".join(filter(None, (note, f"dropped past max_stream_bytes: {dropped}")))
+            note = joined_notes(note, f"dropped past max_stream_bytes: {dropped}")
+        if self._redaction and self._redaction.count:
+            note = joined_notes(note, f"redacted: {self._redaction.count:,}")
         infos: dict[str, StreamInfo] = {}
         try:
             self._write_order()

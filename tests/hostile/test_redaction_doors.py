@@ -2,15 +2,17 @@
 
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Sightline
+from sightline.store.audit.views import list_views, view_text
 from sightline.store.capture.command import CommandCapture
 from sightline.store.capture.file import capture_file
+from sightline.store.capture.importers.formats import find_sources
 from sightline.store.capture.result import Block, capture_result
 from sightline.store.config import Settings, load_settings
 from sightline.store.doors.cli.output import cli_call
@@ -18,8 +20,10 @@ from sightline.store.errors import SettingError
 from sightline.store.records import Buffer, Session
 from sightline.store.store import Store, Target
 from sightline.store.tools.asking import Asking
+from sightline.store.tools.import_past import Importer
 from sightline.store.tools.read_file import Request, read_file
 
+Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]
 TOKEN = "npm_" + "aB3" * 12
 SHOWN = "[redacted: npm-token]"
 TURNED_ON = "[redact]\nknown = true\n"
@@ -309,3 +313,26 @@ def test_it_costs_nothing_when_off(tmp_path: Path) -> None:
         recording = plain.begin("cmd", "c", "/", "s")
         assert recording.append == recording._writer.append
         recording.discard()
+
+
+def test_past_sessions_are_hidden_too(store: Store, tmp_path: Path) -> None:
+    run = {
+        "action": f"curl -H {TOKEN}",
+        "observation": f"a\n{TOKEN}\n",
+        "execution_time": 0.5,
+        "state": {"working_dir": "/repo"},
+    }
+    history = [
+        {"role": "assistant", "content": "look", "message_type": "action"},
+        {"role": "user", "content": f"OBSERVATION:\na\n{TOKEN}\n", "message_type": "observation"},
+    ]
+    path = tmp_path / "past" / "task.traj"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"trajectory": [run], "history": history, "environment": "main"}))
+    Importer(store).run(find_sources(str(path)))
+    (listed,) = store.listed(5)
+    assert (stored(store, listed.buffer), listed.buffer.command) == (f"a\n{SHOWN}\n", f"curl -H {SHOWN}")
+    assert "redacted: 1" in listed.buffer.note
+    (view,) = list_views(store)
+    assert view_text(store, view) == f"OBSERVATION:\na\n{SHOWN}\n"
+    assert not files_with(store.root)
