@@ -25,7 +25,7 @@ def main(name: str, words: list[str]) -> int:
         json=False,
         profile=True,
     )
-    made.add_argument("--min-bytes", type=_size, metavar="N", help="keep results of more bytes than N (default 8000)")
+    made.add_argument("--min-bytes", type=size, metavar="N", help="keep results of more bytes than N (default 8000)")
     made.add_argument("--only", default="", metavar="TOOL…", help="keep those of these tools only; all others pass")
     made.add_argument("--session", default="", metavar="S", help="log under this session's name")
     made.add_argument("--url", default="", metavar="URL", help="a server over HTTP; needs sightline[http]")
@@ -41,7 +41,8 @@ def main(name: str, words: list[str]) -> int:
     return _url(given) if given.url else _stdio(given, argv)
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
+    """A number of bytes from 0 on. Raises ValueError."""
     size = int(text)
     if size < 0:
         raise ValueError("it is a number of bytes from 0 on")

@@ -11,12 +11,14 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from typing import Any
 
 from sightline.store.doors.mcp.protocol import META
 from sightline.store.doors.mcp.proxy import Proxy
 from sightline.store.doors.mcp.proxy_lines import PassingLines
 from sightline.store.doors.mcp.wire import (
+    INVALID_REQUEST,
     Batch,
     Invalid,
     LineWriter,
@@ -51,6 +53,8 @@ except ImportError as missing:
 
 ANSWER_SECONDS = 60.0
 """How long we stay for answers after the client's input has ended."""
+
+_TOLD_CHARACTERS = 300
 
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 300.0  # the SDK's own defaults: a call may be silent for long
 
@@ -134,9 +138,17 @@ class _Bridge:
             asyncio.run_coroutine_threadsafe(self._finish(), loop).result()
             if self._proxy:
                 self._proxy.finish(ANSWER_SECONDS)
-        except (OSError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+        except (OSError, RuntimeError, CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
             pass  # it is over already
-        loop.call_soon_threadsafe(self._is_over.set)
+        finally:
+            self._end(loop)
+
+    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Have `run` come to its end, from a thread; whatever ended that one, nothing waits for it in vain."""
+        try:
+            loop.call_soon_threadsafe(self._is_over.set)
+        except RuntimeError:
+            pass  # it has
 
     async def _finish(self) -> None:
         """Wait for the answers that are still to come."""
@@ -160,10 +172,25 @@ class _Bridge:
         if isinstance(decoded, Invalid):
             self._client.write(encode(error_of(decoded.id, decoded.code, decoded.message)))
             return
-        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        try:
+            message = _carried(line)
+        except (ValueError, RecursionError) as error:
+            told = f"the official SDK does not carry this message: {error}"[:_TOLD_CHARACTERS]
+            if isinstance(decoded, Request):
+                self._client.write(encode(error_of(decoded.id, INVALID_REQUEST, told)))
+            else:
+                print(f"sightline proxy: {told}", file=sys.stderr, flush=True)
+            return
         if isinstance(decoded, Request):
             self._waiting.add(decoded.id)
+        elif isinstance(decoded, Notification) and decoded.method == "notifications/cancelled":
+            self._withdraw(decoded.params.get("requestId"))
         yield SessionMessage(message, ClientMessageMetadata(headers=self._headers.of(decoded)))
+
+    def _withdraw(self, number: Any) -> None:
+        """A request that was cancelled need not be answered."""
+        if isinstance(number, int | str):
+            self._waiting.discard(number)
 
     async def _receive(self, source: Any) -> None:
         """The server's messages, in order."""
@@ -187,8 +214,18 @@ class _Bridge:
                     self._proxy.from_server(line)
                 else:
                     self._client.write_pieces(iter((line,)))
-        except BrokenPipeError:  # the client has gone
-            loop.call_soon_threadsafe(self._is_over.set)
+        except BrokenPipeError:
+            pass  # the client has gone
+        finally:
+            self._end(loop)
+
+
+def _carried(line: bytes) -> Any:
+    """A message as the SDK has it; what has no bytes in UTF-8 is replaced. Raises ValueError, RecursionError."""
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return jsonrpc_message_adapter.validate_json(encode(json.loads(line)), by_name=False)
 
 
 class _Headers:

@@ -104,6 +104,35 @@ def test_what_is_no_message_is_answered_and_a_batch_taken_apart(through: Make) -
     assert {json.loads(client.read())["id"] for _ in range(2)} == {71, 72}
 
 
+def test_half_a_character_is_replaced_on_its_way(through: Make) -> None:
+    client = opened(through())
+    call = {"name": "run_command", "arguments": {"command": "echo \ud83d"}}
+    client.send(json.dumps({"jsonrpc": "2.0", "id": 70, "method": "tools/call", "params": call}) + "\n")
+    assert json.loads(client.read())["result"]["content"][1]["text"] == "�\n"
+
+
+def test_what_the_sdk_does_not_carry_is_answered_and_what_follows_goes_on(through: Make) -> None:
+    client = opened(through())
+    client.send('{"jsonrpc":"2.0","id":70,"method":"x","params":{"deep":' + "[" * 400 + "]" * 400 + "}}\n")
+    answer = json.loads(client.read())
+    assert (answer["id"], answer["error"]["code"]) == (70, -32600)
+    client.send('{"jsonrpc":"2.0","id":71,"error":{"message":"no code"}}\n')  # nobody waits for an answer to this one
+    client.send('{"jsonrpc":"2.0","id":72,"method":"ping"}\n')
+    assert json.loads(client.read())["id"] == 72
+    client.close()
+    assert "does not carry" in client.errors
+
+
+def test_the_end_waits_for_no_answer_to_what_was_cancelled(through: Make) -> None:
+    client = through()
+    key = "io.modelcontextprotocol/"
+    meta = {key + "protocolVersion": "2026-07-28", key + "clientCapabilities": {}}
+    number = client.request("tools/call", meta=meta, name="run_command", arguments={"command": "sleep 1000"})
+    cancelled = {"requestId": number, "_meta": meta}
+    client.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}) + "\n")
+    assert client.close() == (b"", 0)
+
+
 def test_nothing_is_touched_where_nothing_may_be_kept(through: Make, tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "config.toml").write_text(f'[directories."{tmp_path}"]\ncapture = "off"\n')

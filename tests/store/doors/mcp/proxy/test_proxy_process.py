@@ -142,7 +142,7 @@ def test_a_server_that_is_not_there_is_told_as_a_shell_tells_it(client: Make) ->
     [
         ([], 2, "give a server"),
         (["--url", "http://127.0.0.1:1/", "--", "cat"], 2, "give a server"),
-        (["--min-bytes", "-1", "--", "cat"], 2, "min-bytes"),
+        (["--min-bytes", "-1", "--", "cat"], 2, "--min-bytes: invalid size value"),
         (["--profile", "nobody", "--", "cat"], 2, "nobody"),
         (["--help"], 0, "sightline proxy -- npx"),
     ],
