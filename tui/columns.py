@@ -1,7 +1,7 @@
 """What is known of very many buffers, column by column: a sixth of the memory that an object for each would take."""
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, overload
 
@@ -66,17 +66,17 @@ class Texts:
             else:
                 yield blocks[place // _BLOCK][ends[place - 1] if place % _BLOCK else 0 : ends[place]]
 
-    def places_of(self, text: str) -> Iterator[int]:
-        """Where a text stands that is not empty."""
+    def holding(self, part: str) -> Iterator[int]:
+        """The places of those that hold a text, which is not empty, perhaps several times each."""
         for block, joined in enumerate(self._blocks):
-            found = joined.find(text)
+            found = joined.find(part)
             while found >= 0:
-                place = bisect_left(self._ends, found + len(text), block * _BLOCK, (block + 1) * _BLOCK)
-                if self._ends[place] == found + len(text) and self[place] == text:
+                place = bisect_right(self._ends, found, block * _BLOCK, (block + 1) * _BLOCK)
+                if found + len(part) <= self._ends[place]:
                     yield place
-                found = joined.find(text, found + 1)
-        for at, other in enumerate(self._last):
-            if other == text:
+                found = joined.find(part, found + 1)
+        for at, text in enumerate(self._last):
+            if part in text:
                 yield len(self._blocks) * _BLOCK + at
 
 
@@ -84,13 +84,12 @@ class Columns:
     """Entries by their place. One can only be added: whoever looks at what was there may go on.
 
     Attributes:
-        names: of the buffers.
         titles: what filters look at.
         used: as in `Entry`, and so are the others.
     """
 
     def __init__(self) -> None:
-        self.names, self.titles = Texts(), Texts()
+        self.titles = Texts()
         self.used, self.bytes, self.lines = array("q"), array("q"), array("q")
         self.seconds, self.exit = array("d"), array("i")
         self._session = array("I")
@@ -103,8 +102,7 @@ class Columns:
     def add(self, entries: Iterable[Entry]) -> "Places":
         """Take some in; their places."""
         before = len(self)
-        for name, used, title, session, size, lines, seconds, code in entries:
-            self.names.append(name)
+        for _, used, title, session, size, lines, seconds, code in entries:
             self.titles.append(title)
             self.used.append(used)
             self.bytes.append(size)
@@ -117,6 +115,14 @@ class Columns:
             self._session.append(number)
         return array("I", range(before, len(self)))
 
+    def name(self, place: int) -> str:
+        """The name of the buffer: its title has it."""
+        return self.titles[place].partition("\n@")[2].partition("\n")[0]
+
+    def named(self, name: str) -> Iterator[int]:
+        """The places of a buffer as it was read at one time or another."""
+        return (place for place in self.titles.holding(f"\n@{name}\n") if self.name(place) == name)
+
     def session(self, place: int) -> str:
         """The session that captured the buffer."""
         return self._session_names[self._session[place]]
@@ -128,7 +134,7 @@ class Columns:
     def entry(self, place: int) -> Entry:
         """All that is known of a buffer."""
         return Entry(
-            self.names[place],
+            self.name(place),
             self.used[place],
             self.titles[place],
             self.session(place),
@@ -171,7 +177,7 @@ class Entries(Sequence[Entry]):
 
     def position(self, name: str) -> int:
         """Where a buffer stands, -1 where it is not among them."""
-        for place in self.columns.names.places_of(name):
+        for place in self.columns.named(name):
             try:
                 return self.places.index(place)
             except ValueError:
@@ -182,7 +188,7 @@ class Entries(Sequence[Entry]):
         """All of them but some."""
         left = self.places[:]
         for name in names:
-            for place in self.columns.names.places_of(name):
+            for place in self.columns.named(name):
                 if place in left:
                     left.remove(place)
         return Entries(self.columns, left)

@@ -12,7 +12,7 @@ from sightline.tui.columns import Entry
 PAGE = 200
 """Buffers read at a time while one scrolls."""
 
-BULK_PAGE = 2_000
+BULK_PAGE = 1_000
 """Buffers of which the little that orders and filters need is read at a time, where all are wanted."""
 
 

@@ -22,7 +22,7 @@ SORTS = (RECENT, SEEN, *(sort for sort in _SORTS if sort != RECENT))
 
 _GROUPS: dict[str, Callable[[Columns], Callable[[int], str]]] = {
     "session": lambda columns: columns.session,
-    "kind": lambda columns: lambda place: columns.names[place].partition("_")[0],
+    "kind": lambda columns: lambda place: columns.name(place).partition("_")[0],
     "command": lambda columns: columns.command,
 }
 GROUPS = ("", *_GROUPS)
@@ -109,7 +109,7 @@ def grouped(entries: Entries, group: str, folded: frozenset[str]) -> list[Row]:
         groups.setdefault(key_of(place), []).append(place)
     rows = list[Row]()
     for key, members in groups.items():
-        first = entries.columns.names[members[0]]
+        first = entries.columns.name(members[0])
         heading = Heading(group, key, len(members), f"{group} {key}" in folded, first)
         rows.append(heading)
         if not heading.folded:

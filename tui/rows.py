@@ -82,7 +82,7 @@ class BufferRows:
         row = rows[at] if 0 <= at < len(rows) else None
         if row is None:
             return ""
-        return row.name if isinstance(row, Heading) else self._columns.names[row]
+        return row.name if isinstance(row, Heading) else self._columns.name(row)
 
     def heading(self, at: int) -> Heading | None:
         """The heading that a row is, None for a buffer's."""
@@ -251,7 +251,7 @@ class BufferRows:
         rows = self._rows
         if " " in name:
             return next((at for at, row in enumerate(rows) if isinstance(row, Heading) and row.name == name), -1)
-        for place in self._columns.names.places_of(name):
+        for place in self._columns.named(name):
             try:
                 return rows.index(place)
             except ValueError:
