@@ -19,6 +19,7 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
+from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -50,6 +51,8 @@ class InspectorApp(App[None]):
         ),
         Binding("ctrl+q,ctrl+c", "quit", "Quit", show=False, priority=True),
     ]
+
+    _found_theme: Theme | None = None
 
     def __init__(
         self, store: Store, *, target: Target | None = None, clock: Callable[[], float] = time.time, live: bool = True
@@ -90,6 +93,13 @@ class InspectorApp(App[None]):
         # Assigned, it would have every style sheet parsed once more before the first screen.
         self.set_reactive(InspectorApp.theme, theme if theme == LIGHT.name else DARK.name)
         self.stylesheet.set_variables(self.get_css_variables())
+
+    @property
+    def current_theme(self) -> Theme:
+        """The theme, kept: Textual puts all of them together anew to find it, for each row that it draws."""
+        if self._found_theme is None or self._found_theme.name != self.theme:
+            self._found_theme = super().current_theme
+        return self._found_theme
 
     def get_default_screen(self) -> Inspector:
         """The only screen that is always there."""
