@@ -71,13 +71,13 @@ def rows(folder: str, scale: float) -> list[Row]:
             if viewer.follow:
                 appended = _appended_to_us(terminal, folder) if viewer is OURS else _appended(terminal, viewer, folder)
                 found[viewer.name, "append"] = appended
-        keystrokes = _keystrokes(terminal, folder, int(100_000 * scale))
+        keystrokes, held = _keystrokes(terminal, folder, int(100_000 * scale))
     return [
         *(_row(found, asked.what + ", ms", asked.name, asked.aim_ms) for asked in ASKED),
         _row(found, "private memory after that, MiB", "memory", 60, mib, 1 / (1 << 20)),
         _row(found, "first screen of one line of 50 MB, ms", "long", None),
         _row(found, "from written to visible, median of 20, ms", "append", 25),
-        *_keystroke_rows(keystrokes, int(100_000 * scale)),
+        *_keystroke_rows(keystrokes, held, int(100_000 * scale)),
     ]
 
 
@@ -281,8 +281,8 @@ class Keystroke(NamedTuple):
     last: float
 
 
-def _keystrokes(terminal: Terminal, folder: str, count: int) -> list[Keystroke]:
-    """What each of some letters takes in a large store."""
+def _keystrokes(terminal: Terminal, folder: str, count: int) -> tuple[list[Keystroke], float]:
+    """What each of some letters takes in a large store, and bytes of memory after the last."""
     home = os.path.join(folder, "many")
     with Store(home, Settings(max_buffers=count + 10)) as store, store.index.transaction():
         _fill(store, count)
@@ -297,7 +297,7 @@ def _keystrokes(terminal: Terminal, folder: str, count: int) -> list[Keystroke]:
         terminal.settled(time.perf_counter(), 10.0)
         terminal.keys("BSpace")
         terminal.settled(time.perf_counter(), 10.0)
-        return [_keystroke(terminal, letter) for letter in FILTERED]
+        return [_keystroke(terminal, letter) for letter in FILTERED], terminal.private_bytes()
     finally:
         terminal.stop()
 
@@ -319,11 +319,12 @@ def _fill(store: Store, count: int) -> None:
         store.index.put_buffer(one._replace(name=f"cmd_{number + (1 << 24):08x}", command=command, streams=streams))
 
 
-def _keystroke_rows(taken: list[Keystroke], count: int) -> list[Row]:
+def _keystroke_rows(taken: list[Keystroke], held: float, count: int) -> list[Row]:
     what = f"a letter in the filter of {count:,} buffers"
     firsts, lasts = [stroke.first for stroke in taken], [stroke.last for stroke in taken]
     first, last = statistics.median(firsts), statistics.median(lasts)
     return [
-        Row(f"{what}, with the first it finds: median, ms", ms(first), f"worst {ms(max(firsts))}", first * 1000, 32),
+        Row(f"{what}, with the first it finds: median, ms", ms(first), f"worst {ms(max(firsts))}", first * 1000, 16),
         Row(f"{what}, with all it finds: median, ms", ms(last), f"worst {ms(max(lasts))}", last * 1000, None),
+        Row(f"private memory with {count:,} buffers filtered, MiB", mib(held), "", held / (1 << 20), 60),
     ]
