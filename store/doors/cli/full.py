@@ -1,14 +1,22 @@
-"""Whole answers, printed as they come: what ``--full`` gives, and what a terminal gets of a diff."""
+"""Whole answers, printed as they come: what ``--full`` gives, and what a terminal gets of a diff.
+
+To a pipe go the bytes themselves; a terminal gets them cleaned, as views are: they are some output's, and may be made
+to act on it.
+"""
 
 import hashlib
 import os
 
 from sightline.store.audit.views import record_view
-from sightline.store.doors.cli.output import Door, dim, write_all, write_err
+from sightline.store.doors.cli.output import Door, dim, write_all, write_err, write_out
 from sightline.store.errors import StoreFailed
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.shape.clean import clean_text
 from sightline.store.shape.segments import Segment
 from sightline.store.tools.reply import Reply
+
+_LINE_BYTES = 1 << 16
+"""A longer line is cleaned in pieces of this size."""
 
 
 class FullAnswer:
@@ -21,6 +29,7 @@ class FullAnswer:
     def __init__(self, *, as_json: bool) -> None:
         self._held: bytearray | None = None if os.isatty(1) and not as_json else bytearray()
         self._unlimited = as_json  # one JSON value has to wait for all of it
+        self._line = b"" if self._held is None else None  # on a terminal, the beginning of the line that comes
         self._bytes = 0
         self._sha256 = hashlib.sha256()
 
@@ -33,7 +42,14 @@ class FullAnswer:
             if self._unlimited or len(self._held) <= HARD_LIMIT_BYTES:
                 return
             data, self._held = bytes(self._held), None
-        write_all(1, data)
+        if self._line is None:
+            write_all(1, data)
+            return
+        whole, newline, self._line = (self._line + data).rpartition(b"\n")
+        if len(self._line) > _LINE_BYTES:
+            whole, newline, self._line = whole + newline + self._line, b"", b""
+        if whole or newline:
+            write_out(clean_text(whole + newline))
 
     def finish(self, door: Door, reply: Reply) -> None:
         """Log what was, or is now, printed; the reply has the rest of what the query said."""
@@ -42,6 +58,8 @@ class FullAnswer:
             body = (Segment(text), *reply.body) if text else reply.body
             door.deliver(reply._replace(body=body, missing=False))
             return
+        if self._line:
+            write_out(clean_text(self._line))
         write_err(reply.text)
         streamed = {"streamed": True, "answer_bytes": self._bytes, "answer_sha256": self._sha256.hexdigest()}
         shows = reply.with_shown().shows

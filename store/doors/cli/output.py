@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,12 @@ from sightline.store.tools.printing import printable
 from sightline.store.tools.reply import Render, Reply, deliver, error_reply
 
 _DIM, _RED, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[0m"
+
+_ACTING = re.compile(
+    r"(\x1b\[(?:2|31|0)m)"  # our own
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # controls, line ends, what is no UTF-8
+    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # turns the direction of what follows
+)
 
 
 def cli_call(verb: str, **arguments: Any) -> str:
@@ -170,9 +177,14 @@ def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer,
 
 
 def write_out(text: str) -> None:
-    """Print exactly this. Raises BrokenPipeError where the reader has left, OutputFailed where it cannot be written."""
+    """Print exactly this; on a terminal, what it would obey is shown as an escape.
+
+    Raises:
+        BrokenPipeError: the reader has left.
+        OutputFailed: it cannot be written.
+    """
     try:
-        write_all(1, text.encode(errors="surrogateescape"))
+        write_all(1, _for(1, text).encode(errors="surrogateescape"))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -180,8 +192,15 @@ def write_out(text: str) -> None:
 
 
 def write_err(text: str) -> None:
-    """Print exactly this where errors go."""
-    write_all(2, text.encode(errors="surrogateescape"))
+    """As `write_out`, where errors go."""
+    write_all(2, _for(2, text).encode(errors="surrogateescape"))
+
+
+def _for(fd: int, text: str) -> str:
+    """The text fit for what a descriptor leads to: all that verbs say passes here, so this is the last wall."""
+    if text.isprintable() or not os.isatty(fd):
+        return text
+    return _ACTING.sub(lambda match: match[1] or json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
 
 
 def write_all(fd: int, data: bytes) -> None:
