@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sightline.store.audit.entries import append_entry
 from sightline.store.audit.views import fill_index
 from sightline.store.disk.layout import make_folder, open_private, remove_file, write_atomically
+from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError, StoreFailed, UsageError
 from sightline.store.records import Note, Session
 from sightline.store.refs import format_ref
@@ -33,7 +34,7 @@ def write_note(store: Store, session: Session, target: Target, text: str) -> Not
         UsageError: the text is empty, or longer than MAX_CHARACTERS.
         StoreFailed: it could not be logged.
     """
-    text = text.strip()
+    text = storable(text.strip())
     if not text or len(text) > MAX_CHARACTERS:
         raise UsageError(f"a note of {len(text):,} characters", f"it has 1 to {MAX_CHARACTERS:,}")
     now = time.time()

@@ -372,6 +372,8 @@ def _read_views(store: Store, session: str, others: list[Other]) -> list[Indexed
     try:
         for place, entry in log.read_all(store.layout.audit_file(session)):
             if entry.get("kind") == "session":
+                if entry["session"]["name"] != session:  # a name becomes a path
+                    raise log.BrokenChain(f"the log of {session} says that it is another's")
                 store.index.put_session(Session(**entry["session"]))
             elif entry.get("kind") == "view":
                 views[place.number] = indexed_view(session, place, entry)

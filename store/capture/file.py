@@ -20,20 +20,21 @@ class FileNotReadable(SightlineError):
     """There is no such file, or it cannot be read."""
 
 
-def capture_file(store: Store, path: str, session: str) -> Buffer:
+def capture_file(store: Store, path: str, session: str, *, exact: bool = False) -> Buffer:
     """The buffer of a file as it is now: the newest version while the file is unchanged, else a new one.
 
     Args:
         store: where it is kept.
         path: the file; also its version's command.
         session: who asks.
+        exact: whether the path has been resolved and judged, so that no symbolic link in it may be followed.
 
     Raises:
         FileNotReadable: there is no such regular file, or it cannot be read.
         StoreFailed: the store could not take it.
     """
-    path = os.path.realpath(path)
-    fd = open_regular(path)
+    path = path if exact else os.path.realpath(path)
+    fd = open_exactly(path) if exact else open_regular(path)
     rules = _rules_of(store)
     try:
         status = os.fstat(fd)
@@ -67,14 +68,46 @@ def _settled_origin(status: os.stat_result, rules: str = "") -> str:
     return "" if time.time() - status.st_mtime < _FRESH_SECONDS else origin(status) + rules
 
 
-def open_regular(path: str) -> int:
-    """A descriptor for reading a regular file. Raises FileNotReadable for anything else."""
+def open_exactly(path: str) -> int:
+    """As `open_regular` for an absolute path, along which nothing is a symbolic link: not even one made meanwhile."""
+    parts = [part for part in path.split("/") if part]
+    folder = os.open("/", _FOLDER)
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise FileNotReadable(
-            f"{path}: {(error.strerror or str(error)).lower()}", "check the path and its permissions"
-        ) from error
+        for part in parts[:-1]:
+            try:
+                inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            except OSError as error:
+                raise _not_readable(path, error) from error
+            os.close(folder)
+            folder = inner
+        return open_regular(path, parts[-1] if parts else ".", folder)
+    finally:
+        os.close(folder)
+
+
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def _not_readable(path: str, error: OSError) -> FileNotReadable:
+    return FileNotReadable(f"{path}: {(error.strerror or str(error)).lower()}", "check the path and its permissions")
+
+
+def open_regular(path: str, name: str = "", folder: int | None = None) -> int:
+    """A descriptor for reading a regular file.
+
+    Args:
+        path: the file.
+        name: its name in the folder, which is then no symbolic link.
+        folder: a descriptor of that.
+
+    Raises:
+        FileNotReadable: it is anything else.
+    """
+    try:
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (os.O_NOFOLLOW if name else 0)
+        fd = os.open(name or path, flags, dir_fd=folder)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in it
+        raise _not_readable(path, error if isinstance(error, OSError) else OSError(str(error))) from error
     mode = os.fstat(fd).st_mode
     if not stat.S_ISREG(mode):
         os.close(fd)

@@ -113,23 +113,44 @@ def refuse_link(path: str) -> None:
         raise _unsafe(path)
 
 
+def refuse_all_but_file(path: str) -> None:
+    """For paths of files that are handed on. Raises UnsafeStore for all but a file; what is not there is fine."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(mode):
+        raise _unsafe(path)
+    if not stat.S_ISREG(mode):
+        raise _no_file(path)
+
+
 def _unsafe(path: str) -> UnsafeStore:
     return UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
+
+
+def _no_file(path: str) -> UnsafeStore:
+    return UnsafeStore(f"{path} is not a file", "it was changed from outside: move it away")
 
 
 def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
     """Open a file of ours: never through a link, never left to a child, 0600 when it is made.
 
     Raises:
-        UnsafeStore: the path is a symbolic link.
+        UnsafeStore: the path is a symbolic link, or anything else but a file. Nobody waits for the end of a pipe.
         OSError: as `os.open`.
     """
     try:
-        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE, dir_fd=dir_fd)
+        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, FILE_MODE, dir_fd=dir_fd)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _unsafe(path) from None
+        if error.errno in (errno.ENXIO, errno.EISDIR):  # a pipe that nobody reads, a socket; a folder
+            raise _no_file(path) from None
         raise
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise _no_file(path)
     if flags & os.O_CREAT:
         os.fchmod(fd, FILE_MODE)
     return fd
@@ -187,7 +208,7 @@ def remove_folder(path: str) -> None:
     """Remove a buffer's folder with its files; readers that have them open keep reading.
 
     Raises:
-        UnsafeStore: it is a symbolic link, and what lies behind it is not ours.
+        UnsafeStore: it is a symbolic link, or holds a folder: what lies behind is not ours.
     """
     refuse_link(path)
     try:
@@ -195,7 +216,13 @@ def remove_folder(path: str) -> None:
     except FileNotFoundError:
         return
     for name in names:
-        remove_file(os.path.join(path, name))
+        inner = os.path.join(path, name)
+        try:
+            remove_file(inner)
+        except (IsADirectoryError, PermissionError) as error:
+            if os.path.isdir(inner):
+                raise _no_file(inner) from error
+            raise
     try:
         os.rmdir(path)
     except FileNotFoundError:

@@ -1,12 +1,24 @@
-"""``meta.json`` and tombstones: a buffer's record as a file, from which the index can be rebuilt."""
+"""``meta.json`` and tombstones: a buffer's record as a file, from which the index can be rebuilt.
+
+Names in a record become paths, so one that is not of our making makes the whole record none.
+"""
 
 import json
+import re
 from typing import Any
 
 from sightline.store.disk.layout import Layout, read_file, refuse_link, write_atomically
 from sightline.store.records import Buffer, StreamInfo
 
 FORMAT = 1
+_NAME = r"(cmd|file|tool)_[0-9a-f]{4,64}"
+_STREAM = r"out|err|part\.[0-9]{1,6}"
+_STATES = ("running", "sealed", "interrupted", "evicted")
+
+
+def is_buffer_name(text: str) -> bool:
+    """Whether a folder of this name can be a buffer's."""
+    return re.fullmatch(_NAME, text) is not None
 
 
 def encode_buffer(buffer: Buffer, **more: Any) -> bytes:
@@ -31,6 +43,11 @@ def decode_buffer(data: bytes) -> Buffer:
             for name, info in fields["streams"].items()
         }
         known = {name: fields[name] for name in Buffer._fields if name != "accessed"}
+        kind = re.fullmatch(_NAME, fields["name"])
+        if not kind or kind[1] != fields["kind"] or fields["state"] not in _STATES:
+            raise ValueError("not a buffer's name, kind or state")
+        if not all(re.fullmatch(_STREAM, name) for name in fields["streams"]):
+            raise ValueError("not a stream's name")
         return Buffer(accessed=fields.get("ended") or fields["created"], **known)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a buffer's record: {error!r}") from error
@@ -44,4 +61,7 @@ def write_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> None
 def read_meta(layout: Layout, name: str) -> Buffer:
     """A buffer's record from its folder. Raises FileNotFoundError, ValueError, UnsafeStore."""
     refuse_link(layout.folder(name))
-    return decode_buffer(read_file(layout.meta(name)))
+    buffer = decode_buffer(read_file(layout.meta(name)))
+    if buffer.name != name:
+        raise ValueError("another buffer's record")
+    return buffer

@@ -4,7 +4,14 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store import refs
-from sightline.store.disk.layout import CONTENT_NAME_ENDING, SEALED_MODE, Layout, open_private, refuse_link
+from sightline.store.disk.layout import (
+    CONTENT_NAME_ENDING,
+    SEALED_MODE,
+    Layout,
+    open_private,
+    refuse_all_but_file,
+    refuse_link,
+)
 from sightline.store.disk.lines import Checkpoints, StreamIndex
 from sightline.store.disk.order import STREAM_CODES
 from sightline.store.disk.streams import StreamReader
@@ -85,7 +92,7 @@ def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
     """
     path = layout.stream(buffer.name, stream)
     refuse_link(layout.folder(buffer.name))
-    refuse_link(path)
+    refuse_all_but_file(path)
     if stream == "all":
         return _merged_path(layout, buffer, path)
     if os.path.exists(path):
@@ -107,7 +114,7 @@ def content_path(layout: Layout, buffer: Buffer, stream: str) -> str:
     if not sha256:
         return path
     named = layout.stream(buffer.name, sha256 + CONTENT_NAME_ENDING)
-    refuse_link(named)
+    refuse_all_but_file(named)
     try:
         os.link(path, named)
     except FileExistsError:

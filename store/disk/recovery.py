@@ -201,7 +201,9 @@ def _evicted(layout: Layout) -> list[Buffer]:
             data = read_file(os.path.join(layout.tombstones, file))
             tombstone = json.loads(data)
             if isinstance(tombstone, dict) and tombstone.get("reason") == "evicted":
-                found.append(decode_buffer(data))
+                buffer = decode_buffer(data)
+                if file == os.path.basename(layout.tombstone(buffer.name)):
+                    found.append(buffer)
         except (ValueError, UnsafeStore):
             continue
     return found

@@ -12,7 +12,7 @@ from sightline.store.audit import log
 from sightline.store.audit.views import list_views, rebuild_views
 from sightline.store.disk.layout import DERIVED, FOLDER_MODE, SEALED_MODE, open_private, remove_file, remove_folder
 from sightline.store.disk.live import writer_alive
-from sightline.store.disk.meta import read_meta, write_meta
+from sightline.store.disk.meta import is_buffer_name, read_meta, write_meta
 from sightline.store.disk.recording import new_buffer
 from sightline.store.disk.recovery import adopt_dead, close_interrupted, hash_file, rebuild_buffers, stream_files
 from sightline.store.errors import SightlineError, UnsafeStore
@@ -120,15 +120,19 @@ def _folders(store: Store) -> Iterator[Finding]:
 
 def _orphan(store: Store, name: str) -> Iterator[Finding]:
     folder = store.layout.folder(name)
+    if os.path.islink(folder) or not os.path.isdir(folder) or not is_buffer_name(name):
+        yield Finding("problem", f"{printable(folder)} is no buffer's folder: move it away")
+        return
     known = store.index.buffer(name)
-    if known is not None and known.state in ("sealed", "interrupted") and os.path.isdir(folder):
-        write_meta(store.layout, known, durable=store.settings.durable)
+    if known is not None and known.state in ("sealed", "interrupted"):
+        try:
+            write_meta(store.layout, known, durable=store.settings.durable)
+        except OSError as error:
+            yield Finding("problem", f"@{name} has lost its record, which cannot be written: {error.strerror}")
+            return
         yield Finding("mended", f"@{name} had lost its record: written again from the index")
         return
     if writer_alive(store.layout, name) or time.time() - os.lstat(folder).st_mtime < _YOUNG_SECONDS:
-        return
-    if not os.path.isdir(folder) or os.path.islink(folder):
-        yield Finding("problem", f"{folder} is no buffer's folder: move it away")
         return
     if not any(True for _ in stream_files(store.layout, name)):
         remove_folder(folder)
@@ -172,15 +176,15 @@ def _wrong_with(store: Store, buffer: Buffer, stream: str) -> str:
     except FileNotFoundError:
         return "is missing: its bytes are lost"
     except UnsafeStore:
-        return "is a symbolic link: its bytes are lost"
+        return "is no file, or a symbolic link: its bytes are lost"
     try:
         status = os.fstat(fd)
-        if status.st_mode & 0o777 != SEALED_MODE:
-            os.fchmod(fd, SEALED_MODE)
         if status.st_size != info.bytes:
             return f"has {status.st_size:,} bytes instead of {info.bytes:,}: it was changed from outside"
         if hash_file(fd, info.bytes) != info.sha256:
             return "no longer hashes as recorded: it was changed from outside"
+        if status.st_mode & 0o777 != SEALED_MODE:  # only of what is ours: another file may have been put in its place
+            os.fchmod(fd, SEALED_MODE)
         return ""
     finally:
         os.close(fd)

@@ -4,7 +4,7 @@ import os
 from typing import Any, NamedTuple
 
 from sightline.store.audit.views import Shows, shown_of
-from sightline.store.capture.file import capture_file
+from sightline.store.capture.file import capture_file, open_exactly, open_regular
 from sightline.store.disk.recording import joined_notes
 from sightline.store.errors import BadRange, StoreFailed, UsageError
 from sightline.store.records import Buffer
@@ -33,15 +33,17 @@ class Request(NamedTuple):
         path: the file.
         start_line: first line wanted, 1-based; 0 for all of it.
         end_line: last line, inclusive; 0 for the end, or as many lines as the profile's window has.
+        exact: whether the path was judged as it stands, so that no symbolic link may be followed any more.
     """
 
     path: str
     start_line: int = 0
     end_line: int = 0
+    exact: bool = False
 
     def logged(self) -> dict[str, Any]:
         """The arguments that were given, for the audit log."""
-        return {name: value for name, value in self._asdict().items() if value}
+        return {name: value for name, value in self._asdict().items() if value and name != "exact"}
 
 
 def read_file(asking: Asking, request: Request) -> Reply:
@@ -61,11 +63,12 @@ def read_file(asking: Asking, request: Request) -> Reply:
     window = asking.profile.reading.window_lines if request.start_line and not request.end_line else 0
     last = request.start_line + window - 1 if window else request.end_line
     try:
-        buffer = capture_file(asking.store, path, asking.session.name)
+        buffer = capture_file(asking.store, path, asking.session.name, exact=request.exact)
     except StoreFailed as error:
         from sightline.store.tools.unkept_file import unkept_file  # as seldom as a full disk
 
-        return unkept_file(asking.store, path, request.start_line, last, error, verb=VERB, request=request.logged())
+        fd = open_exactly(path) if request.exact else open_regular(path)
+        return unkept_file(asking.store, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())
     target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
     if _is_binary(asking, target):
         return _binary(asking, target, request)

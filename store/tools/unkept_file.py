@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from sightline.store.audit.views import Shows
-from sightline.store.capture.file import open_regular
 from sightline.store.disk.recording import joined_notes
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import StoreFailed
@@ -54,13 +53,14 @@ def _redacted(store: Store, fd: int, error: StoreFailed) -> tuple[int, int]:
 
 
 def unkept_file(
-    store: Store, path: str, first: int, last: int, error: StoreFailed, *, verb: str, request: dict[str, Any]
+    store: Store, fd: int, path: str, first: int, last: int, error: StoreFailed, *, verb: str, request: dict[str, Any]
 ) -> Reply:
     """The reply: as many of the lines as the hard limit lets through.
 
     Args:
         store: says whether secrets are hidden.
-        path: the file.
+        fd: the file, opened for reading; it is closed.
+        path: what it is called.
         first: the first line wanted, 1-based; 0 for the beginning.
         last: the last one, inclusive; 0 for the end.
         error: why it could not be kept.
@@ -68,12 +68,11 @@ def unkept_file(
         request: its arguments.
 
     Raises:
-        FileNotReadable: it cannot be read either.
         BadRange: lines that are not there.
         StoreFailed: there is no room for a copy without its secrets either.
     """
     fields: dict[str, Any] = {"warning": warning_of(error)}
-    fd, redacted = _redacted(store, open_regular(path), error)
+    fd, redacted = _redacted(store, fd, error)
     if redacted:
         fields["note"] = f"redacted: {redacted:,}"
     with StreamReader(fd, "") as reader:

@@ -105,7 +105,8 @@ def _run_command(errand: Errand, values: dict[str, Any]) -> Reply:
 def _read_file(errand: Errand, values: dict[str, Any]) -> Reply:
     from sightline.store.tools.read_file import Request, read_file
 
-    return read_file(errand.asking, Request(**{**values, "path": errand.confined(values["path"])}))
+    path = errand.confined(values["path"])
+    return read_file(errand.asking, Request(**{**values, "path": path}, exact=bool(errand.options.root)))
 
 
 def _read_output(errand: Errand, values: dict[str, Any]) -> Reply:
