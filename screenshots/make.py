@@ -1,7 +1,8 @@
 """Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
 Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``, ``diff.svg``,
-``query.svg``, ``json.svg`` and, where a converter (rsvg-convert) is installed, the same as PNG.
+``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg`` and,
+where a converter (rsvg-convert) is installed, the same as PNG.
 """
 
 import asyncio
@@ -17,11 +18,21 @@ import time
 from collections.abc import Iterator
 from unittest.mock import patch
 
+from sightline.store.audit.notes import write_note
 from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
+from sightline.store.doors.cli.output import render_text
+from sightline.store.records import Session
 from sightline.store.store import Store
+from sightline.store.tools.asking import Asking
+from sightline.store.tools.query import Request as Query
+from sightline.store.tools.query import query
+from sightline.store.tools.reply import deliver
+from sightline.store.tools.run_command import Request, run_command
+from sightline.tui.answers import bar_call
 from sightline.tui.app import InspectorApp
 from sightline.tui.screens.diff import DiffScreen
+from sightline.tui.widgets.audited import AUDIT_SECONDS
 from textual.pilot import Pilot
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -73,15 +84,31 @@ LOG = """
 """
 
 
-def capture(store: Store, command: str, session: str = AGENT, label: str = "", name: str = "") -> None:
-    """Run a command in the project and keep what it writes, under a name that looks well."""
-    made = os.path.join(store.layout.buffers, name)
+RELEASE = """
+    for item in range(1, 401):
+        if item == 217:
+            print("ERROR: item 217 has no price in EUR; left out")
+        else:
+            print(f"packed item {item:03d} into shelf {item % 9}")
+    print("catalogue written")
+"""
+
+
+@contextlib.contextmanager
+def named(store: Store, name: str) -> Iterator[None]:
+    """What is captured meanwhile has a name that looks well."""
 
     def reserved(*_: object) -> str:
-        os.mkdir(made, 0o700)
+        os.mkdir(os.path.join(store.layout.buffers, name), 0o700)
         return name
 
     with patch("sightline.store.store.reserve", reserved):
+        yield
+
+
+def capture(store: Store, command: str, session: str = AGENT, label: str = "", name: str = "") -> None:
+    """Run a command in the project and keep what it writes."""
+    with named(store, name):
         recorded = CommandCapture(store, ["sh", "-c", command], command=command, session=session, label=label)
     captured = recorded.run()
     if captured.buffer is not None:
@@ -128,6 +155,21 @@ def fill(store: Store) -> None:
         store.index.touch(item.buffer.name, time.time() - 60 * minutes - 5)
 
 
+def overlook(store: Store) -> None:
+    """Have an agent pack a release and ask about it, without ever being shown what failed; a person points at it."""
+    agent = Session(AGENT, "claude-code", "", "", "~/project", time.time())
+    asking = Asking(store, agent, bar_call)
+    write("release.py", RELEASE)
+    with named(store, "cmd_9d2e61"):
+        reply = run_command(asking, Request("python3 release.py"))
+    deliver(asking, reply, render_text, lambda _: None)
+    store.amend("cmd_9d2e61", cwd="~/project")
+    for pipeline in ("grep 'shelf 4' @cmd_9d2e61 | head -8", "sed -n 300,330p @cmd_9d2e61"):
+        deliver(asking, query(asking, Query(pipeline)), render_text, lambda _: None)
+    person = Session(PERSON, "shell", "", "", "~/project", time.time())
+    write_note(store, person, store.resolve("@cmd_9d2e61:217-217"), "this one never made it into the catalogue")
+
+
 async def picture(store: Store, name: str, *keys: str, compared: tuple[str, str] | None = None) -> None:
     """Open the inspector, or the comparison of two buffers, press some keys, and export the screen."""
     app = InspectorApp(store, live=False)
@@ -138,6 +180,8 @@ async def picture(store: Store, name: str, *keys: str, compared: tuple[str, str]
             await app.push_screen(DiffScreen(store, left, right))
             await rest(pilot)
         await pilot.press(*keys)
+        await rest(pilot)
+        await pilot.pause(AUDIT_SECONDS * 3)  # who has seen what comes a moment later
         await rest(pilot)
         svg = aligned(app.export_screenshot(title="sightline").replace(os.getcwd(), "~/project"))
     path = os.path.join(HERE, f"{name}.svg")
@@ -185,6 +229,9 @@ def main() -> int:
             asyncio.run(picture(store, "query", "j", ":", *"grep -n ok @cmd_a1b2c3.err | head", "enter"))
             asyncio.run(picture(store, "json", "/", *"items", "enter", "J", "j", "enter", "j"))
             asyncio.run(picture(store, "inspector-light", "C"))
+            overlook(store)
+            asyncio.run(picture(store, "audit", "C", "C", "enter", "exclamation_mark"))
+            asyncio.run(picture(store, "shown", "V", "k"))
         finally:
             log.terminate()
             log.wait()

@@ -72,7 +72,7 @@ def test_seen_lines_are_marked_and_told_by_whom_and_how_often(store: Store) -> N
             await press(pilot, *"6G")
             await told(pilot, "seen 1× by claude-1 (matched)")
             await press(pilot, *"8G")
-            await told(pilot, "never shown, asked about 1× by claude-1")
+            await told(pilot, "never shown · asked about 1× by claude-1")
 
     run(body)
 
@@ -266,15 +266,15 @@ def test_with_nothing_overlooked_it_is_said_why(store: Store) -> None:
     run(body)
 
 
-def test_of_what_nobody_looked_at_every_failure_is_overlooked(store: Store) -> None:
+def test_of_what_nobody_looked_at_that_is_said(store: Store) -> None:
     add(store, "cmd_00000a", "make", BROKEN, exit_code=2)
 
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "enter", "exclamation_mark")
             assert viewer(pilot).target == 101
-            assert "overlooked 1 of 2" in info(pilot)
-            assert "overlooked: nothing was shown to anyone" in info(pilot)
+            assert "failure 1 of 2, nothing shown to anyone" in info(pilot)
+            assert "never shown" in info(pilot)
 
     run(body)
 

@@ -96,6 +96,13 @@ def test_marks_of_one_session_leave_out_what_others_saw() -> None:
     assert (one.grade("out", 25), one.overlooked, one.overlooks("out", 25)) == (UNSEEN, (failure(25),), True)
 
 
+def test_whoever_does_not_look_overlooks_nothing() -> None:
+    marks = Marks(covered(50), failures=(failure(25),))
+    assert marks.overlooked == (failure(25),)
+    assert not marks.overlooks("out", 25)
+    assert [cell.holds for cell in cells_of(marks, OneStream(), 50, 2)] == [FAILED, ""]
+
+
 # ways
 
 
@@ -142,8 +149,7 @@ def test_where_there_is_nowhere_to_go_the_reason_is_said() -> None:
     assert destination(untouched, OneStream(), 1, "unseen")[1] == (
         "Nothing of it was shown to anyone: it is one unseen region"
     )
-    assert destination(untouched, OneStream(), 0, "overlooked") == (3, "overlooked 1 of 1")
-    assert words(of_line(untouched, "out", 3)) == "overlooked: nothing was shown to anyone "
+    assert destination(untouched, OneStream(), 0, "overlooked") == (3, "failure 1 of 1, nothing shown to anyone")
 
 
 # the overview
@@ -225,6 +231,7 @@ def test_words_of_an_output() -> None:
         "only ada: seen 10 % in 1 view, cut · 1 failure seen "
     )
     assert words(of_output(Marks(covered(100)))) == "shown to nobody "
+    assert words(of_output(Marks(covered(100), failures=(failure(5),)))) == "shown to nobody · 1 failure "
     assert words(of_output(Marks(whole, "c"))) == "only c: shown nothing of it "
 
 
@@ -233,6 +240,6 @@ def test_words_of_a_line() -> None:
     marks = Marks(whole, "", (failure(50),), (note(9, 9),), {"a": "ada", "b": "bob"})
     assert words(of_line(marks, "out", 5)) == "seen 2× by ada, bob (exact) "
     assert words(of_line(marks, "out", 9)) == "seen 2× by ada, bob (exact) · ✎ look [here] "
-    assert words(of_line(marks, "out", 60)) == "never shown, asked about 1× by bob "
-    assert words(of_line(marks, "out", 50)) == "overlooked, asked about 1× by bob "
+    assert words(of_line(marks, "out", 60)) == "never shown · asked about 1× by bob "
+    assert words(of_line(marks, "out", 50)) == "overlooked · asked about 1× by bob "
     assert words(of_line(Marks(whole, "a"), "out", 60)) == "only a: never shown "

@@ -3,6 +3,7 @@
 import pytest
 from rich.color import ColorSystem
 from sightline.store.store import Store
+from sightline.tui.widgets import audited
 from sightline.tui.widgets.buffer_list import BufferList
 from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text, viewer
 
@@ -145,6 +146,7 @@ def test_the_ref_is_copied(store: Store) -> None:
 
 def test_what_has_not_changed_is_not_drawn_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, "cmd_00000a", "seq", numbered(3))
+    monkeypatch.setattr(audited, "AUDIT_SECONDS", 3600)  # that nobody has seen it is said later
 
     async def body() -> None:
         async with opened(store) as pilot:

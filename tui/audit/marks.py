@@ -49,6 +49,9 @@ class Marks:
         coverage: what those that count were shown.
         failures: what failed; None where that was not looked for.
         overlooked: those failures that stood in no reply to whoever counts.
+        overlooked_lines: by stream, the lines that tell of these; none where nobody was shown anything, since whoever
+            does not look overlooks nothing.
+        failure_lines: by stream, the lines that tell of any failure.
         remarks: the notes, oldest first.
         names: what to call sessions, by name.
     """
@@ -69,7 +72,7 @@ class Marks:
         self.overlooked = tuple(one for one in failures or () if not one.is_seen(self.coverage))
         self.remarks = remarks
         self.names = names or {}
-        self.overlooked_lines = _telling(self.overlooked)
+        self.overlooked_lines = _telling(self.overlooked) if self.coverage.contributions else {}
         self.failure_lines = _telling(failures or ())
         self._grades = [
             (name, {stream: getattr(one.lines, name) for stream, one in self.coverage.streams.items()})
@@ -88,7 +91,7 @@ class Marks:
     @property
     def has_any(self) -> bool:
         """Whether anything is marked at all."""
-        return bool(self.coverage.contributions or self.overlooked or self.remarks)
+        return bool(self.coverage.contributions or self.failures or self.remarks)
 
     def grade(self, stream: str, line: int) -> str:
         """How a line was seen: `EXACT`, `MATCHED`, `ASKED`, or `UNSEEN`."""
@@ -98,7 +101,7 @@ class Marks:
         return UNSEEN
 
     def overlooks(self, stream: str, line: int) -> bool:
-        """Whether a line tells of a failure that stood in no reply."""
+        """Whether a line tells of a failure that stood in none of the replies."""
         return holds(self.overlooked_lines.get(stream, NONE), line)
 
     def remarks_on(self, stream: str, line: int) -> tuple[Remark, ...]:

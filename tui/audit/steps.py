@@ -95,7 +95,7 @@ def destination(marks: Marks, text: Counting, number: int, to: str, *, back: boo
         if not numbers:
             return 0, none_overlooked(marks)
         nth = bisect_right(numbers, number) % len(numbers)
-        return numbers[nth], overlooked_text(nth + 1, len(numbers))
+        return numbers[nth], overlooked_text(marks, nth + 1, len(numbers))
     found = (previous_region if back else next_region)(marks.unseen, text, number)
     return found, "" if found else none_unseen(marks, back=back)
 

@@ -33,7 +33,9 @@ def of_output(marks: Marks) -> list[Part]:
             parts += [
                 Part(", cut" if cut == replies == 1 else ", all cut" if cut == replies else f", {cut} cut", "dim")
             ]
-    if marks.overlooked:
+    if marks.failures and not coverage.contributions:
+        parts += [Part(" · ", "dim"), Part(counted(len(marks.failures), "failure"), "failed")]
+    elif marks.overlooked:
         parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.overlooked), 'failure')} overlooked", "failed")]
     elif marks.failures:
         parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.failures), 'failure')} seen", "ok")]
@@ -50,17 +52,15 @@ def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
     parts = list[Part]()
     if marks.overlooks(stream, line):
         parts += [*_who(marks), Part("overlooked", "failed")]
-        if not marks.coverage.contributions:
-            parts.append(Part(f": nothing was shown{_to(marks)}", "dim"))
     elif sight.grade in (ASKED, UNSEEN):
         parts += [*_who(marks), Part("never shown", "interrupted")]
     else:
         parts += [Part(f"seen {sight.views:,}×", "ok"), Part(f" by {_named(marks, sight.sessions)}")]
         parts.append(Part(f" ({sight.grade})", "dim"))
-    if sight.grade == ASKED:
-        parts.append(Part(f", asked about {sight.views:,}× by {_named(marks, sight.sessions)}", "dim"))
     for remark in marks.remarks_on(stream, line):
         parts += [Part(" · ", "dim"), Part(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]
+    if sight.grade == ASKED:
+        parts.append(Part(f" · asked about {sight.views:,}× by {_named(marks, sight.sessions)}", "dim"))
     return [*parts, Part(" ")]
 
 
@@ -88,8 +88,10 @@ def none_overlooked(marks: Marks) -> str:
     return f"All {len(marks.failures):,} failures were seen{_by(marks)}"
 
 
-def overlooked_text(nth: int, count: int) -> str:
-    """Which of the overlooked failures one has come to."""
+def overlooked_text(marks: Marks, nth: int, count: int) -> str:
+    """Which of the overlooked failures one has come to, or of all where nothing was looked at."""
+    if not marks.coverage.contributions:
+        return f"failure {nth:,} of {count:,}, nothing shown{_to(marks)}"
     return f"overlooked {nth:,} of {count:,}"
 
 
