@@ -1,5 +1,6 @@
 """The Shown screen: the exact replies about an output, in order, and the way from each to its lines."""
 
+import os
 import threading
 from typing import Any
 
@@ -152,6 +153,21 @@ def test_of_what_nobody_was_shown_there_are_no_replies(store: Store) -> None:
             assert "Nothing of it was shown to anyone" in text(pilot.app.screen.query_one("#reply-head"))[0]
             await press(pilot, "enter", "q")
             assert isinstance(pilot.app.screen, Inspector)
+
+    run(body)
+
+
+def test_a_text_that_is_gone_is_not_another_replys(store: Store, asked: Buffer) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "V")
+            os.unlink(store.layout.audit_file(AGENT.name))
+            await press(pilot, "k")
+            assert said(pilot) == []
+            assert "is gone" in text(pilot.app.screen.query_one("#reply-head"))[0]
+            assert "claude-1 is gone" in next(iter(pilot.app._notifications)).title
+            await press(pilot, "j")
+            assert said(pilot) == ["100 [b]"]
 
     run(body)
 

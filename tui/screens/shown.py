@@ -85,7 +85,7 @@ class ShownScreen(Screen[Located | None]):
         self._shown: Reply | None = None
         self._lines = list[str]()
         self._reads: Errand[list[Reply]] = Errand(self, self._plan_read, self._take)
-        self._texts: Errand[tuple[Reply, str]] = Errand(self, self._plan_text, self._show_text)
+        self._texts: Errand[tuple[Reply, str]] = Errand(self, self._plan_text, self._show_text, self._no_text)
 
     def compose(self) -> ComposeResult:
         """Head, replies, text, keys."""
@@ -159,6 +159,13 @@ class ShownScreen(Screen[Located | None]):
         size = f"{lines_text(reply)} of {view.lines_total:,} · {view.bytes_shown:,} bytes"
         right = [Part(size, "dim"), Part(" · cut " if view.truncated else " ", "interrupted")]
         self.query_one("#reply-head", Bar).say((told, right))
+
+    def _no_text(self) -> None:
+        """The text cannot be had any more: that of another reply must not stand in its place."""
+        if self.is_attached:
+            self._shown, self._lines = None, []
+            self.query_one("#reply-text", TextRows).show(None)
+            self.query_one("#reply-head", Bar).say(([Part(" The text of this reply is gone", "interrupted")], ()))
 
     # its lines in the output
 
