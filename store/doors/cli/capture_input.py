@@ -33,7 +33,10 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--tool", default="", metavar="NAME", help="it is the result of this tool, as text, JSON or MCP")
     made.add_argument("--arguments", default="", metavar="JSON", help="what the tool was called with")
     made.add_argument("-p", "--pass-through", action="store_true", help="print the input as it comes, and no view")
+    made.add_argument("--hook", default="", metavar="USE", help="put into a command by a hook: pass it on, say nothing")
     given = made.parse_args(words)
+    if given.hook:
+        raise UsageError("--hook goes alone", "hooks write it: `sightline hook --help`")
     if given.tool:
         return _result(given)
     if given.arguments:

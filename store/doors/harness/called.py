@@ -121,6 +121,8 @@ def _claude_code(call: Called, when: str, given: Json) -> Called | None:
             exit_code=None if response.get("interrupted") else 0,
         )
     file = response.get("file") if isinstance(response, dict) else None
+    if isinstance(file, dict) and isinstance(file.get("base64"), str):
+        return call._replace(blocks=[{"type": "image", "data": file["base64"], "mimeType": file.get("type")}])
     if isinstance(file, dict) and isinstance(file.get("content"), str):
         first = file.get("startLine")
         first = first if isinstance(first, int) else 1

@@ -21,6 +21,7 @@ _FAILED_NOTE = "the tool reported an error"
 _LARGEST_FILE = 8 << 20  # bytes; of a larger file only what was read of it is kept
 _ARGUMENT_CHARACTERS = 500
 _PATIENCE_TURNS, _TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
+_CHARACTER_BYTES = 4  # at most, in UTF-8
 _MATCHED_BYTES = 1 << 21  # of a longer text it is not looked for which lines stand in it
 
 
@@ -242,7 +243,20 @@ def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterat
 
     how = How() if command == buffer.command else how_made(command)
     for stream, info in buffer.streams.items():
-        if info.lines:
-            with store.open_text(Target(buffer, stream)) as source:
+        target = Target(buffer, stream)
+        if _holds_all(store, target, text):
+            yield Shown(buffer.name, stream, 1, info.lines)
+        elif info.lines:
+            with store.open_text(target) as source:
                 spans = match_lines(text.split("\n"), source, ((1, info.lines),), how)
             yield from (Shown(buffer.name, stream, first, last) for first, last in spans)
+
+
+def _holds_all(store: Store, target: Target, text: str) -> bool:
+    """Whether all of a stream stands in a text as it is: of lines that are all alike no other way tells how many."""
+    info = target.buffer.stream(target.stream)
+    if not info.lines or info.bytes > _CHARACTER_BYTES * (len(text) + 1):
+        return False
+    with store.open(target) as source:
+        whole = bytes(source.read(0, info.bytes)).decode(errors="replace").strip("\n")
+    return bool(whole) and f"\n{whole}\n" in f"\n{text}\n"

@@ -80,6 +80,24 @@ def test_the_view_is_exactly_what_the_model_was_shown(claude: Harness) -> None:
     assert request["caller"] == {"client": "claude-code", "harness_session": "s1", "tool_use": "use1"}
 
 
+@pytest.mark.parametrize(
+    ("output", "shown", "lines"),
+    [
+        ("x\n" * 5_000, "x\n" * 5_000, 5_000),
+        ("x\n" * 3, "Exit code 1\nx\nx\nx", 3),
+        ("\ta\n\n\nb  \n", "\ta\n\n\nb  ", 4),
+        ("x", "max", 0),
+        ("a\nb\nc\n", "b\na", 1),
+    ],
+    ids=["alike", "after a line of the harness", "blank lines", "within a word", "not in order"],
+)
+def test_which_lines_stand_in_it_is_told_where_it_can_be(output: str, shown: str, lines: int, claude: Harness) -> None:
+    claude.tell("PostToolUse", **bash(), tool_response={"stdout": output, "stderr": ""})
+    claude.tell("PostToolBatch", **batch(bash(), shown))
+    ((view, _),) = claude.views()
+    assert view.lines_shown == lines
+
+
 def test_a_file_that_was_read_is_a_version_of_the_file(claude: Harness, tmp_path: Path) -> None:
     path = tmp_path / "numbers"
     path.write_text(LINES)
@@ -108,6 +126,7 @@ def test_what_no_longer_stands_in_the_file_is_kept_as_it_was_read(claude: Harnes
     [
         ([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}], {"part.0": b"one", "part.1": b"two"}),
         ([{"type": "image", "data": "aGk=", "mimeType": "image/png"}], {"part.0": b"hi"}),
+        ({"type": "image", "file": {"base64": "aGk=", "type": "image/png"}}, {"part.0": b"hi"}),
         ('{"a": [1, 2]}', {"part.0": b'{"a": [1, 2]}'}),
         ({"filenames": ["a", "b"], "numFiles": 2}, {"part.0": b"a\nb\n"}),
         ({"mode": "content", "content": "x:1\ny:2"}, {"part.0": b"x:1\ny:2"}),
