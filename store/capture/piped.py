@@ -47,7 +47,7 @@ def pump(fd: int, out: int | None, take: Callable[[bytes], None], writers: Colle
             data = os.read(fd, _READ_BYTES)
             if not data:
                 return Ended()
-            if out is not None and not _passed(out, data):
+            if out is not None and not pass_on(out, data):
                 take(data)
                 return _drained(fd, take)
             take(data)
@@ -73,8 +73,8 @@ def _drained(fd: int, take: Callable[[bytes], None]) -> Ended:
     return Ended(cut=True)
 
 
-def _passed(out: int, data: bytes) -> bool:
-    """Whether there is still somebody who reads."""
+def pass_on(out: int, data: bytes) -> bool:
+    """Write all of it; whether there is still somebody who reads."""
     view = memoryview(data)
     try:
         while view:
@@ -87,7 +87,7 @@ def _passed(out: int, data: bytes) -> bool:
 def relay(fd: int, out: int) -> None:
     """Pass on the rest, for whoever holds the pipe open; nothing of it is kept."""
     while data := os.read(fd, _READ_BYTES):
-        if not _passed(out, data):
+        if not pass_on(out, data):
             return
 
 

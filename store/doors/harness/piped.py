@@ -6,9 +6,10 @@ Whatever becomes of the store, what comes is passed on: nobody must notice that 
 import os
 from typing import TYPE_CHECKING
 
-from sightline.store.capture.piped import Ended, pump, relay, writers_of
+from sightline.store.capture.piped import Ended, pass_on, pump, relay, writers_of
 from sightline.store.doors.harness.mishaps import note_mishap
 from sightline.store.doors.harness.pending import Pending, recall
+from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 
 if TYPE_CHECKING:
     from sightline.store.capture.keeping import Keeper
@@ -45,7 +46,7 @@ class _Kept:
         self._pending = pending
         self._store: Store | None = None
         self._keeper: Keeper | None = None
-        self._held: list[bytes] = []  # as long as it may have to be printed
+        self._head = bytearray()  # in mode ``shape``, for when it has to be printed after all
         try:
             self._begin()
         except Exception as error:
@@ -54,8 +55,7 @@ class _Kept:
     def _begin(self) -> None:
         from sightline.store.audit.sessions import working_directory
         from sightline.store.capture.keeping import Keeper
-        from sightline.store.doors.harness.record import use_key
-        from sightline.store.doors.harness.who import session_of
+        from sightline.store.doors.harness.who import session_of, use_key
         from sightline.store.store import Store
 
         pending = self._pending
@@ -76,32 +76,29 @@ class _Kept:
     def take(self, data: bytes) -> None:
         """The next bytes."""
         if self._keeper is None:
-            self._unkept(data)
+            if self._pending.shape:
+                pass_on(1, data)
             return
+        if self._pending.shape:
+            self._head += data[: HARD_LIMIT_BYTES - len(self._head)]
         try:
             self._keeper.take("out", data)
         except Exception as error:
             self._failed(error)
-            self._unkept(data)
-
-    def _unkept(self, data: bytes) -> None:
-        if self._pending.shape:
-            os.write(1, data)
 
     def _failed(self, error: Exception) -> None:
         self._keeper = None
         note_mishap((*_WORDS, self._pending.use), error)
+        pass_on(1, bytes(self._head))
 
     def end(self, ended: Ended) -> None:
-        """All has come."""
+        """All has come. The store is left open: closing it takes longer than all else here, and the process ends."""
         if self._keeper is None or self._store is None:
             return
         try:
             self._seal(self._keeper, self._store, ended)
         except Exception as error:
             self._failed(error)
-        finally:
-            self._store.close()
 
     def _seal(self, keeper: "Keeper", store: "Store", ended: Ended) -> None:
         from sightline.store.capture.command import Unkept

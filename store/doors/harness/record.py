@@ -9,6 +9,7 @@ from typing import Any
 from sightline.store.audit.log import loggable
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.doors.harness.called import Called
+from sightline.store.doors.harness.who import use_key
 from sightline.store.records import Buffer, Session, Shown
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
@@ -23,17 +24,6 @@ _ARGUMENT_CHARACTERS = 500
 _PATIENCE_TURNS, _TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
 _CHARACTER_BYTES = 4  # at most, in UTF-8
 _MATCHED_BYTES = 1 << 21  # of a longer text it is not looked for which lines stand in it
-
-
-def use_key(session: str, use: str, *, unfiltered: bool = False) -> str:
-    """Under which a buffer is found again by the use of a tool that made it; empty for a use without an id.
-
-    Args:
-        session: name of the session.
-        use: the harness' id of the use.
-        unfiltered: whether the buffer has what went into the command's filters, and not what came of it.
-    """
-    return f"{session}:{use}{':unfiltered' * unfiltered}" if use else ""
 
 
 def keep(store: Store, session: Session, call: Called, title: str) -> Buffer | None:

@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 from hook_kit import Harness
 from sightline.store.audit.notes import ANYONE, list_notes, send_note, write_note
+from sightline.store.capture.piped import Ended
+from sightline.store.doors.harness import piped as piping
 from sightline.store.doors.harness.facts import HARNESSES, MODES, allow_rules
 from sightline.store.doors.harness.line import ENTRY, capture_program, hook_line, hook_words, read_line
 from sightline.store.doors.harness.opencode import plugin_text
+from sightline.store.doors.harness.pending import recall
 from sightline.store.doors.harness.who import session_of
 from sightline.store.store import Store
 
@@ -376,3 +379,18 @@ def test_in_mode_shape_the_agent_sees_our_view(claude: Harness) -> None:
 def test_in_mode_shape_what_is_short_is_what_it_was(claude: Harness) -> None:
     assert piped(claude, "echo hi", "shape")[1] == b"hi\n"
     assert piped(claude, "true", "shape")[1] == b""
+
+
+def test_in_mode_shape_what_can_no_longer_be_kept_is_printed(
+    claude: Harness, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewritten(claude, "seq 1 3", "shape")
+    pending = recall("use1")
+    assert pending
+    kept = piping._Kept(pending)
+    kept.take(b"1\n2\n")
+    monkeypatch.setattr(kept, "_seal", lambda *_: 1 / 0)
+    kept.take(b"3\n")
+    kept.end(Ended())
+    assert capfd.readouterr().out == "1\n2\n3\n"
+    assert "ZeroDivisionError" in (claude.root / "hooks.log").read_text()
