@@ -5,7 +5,7 @@ from typing import Any
 from sightline.store.doors.harness.called import Called, called_of, shown_text
 from sightline.store.doors.harness.facts import AFTER, BATCH, SHAPE, Facts
 from sightline.store.doors.harness.pending import Pending, forget, recall
-from sightline.store.doors.harness.record import find, keep, log_view, request_of
+from sightline.store.doors.harness.record import find, keep, log_view, request_of, tidy
 from sightline.store.doors.harness.talking import notes_answer
 from sightline.store.doors.harness.who import session_of
 from sightline.store.records import Buffer, Session, Shown
@@ -35,6 +35,7 @@ def after_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> di
         answer = replaced(store, session, facts, event, call, buffer, given)
     if answer is None and not any(hook.when == BATCH for hook in facts.hooks):
         _log(store, session, facts, call, buffer)
+    tidy(store)
     return answer or notes_answer(store, session, facts, event)
 
 

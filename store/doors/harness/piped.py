@@ -102,7 +102,6 @@ class _Kept:
 
     def _seal(self, keeper: "Keeper", store: "Store", ended: Ended) -> None:
         from sightline.store.capture.command import Unkept
-        from sightline.store.errors import StoreFailed
 
         told = ["merged" * self._pending.merged, _LEFT_BEHIND * ended.left_open]
         if ended.cut:
@@ -117,10 +116,3 @@ class _Kept:
             from sightline.store.doors.harness.shaping import print_view
 
             print_view(store, self._session, self._pending, kept)
-        elif not isinstance(kept, Unkept) and store.over_limits():
-            from sightline.store.audit.retention import enforce_limits
-
-            try:
-                enforce_limits(store)
-            except StoreFailed:
-                return  # the next call tells

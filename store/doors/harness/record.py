@@ -216,6 +216,16 @@ def log_view(
         truncated=buffer is not None and lines < buffer.lines,
     )
     record_view(store, session, shows, (Segment(text),) if text else ())
+    if buffer and buffer.kind == "file":
+        store.touch(buffer.name)  # any other was made for this view, and is the newest
+
+
+def tidy(store: Store) -> None:
+    """Let go of what is over the limits."""
+    if store.over_limits():
+        from sightline.store.audit.retention import enforce_limits
+
+        enforce_limits(store)
 
 
 def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterator[Shown]:

@@ -170,6 +170,14 @@ def test_nothing_is_kept_where_nothing_may_be(claude: Harness) -> None:
     assert claude.buffers() == []
 
 
+def test_what_hooks_keep_stays_within_the_limits(claude: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIGHTLINE_MAX_BUFFERS", "2")
+    for number in range(4):
+        claude.tell("PostToolUse", **bash(use=f"use{number}"), tool_response={"stdout": f"{number}\n", "stderr": ""})
+    left = [buffer for buffer in claude.buffers() if buffer.state != "evicted"]
+    assert [claude.content(buffer) for buffer in left] == [b"2\n", b"3\n"]
+
+
 # other harnesses: events as they were seen to give them
 
 
