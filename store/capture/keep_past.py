@@ -35,11 +35,11 @@ def keep_past(store: Store, call: PastCall, session: str) -> Buffer:
         reserve(store.layout, call.kind),
         call.kind,
         command.replace("\0", "\\x00"),
-        call.cwd.replace("\0", "\\x00"),
+        call.cwd,
         session,
         artifact=call.id,
         created=call.asked,
-        ended=max(call.answered, call.asked),
+        ended=call.answered,
     )
     settings = store.settings
     deposit = Deposit(

@@ -16,6 +16,7 @@ from sightline.store.audit.sessions import safe_name
 from sightline.store.audit.views import Shows
 from sightline.store.capture.importers.formats import Source, open_reading
 from sightline.store.capture.importers.past import Event, PastCall, PastSession
+from sightline.store.capture.importers.sane import sane_call, sane_session
 from sightline.store.capture.importers.transcript import NotReadable, Reading
 from sightline.store.capture.keep_past import clipped, keep_past
 from sightline.store.config import Settings
@@ -34,6 +35,7 @@ TOLD_TROUBLES = 1_000
 """Records that could not be read, of which it is told where they stand; more are counted."""
 
 _WRITERS = 2  # making files is most of the work, and the system does it beside us
+_KNOWN_SESSIONS = 100
 _BATCH_CALLS = 512
 _BATCH_BYTES = 8 << 20
 _ARGUMENT_CHARACTERS = 4096
@@ -116,6 +118,7 @@ class Importer:
         self._ledger = Ledger(store.layout, durable=store.settings.durable)
         self._known: dict[str, Known] = {}
         self._sessions: dict[str, Session] = {}
+        self._met: dict[PastSession, Session] = {}
         self._touched: set[str] = set()
         self._captures: dict[str, bool] = {}
         self._batch: list[tuple[PastCall, Session]] = []
@@ -189,6 +192,10 @@ class Importer:
                     self._read(reading.position - at)
                     at = reading.position
         self._flush()
+        if len(self._known) > _KNOWN_SESSIONS:  # what their logs know is read again where it is needed
+            self._known.clear()
+            self._sessions.clear()
+            self._met.clear()
         self._read(reading.position - at)
         if ended or not reading.waiting:
             self._ledger.put(source, self._silent)
@@ -202,7 +209,8 @@ class Importer:
             self._count(**{"unknown" if event.unknown else "damaged": 1})
             self._tell(source, event.line, event.text)
             return
-        session = self._session(event.session)
+        event = sane_call(event, source.written)
+        session = self._session(event.session, source.written)
         known = self._known[session.name]
         if event.id in known.imported or (event.use and event.use in known.uses) or event.id in self._silent:
             self._count(known=1)
@@ -224,8 +232,11 @@ class Importer:
             if len(self._batch) >= _BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
 
-    def _session(self, past: PastSession) -> Session:
+    def _session(self, past: PastSession, written: float) -> Session:
         """The session's record; what its log knows is read when it is first met."""
+        if past in self._met:
+            return self._met[past]
+        met, past = past, sane_session(past, written)
         own = f"{past.harness}-{past.id}"
         name = safe_name(f"{own}-{past.agent}" if past.agent else own)
         session = self._sessions.get(name)
@@ -233,21 +244,22 @@ class Importer:
             session = Session(
                 name=name,
                 harness=past.harness,
-                harness_id=storable(past.id),
-                client=storable(past.client),
-                cwd=storable(past.cwd),
+                harness_id=past.id,
+                client=past.client,
+                cwd=past.cwd,
                 started=past.started,
             )
             self._sessions[name] = session
             self._known[name] = known_calls(self._store, {name, safe_name(own)})
             self._known[name].imported.update(self._store.index.artifacts(name))
+        self._met[met] = session
         return session
 
     def _may_capture(self, cwd: str) -> bool:
         if not self._store.settings.capture_off:
             return True
         if cwd not in self._captures:
-            self._captures[cwd] = self._store.settings.captures(cwd.replace("\0", ""))
+            self._captures[cwd] = self._store.settings.captures(cwd)
         return self._captures[cwd]
 
     def _flush(self) -> None:

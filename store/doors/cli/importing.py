@@ -47,7 +47,7 @@ def main(name: str, words: list[str]) -> int:
             _clear_bar()
         _tell(importer, as_json=given.json)
         if given.follow:
-            _follow(importer, paths)
+            _follow(importer, paths, as_json=given.json)
     return 0
 
 
@@ -151,13 +151,16 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _follow(importer: Importer, paths: Iterable[str]) -> None:
+def _follow(importer: Importer, paths: Iterable[str], *, as_json: bool) -> None:
     from sightline.store.tools.follow_past import Follower
 
     def told(came: int) -> None:
-        write_out(f"{_counted(came, 'call')} imported\n")
+        if as_json:
+            print_json({"calls": came})
+        else:
+            write_out(f"{_counted(came, 'call')} imported\n")
 
     try:
         Follower(importer, paths).follow(threading.Event(), told)
     except KeyboardInterrupt:
-        write_out(summary(importer.counts) + "\n")
+        _tell(importer, as_json=as_json)

@@ -258,3 +258,24 @@ def test_a_damaged_part_of_a_database_keeps_no_other_from_coming(imported: Impor
     assert importer.counts.calls == 8
     assert importer.counts.damaged == 1
     assert "prt_" in importer.troubles[0].text
+
+
+def test_numbers_that_no_table_holds_are_left_out(store: Store, imported: Import, tmp_path: Path) -> None:
+    stamp = "2026-01-01T00:00:00Z"
+    call = {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "x"}', "call_id": "c" * 5000}
+    item = {"type": "CommandExecution", "id": "c" * 5000, "aggregated_output": "x", "exit_code": 10**30}
+    shown = {"type": "function_call_output", "call_id": "c" * 5000, "output": "x"}
+    path = write_lines(
+        tmp_path / "rollout.jsonl",
+        {"timestamp": stamp, "type": "session_meta", "payload": {"id": "i" * 9000, "cwd": "/" + "d" * 9000}},
+        {"timestamp": stamp, "type": "response_item", "payload": call},
+        {"timestamp": stamp, "type": "event_msg", "payload": {"type": "item_completed", "item": item}},
+        {"timestamp": "0001-01-01T00:00:00Z", "type": "response_item", "payload": shown},
+    )
+    assert imported(path).counts.calls == 1
+    (buffer,) = buffers(store)
+    assert buffer.exit_code is None
+    assert buffer.ended == buffer.created == 1767225600.0
+    assert max(len(buffer.artifact), len(buffer.session)) <= 200
+    Path(store.layout.imports).unlink()
+    assert imported(path).counts.known == 1
