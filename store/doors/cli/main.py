@@ -43,6 +43,8 @@ COMMANDS = {
     "mcp": _Command("mcp", "serve an agent's client over MCP"),
     "proxy": _Command("proxy", "stand in front of an MCP server and keep its large results"),
     "hook": _Command("hook", "answer an event of an agent's harness, as its settings have it do"),
+    "install": _Command("install", "tell an agent's harness of us: MCP server and hooks"),
+    "uninstall": _Command("install", "take that back"),
     "serve": _Command("serve", "open the inspector in a browser"),
     "demo": _Command("demo", "make a demo store and look around in it"),
 }

@@ -18,7 +18,7 @@ from sightline.store.tools.files import file_fields
 from sightline.store.tools.printing import printable
 from sightline.store.tools.reply import Render, Reply, deliver, error_reply
 
-_DIM, _RED, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[0m"
+_DIM, _RED, _GREEN, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
 _ACTING = re.compile(
     r"(\x1b\[(?:2|31|0)m)"  # our own
@@ -229,6 +229,11 @@ def dim(text: str, fd: int = 2) -> str:
 def red(text: str, fd: int = 1) -> str:
     """Text that alarms, on a terminal that shows it so."""
     return f"{_RED}{text}{_PLAIN}" if _styled(fd) else text
+
+
+def green(text: str, fd: int = 1) -> str:
+    """Text that is new, on a terminal that shows it so."""
+    return f"{_GREEN}{text}{_PLAIN}" if _styled(fd) else text
 
 
 def _styled(fd: int) -> bool:

@@ -1,0 +1,205 @@
+"""``sightline install`` and ``sightline uninstall``: what an agent's harness is told of us, shown as a diff."""
+
+import difflib
+import os
+from typing import Any
+
+from sightline.store.config import default_root
+from sightline.store.disk.layout import Layout
+from sightline.store.doors.cli.arguments import Parser, parser
+from sightline.store.doors.cli.output import dim, green, print_json, red, write_out
+from sightline.store.doors.harness.facts import DEFAULT_MODE, HARNESSES, MODES
+from sightline.store.doors.harness.install.installing import Done, install, uninstall
+from sightline.store.doors.harness.install.places import PROJECT, SCOPES, USER, Places, Where, places_of
+from sightline.store.doors.harness.install.records import Record
+from sightline.store.doors.harness.install.status import status_of
+from sightline.store.doors.harness.install.wanted import hints_for, targets_of
+from sightline.store.errors import UsageError
+from sightline.store.tools.printing import printable
+
+_MODES = (
+    "record: hooks look on; keep: what commands write is kept whole, and the agent sees what it always saw; "
+    "shape: it sees our views"
+)
+
+
+def main(name: str, words: list[str]) -> int:
+    """Run the command line; its exit code."""
+    return _uninstall(name, words) if name == "uninstall" else _install(name, words)
+
+
+def _install(name: str, words: list[str]) -> int:
+    made = _parser(
+        name,
+        "Tell a harness of us: the MCP server and the hooks go into its settings, and everything else in them stays as "
+        "it is. The change is shown as a diff, the files are kept as they were, and `sightline uninstall` brings them "
+        "back. Again, it changes nothing. " + _MODES[0].upper() + _MODES[1:] + ".",
+        example="sightline install claude-code --mode shape",
+    )
+    made.add_argument("--mode", default="", metavar="M", help=f"{', '.join(MODES)} (the installed one, else keep)")
+    made.add_argument(
+        "--plugin", default="", metavar="DIR", help="claude-code: make a plugin in DIR instead (mode record)"
+    )
+    given = _checked(made.parse_args(words))
+    if given.mode and given.mode not in MODES:
+        raise UsageError(f"--mode does not know {given.mode!r}", f"it is one of {', '.join(MODES)}")
+    if given.plugin:
+        return _plugin(given)
+    places = _places(given)
+    root = told_root()
+    mode = given.mode or status_of(given.harness, places, root).mode or DEFAULT_MODE
+    done = install(targets_of(given.harness, mode, places, root), _record(given, places), dry_run=given.dry_run)
+    if given.json:
+        print_json(_data(given, done, mode))
+        return 0
+    _show(done)
+    _tell_installed(given, done, mode)
+    return 0
+
+
+def _uninstall(name: str, words: list[str]) -> int:
+    made = _parser(
+        name,
+        "Take out of a harness' settings what `sightline install` put in: they are what they were before, with "
+        "whatever has been changed in them since.",
+        example="sightline uninstall claude-code",
+    )
+    given = _checked(made.parse_args(words))
+    places = _places(given)
+    targets = targets_of(given.harness, DEFAULT_MODE, places, told_root())
+    done = uninstall(targets, _record(given, places), dry_run=given.dry_run)
+    if given.json:
+        print_json(_data(given, done, ""))
+        return 0
+    _show(done)
+    changed = any(one.change.changes for one in done)
+    what = ("would be removed" if given.dry_run else "removed") if changed else "there was nothing to remove"
+    write_out(f"{_titled(given)}: {what}\n")
+    return 0
+
+
+def told_root() -> str:
+    """The store's root where variables say where it is: harnesses start servers without them; else empty."""
+    root = default_root()
+    return root if root != default_root({}) else ""
+
+
+def here() -> Where:
+    """The person's home, and the current folder as the project."""
+    return Where(os.path.expanduser("~"), os.getcwd(), os.environ)
+
+
+def _parser(name: str, description: str, example: str) -> Parser:
+    made = parser(name, description, example=example)
+    made.add_argument("harness", metavar="HARNESS", help=", ".join(HARNESSES))
+    made.add_argument("--scope", default=USER, metavar="S", help="user, or project: the current folder only")
+    made.add_argument("--dry-run", action="store_true", help="show the change and make none")
+    return made
+
+
+def _checked(given: Any) -> Any:
+    if given.harness not in HARNESSES:
+        raise UsageError(f"no harness {given.harness!r} is known", f"it is one of {', '.join(HARNESSES)}")
+    if given.scope not in SCOPES:
+        raise UsageError(f"--scope does not know {given.scope!r}", f"it is one of {', '.join(SCOPES)}")
+    return given
+
+
+def _places(given: Any) -> Places:
+    return places_of(given.harness, given.scope, here())
+
+
+def _record(given: Any, places: Places) -> Record:
+    layout = Layout(default_root())
+    if not given.dry_run:
+        layout.ensure()
+    return Record(layout.root, f"{given.harness}-{given.scope}", places.all)
+
+
+def _plugin(given: Any) -> int:
+    # Loaded here only: most installations go into settings.
+    from sightline.store.doors.harness.install.plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
+
+    if given.harness != "claude-code" or given.scope != USER:
+        raise UsageError("--plugin goes with claude-code alone", "leave --scope out; a plugin is where you put it")
+    mode = given.mode or DEFAULT_PLUGIN_MODE
+    done = make_plugin(os.path.abspath(given.plugin), mode, told_root(), dry_run=given.dry_run)
+    if given.json:
+        print_json(_data(given, done, mode))
+        return 0
+    _show(done)
+    write_out(f"Claude Code plugin, mode {mode}; try it: claude --plugin-dir {given.plugin}\n")
+    for rule in rules_to_add(mode):
+        write_out(f"· a plugin cannot bring this rule along; add it in /permissions: {rule}\n")
+    return 0
+
+
+def _show(done: list[Done]) -> None:
+    for one in done:
+        write_out("".join(map(_styled, _diff(one))))
+
+
+def _diff(done: Done) -> list[str]:
+    """The lines of a file's change, without line ends."""
+    before, after = ((data or b"").decode().splitlines() for data in (done.change.found.data, done.change.after))
+    name = printable(_short(done.change.found.path))
+    old = name if done.change.found.data is not None else "/dev/null"
+    new = name if done.change.after is not None else "/dev/null"
+    return list(difflib.unified_diff(before, after, old, new, lineterm=""))
+
+
+def _styled(line: str) -> str:
+    text = printable(line.replace("\t", "    "))
+    if line.startswith("+"):
+        return green(text) + "\n"
+    if line.startswith("-"):
+        return red(text) + "\n"
+    return dim(text, fd=1) + "\n" if line.startswith("@@") else text + "\n"
+
+
+def _tell_installed(given: Any, done: list[Done], mode: str) -> None:
+    facts = HARNESSES[given.harness]
+    with_mode = f", mode {mode}" if facts.hooks else ""
+    changed = [one for one in done if one.change.changes]
+    if not changed:
+        write_out(f"{_titled(given)}{with_mode}: everything is there already\n")
+        return
+    write_out(
+        f"{_titled(given)}{with_mode}: {'this would be' if given.dry_run else ''} installed\n".replace(":  ", ": ")
+    )
+    for one in changed:
+        if one.backup:
+            write_out(f"  {_short(one.change.found.path)} as it was: {_short(one.backup)}\n")
+    missing = (f"{facts.title}: {facts.missing}",) if facts.missing else ()
+    for hint in (*hints_for(given.harness, given.scope), *missing):
+        write_out(f"· {hint}\n")
+    if not given.dry_run:
+        write_out("`sightline doctor` tries it; sessions that are running do not know of it yet\n")
+
+
+def _titled(given: Any) -> str:
+    return f"{HARNESSES[given.harness].title}, {'this folder' if given.scope == PROJECT else 'user'}"
+
+
+def _short(path: str) -> str:
+    home = os.path.expanduser("~")
+    return "~" + path[len(home) :] if path.startswith(home + "/") else path
+
+
+def _data(given: Any, done: list[Done], mode: str) -> dict[str, Any]:
+    files = [
+        {
+            "path": one.change.found.path,
+            "changed": one.change.changes,
+            "backup": one.backup or None,
+            "diff": "\n".join(_diff(one)),
+        }
+        for one in done
+    ]
+    return {
+        "harness": given.harness,
+        "scope": given.scope,
+        "mode": mode or None,
+        "dry_run": given.dry_run,
+        "files": files,
+    }

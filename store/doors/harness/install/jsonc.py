@@ -1,0 +1,148 @@
+"""JSON as settings files have it, with comments and trailing commas; every value knows where it stands in the text."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*[\s\S]*?\*/)*")
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
+_OTHER = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\b")
+_DEEPEST = 200  # levels; settings have ten
+
+
+class NotJson(ValueError):
+    """The text is no JSON.
+
+    Attributes:
+        what: what is wrong.
+        line: where, from 1.
+        column: likewise.
+    """
+
+    def __init__(self, what: str, text: str, offset: int) -> None:
+        self.what = what
+        self.line = text.count("\n", 0, offset) + 1
+        self.column = offset - (text.rfind("\n", 0, offset) + 1) + 1
+        super().__init__(f"line {self.line}, column {self.column}: {what}")
+
+
+class Node(NamedTuple):
+    """A value, and where it stands.
+
+    Attributes:
+        kind: ``object``, ``array`` or ``scalar``.
+        start: offset of its first character.
+        end: offset behind its last one.
+        value: the value of a scalar.
+        items: what a container holds.
+    """
+
+    kind: str
+    start: int
+    end: int
+    value: Any = None
+    items: tuple["Item", ...] = ()
+
+    def at(self, key: str) -> "Item | None":
+        """The member of an object with this name: the last, as every reader takes it."""
+        return next((item for item in reversed(self.items) if item.key == key), None)
+
+
+class Item(NamedTuple):
+    """An object's member, or an array's element.
+
+    Attributes:
+        key: its name; empty in an array.
+        start: offset of its name, else of its value.
+        node: its value.
+        comma: offset of the comma behind it; -1 where there is none.
+    """
+
+    key: str
+    start: int
+    node: Node
+    comma: int
+
+
+def parse(text: str) -> Node:
+    """The value that a text holds. Raises NotJson."""
+    start = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    node = _value(text, start, 0)
+    if (rest := _skip(text, node.end)) != len(text):
+        raise NotJson("something follows the value", text, rest)
+    return node
+
+
+def plain(node: Node) -> Any:
+    """What it holds, without places."""
+    if node.kind == "object":
+        return {item.key: plain(item.node) for item in node.items}
+    if node.kind == "array":
+        return [plain(item.node) for item in node.items]
+    return node.value
+
+
+def find(node: Node, keys: tuple[str, ...]) -> Node | None:
+    """The value below objects by these names; None where there is none."""
+    for key in keys:
+        item = node.at(key) if node.kind == "object" else None
+        if item is None:
+            return None
+        node = item.node
+    return node
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def _value(text: str, at: int, depth: int) -> Node:
+    if depth > _DEEPEST:
+        raise NotJson(f"it is nested deeper than {_DEEPEST} levels", text, at)
+    opening = text[at : at + 1]
+    if opening == "{":
+        return _container(text, at, depth, "object", "}")
+    if opening == "[":
+        return _container(text, at, depth, "array", "]")
+    found = _STRING.match(text, at) if opening == '"' else _OTHER.match(text, at)
+    if not found:
+        what = "a value is missing" if opening in ("", ",", "}", "]") else f"{opening!r} does not begin a value"
+        raise NotJson(what, text, at)
+    return Node("scalar", at, found.end(), _scalar(text, found))
+
+
+def _scalar(text: str, found: re.Match[str]) -> Any:
+    try:
+        return json.loads(found.group())
+    except ValueError as error:
+        raise NotJson("a value is written wrongly", text, found.start()) from error
+
+
+def _container(text: str, start: int, depth: int, kind: str, closing: str) -> Node:
+    items: list[Item] = []
+    at = _skip(text, start + 1)
+    while text[at : at + 1] != closing:
+        if items and items[-1].comma < 0:
+            raise NotJson(f"a comma or {closing!r} is missing", text, at)
+        begin, key = at, ""
+        if kind == "object":
+            key, at = _key(text, at)
+        node = _value(text, at, depth + 1)
+        at = _skip(text, node.end)
+        comma = at if text[at : at + 1] == "," else -1
+        items.append(Item(key, begin, node, comma))
+        if comma >= 0:
+            at = _skip(text, at + 1)
+    return Node(kind, start, at + 1, items=tuple(items))
+
+
+def _key(text: str, at: int) -> tuple[str, int]:
+    """A member's name, and where its value begins."""
+    found = _STRING.match(text, at)
+    if not found:
+        raise NotJson("a name in double quotes is missing", text, at)
+    colon = _skip(text, found.end())
+    if text[colon : colon + 1] != ":":
+        raise NotJson("a colon is missing", text, colon)
+    return str(_scalar(text, found)), _skip(text, colon + 1)

@@ -1,0 +1,132 @@
+"""What each harness' settings are to have from us: the MCP server, the hooks of a mode, and the rules they need."""
+
+import shlex
+import sys
+from typing import Any, NamedTuple
+
+from sightline.store.doors.harness.facts import HARNESSES, allow_rules
+from sightline.store.doors.harness.install.content import Add, Content, Put
+from sightline.store.doors.harness.install.places import PROJECT, Places
+from sightline.store.doors.harness.install.recognise import MODULE, is_ours
+from sightline.store.doors.harness.line import capture_program, hook_line
+
+NAME = "sightline"
+"""Of the server, in every harness."""
+
+SERVER_WORDS = (sys.executable, "-E", "-P", "-m", MODULE, "mcp")
+"""The interpreter by its whole path, since harnesses start servers with a PATH of their own; ``-E`` and ``-P`` keep out
+what a project has in ``PYTHONPATH`` or beside it."""
+
+_SERVERS = {
+    "claude-code": ("mcpServers",),
+    "codex": ("mcp_servers",),
+    "gemini": ("mcpServers",),
+    "opencode": ("mcp",),
+    "cursor": ("mcpServers",),
+    "vscode": ("servers",),
+}
+_HINTS = {
+    "claude-code": (
+        "to let it read outputs without asking, allow mcp__sightline__read_output and mcp__sightline__query in "
+        "/permissions",
+    ),
+    "codex": (
+        "Codex runs hooks only once you trust them: type /hooks in it",
+        'default_tools_approval_mode = "approve" below [mcp_servers.sightline] lets run_command run without asking; '
+        "its commands then stand outside of Codex' sandbox",
+        "of a model that Codex does not know it shows 12,000 bytes of a result; tool_output_token_limit = 10000 at the "
+        "top of config.toml makes that 40,000",
+    ),
+}
+_PROJECT_HINTS = {
+    "claude-code": ("Claude Code asks once whether the server of this folder may be started",),
+    "codex": ("Codex reads .codex/ only in folders that you trust",),
+    "gemini": ("Gemini CLI reads .gemini/ only in folders that you trust",),
+}
+_PATHS_HINT = "these files name paths of this machine: keep them out of version control"
+
+
+class Target(NamedTuple):
+    """A file, and what it is to have.
+
+    Attributes:
+        path: where it lies.
+        content: what it is to have.
+    """
+
+    path: str
+    content: Content
+
+
+def targets_of(harness: str, mode: str, places: Places, root: str) -> list[Target]:
+    """What a harness' files are to have.
+
+    Args:
+        harness: its name.
+        mode: one of MODES.
+        places: where they lie.
+        root: the store's root where it is not the usual one, for which servers and hooks are given it; else empty.
+    """
+    servers = Put((*_SERVERS[harness], NAME), server_entry(harness, root))
+    if not places.hooks:
+        return [Target(places.servers, Content("json", is_ours, (servers,)))]
+    hooks = hooks_content(harness, mode, root)
+    if places.hooks == places.servers:
+        return [Target(places.servers, hooks._replace(puts=(servers,)))]
+    form = "toml" if harness == "codex" else "json"
+    return [Target(places.servers, Content(form, is_ours, (servers,))), Target(places.hooks, hooks)]
+
+
+def server_entry(harness: str, root: str) -> dict[str, Any]:
+    """The MCP server as a harness' settings have it."""
+    program, *arguments = SERVER_WORDS
+    environment = {"SIGHTLINE_HOME": root} if root else {}
+    if harness == "opencode":
+        told = {"environment": environment} if environment else {}
+        return {"type": "local", "command": [program, *arguments], **told, "enabled": True}
+    entry: dict[str, Any] = {"command": program, "args": arguments}
+    if harness in ("claude-code", "vscode"):
+        entry = {"type": "stdio", **entry}
+    if environment:
+        entry["env"] = environment
+    if harness == "codex":
+        entry["required"] = True  # without it, Codex begins without a server that takes longer than a second to start
+    return entry
+
+
+def hooks_content(harness: str, mode: str, root: str) -> Content:
+    """The hooks of a mode, and the rules that they need."""
+    facts = HARNESSES[harness]
+    adds = [
+        Add(("hooks", hook.event), _hook(harness, hook.event, hook.matcher, mode, root))
+        for hook in facts.hooks
+        if mode in hook.modes
+    ]
+    sweeps: tuple[tuple[str, ...], ...] = (("hooks",),)
+    own, *shared = allow_rules(harness, capture_program()) or ("",)
+    if own:
+        allow = ("permissions", "allow")
+        sweeps = (*sweeps, allow)
+        if any(hook.when == "before" and mode in hook.modes for hook in facts.hooks):
+            adds += [Add(allow, own), *(Add(allow, rule, shared=True) for rule in shared)]
+    fills = ((("version",), 1),) if harness == "cursor" else ()
+    return Content("json", is_ours, adds=tuple(adds), sweeps=sweeps, fills=fills)
+
+
+def hints_for(harness: str, scope: str) -> tuple[str, ...]:
+    """What a person should know or do beside, in sentences."""
+    told = _HINTS.get(harness, ())
+    if scope == PROJECT:
+        told = (*told, *_PROJECT_HINTS.get(harness, ()), _PATHS_HINT)
+    return told
+
+
+def _hook(harness: str, event: str, matcher: str, mode: str, root: str) -> dict[str, Any]:
+    command = (f"SIGHTLINE_HOME={shlex.quote(root)} " if root else "") + hook_line(harness, event, mode)
+    timeout = HARNESSES[harness].timeout
+    limit = {"timeout": timeout} if timeout else {}
+    if harness == "cursor":  # its lists hold the commands themselves
+        return {"command": command, **limit}
+    named = {"name": f"sightline-{event}"} if harness == "gemini" else {}
+    entry = {"type": "command", **named, "command": command, **limit}
+    return {**({"matcher": matcher} if matcher else {}), "hooks": [entry]}

@@ -1,0 +1,262 @@
+"""``sightline install`` and ``uninstall`` as a person calls them: files found, changed, kept and brought back."""
+
+import json
+import os
+import stat
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sightline.store.doors.harness.facts import HARNESSES
+from sightline.store.doors.harness.install import files, installing
+from sightline.store.doors.harness.install.errors import SettingsBusy, SettingsReadOnly
+from sightline.store.doors.harness.install.places import Where, places_of
+from sightline.store.doors.harness.install.records import Record
+from sightline.store.doors.harness.install.wanted import targets_of
+
+SETTINGS = (
+    '{\n  // mine\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]},\n}\n'
+)
+
+
+def _tree(cli: Any) -> dict[str, bytes]:
+    """Every file outside of the store."""
+    return {
+        str(path.relative_to(cli.folder)): path.read_bytes()
+        for path in sorted(cli.folder.rglob("*"))
+        if path.is_file() and cli.home not in path.parents
+    }
+
+
+def _write(cli: Any, name: str, text: str) -> Path:
+    path = cli.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return Path(path)
+
+
+@pytest.fixture
+def settings(cli: Any) -> Path:
+    """Settings of Claude Code that a person wrote."""
+    return _write(cli, ".claude/settings.json", SETTINGS)
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_installing_twice_changes_nothing_and_uninstalling_leaves_nothing(cli: Any, harness: str, scope: str) -> None:
+    first = cli("install", harness, "--scope", scope)
+    assert first.code == 0, first.err
+    assert "+" in first.out
+    tree = _tree(cli)
+    assert tree
+    again = cli("install", harness, "--scope", scope)
+    assert again.out.endswith("everything is there already\n")
+    assert _tree(cli) == tree
+    assert cli("uninstall", harness, "--scope", scope).out.endswith("removed\n")
+    assert not _tree(cli)
+    assert [path for path in cli.folder.iterdir() if path != cli.home] == []
+    assert cli("uninstall", harness, "--scope", scope).out.endswith("there was nothing to remove\n")
+
+
+def test_what_was_there_stays_is_backed_up_and_comes_back_to_the_byte(cli: Any, settings: Path) -> None:
+    settings.chmod(0o640)
+    done = cli("install", "claude-code", "--json").data
+    entry = next(file for file in done["files"] if file["path"] == str(settings))
+    assert Path(entry["backup"]).read_text() == SETTINGS
+    assert stat.S_IMODE(Path(entry["backup"]).stat().st_mode) == 0o600
+    assert "// mine" in settings.read_text()
+    assert "beep" in settings.read_text()
+    assert stat.S_IMODE(settings.stat().st_mode) == 0o640
+    cli("uninstall", "claude-code")
+    assert settings.read_text() == SETTINGS
+    assert stat.S_IMODE(settings.stat().st_mode) == 0o640
+
+
+def test_modes_follow_each_other_and_the_way_back_is_the_same(cli: Any, settings: Path) -> None:
+    for mode in ("record", "shape", "keep"):
+        cli("install", "claude-code", "--mode", mode)
+        assert settings.read_text().count(f"--mode {mode}") == settings.read_text().count("--mode ")
+    assert cli("install", "claude-code").out.endswith("everything is there already\n"), "the mode stays"
+    cli("uninstall", "claude-code")
+    assert settings.read_text() == SETTINGS
+
+
+def test_later_edits_survive_a_change_of_mode_and_the_uninstalling(cli: Any, settings: Path) -> None:
+    cli("install", "claude-code")
+    settings.write_text(settings.read_text().replace('"opus"', '"haiku" /* cheap */'))
+    cli("install", "claude-code", "--mode", "shape")
+    assert "--mode keep" not in settings.read_text()
+    settings.write_text(settings.read_text().replace('"beep"', '"beep twice"'))
+    cli("uninstall", "claude-code")
+    assert settings.read_text() == SETTINGS.replace('"opus"', '"haiku" /* cheap */').replace('"beep"', '"beep twice"')
+
+
+def test_uninstalling_works_where_the_store_has_forgotten(cli: Any, settings: Path) -> None:
+    cli("install", "claude-code")
+    ran = cli("uninstall", "claude-code", SIGHTLINE_HOME=str(cli.folder / "a store too"))
+    assert ran.code == 0
+    assert "sightline" not in settings.read_text()
+    assert "beep" in settings.read_text()
+
+
+def test_a_dry_run_shows_all_and_writes_nothing(cli: Any, settings: Path) -> None:
+    ran = cli("install", "claude-code", "--dry-run")
+    assert ran.code == 0
+    assert "+++ ~/.claude/settings.json" in ran.out
+    assert "this would be installed" in ran.out
+    assert _tree(cli) == {".claude/settings.json": SETTINGS.encode()}
+    assert not cli.home.exists()
+
+
+def test_the_server_is_started_by_this_interpreter_and_told_of_this_store(cli: Any) -> None:
+    cli("install", "codex")
+    (server,) = tomllib.loads((cli.folder / ".codex/config.toml").read_text())["mcp_servers"].values()
+    assert server["command"] == sys.executable
+    assert server["required"] is True
+    assert server["env"] == {"SIGHTLINE_HOME": str(cli.home)}
+    commands = [
+        hook["command"]
+        for groups in json.loads((cli.folder / ".codex/hooks.json").read_text())["hooks"].values()
+        for group in groups
+        for hook in group["hooks"]
+    ]
+    assert commands
+    assert all(command.startswith(f"SIGHTLINE_HOME='{cli.home}' {sys.executable} ") for command in commands)
+
+
+def test_other_places_that_harnesses_are_told_of_are_used(cli: Any) -> None:
+    elsewhere = str(cli.folder / "else")
+    cli("install", "claude-code", CLAUDE_CONFIG_DIR=elsewhere)
+    cli("install", "codex", CODEX_HOME=elsewhere)
+    assert set(_tree(cli)) == {
+        f"else/{name}" for name in (".claude.json", "settings.json", "config.toml", "hooks.json")
+    }
+
+
+def test_links_stay_and_what_they_point_to_is_changed(cli: Any) -> None:
+    dotfiles = _write(cli, "dotfiles/settings.json", SETTINGS)
+    link = cli.folder / ".claude" / "settings.json"
+    link.parent.mkdir()
+    link.symlink_to("../dotfiles/settings.json")
+    cli("install", "claude-code")
+    assert link.is_symlink()
+    assert "PostToolUse" in dotfiles.read_text()
+    cli("uninstall", "claude-code")
+    assert link.is_symlink()
+    assert dotfiles.read_text() == SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (".claude.json", '{"mcpServers": {', ".claude.json is not JSON: line 1, column 17"),
+        (".claude/settings.json", '{"hooks": []}', "settings.json: hooks is no object"),
+        (".claude.json", "[]", ".claude.json: the whole is no object"),
+    ],
+)
+def test_settings_that_are_no_settings_are_named_and_nothing_is_written(
+    cli: Any, name: str, text: str, told: str
+) -> None:
+    _write(cli, name, text)
+    ran = cli("install", "claude-code")
+    assert ran.code == 1
+    assert told in ran.err
+    assert "nothing was changed" in ran.err
+    assert _tree(cli) == {name: text.encode()}
+
+
+def test_settings_in_another_encoding_are_left_alone(cli: Any, settings: Path) -> None:
+    settings.write_bytes('{"a": "é"}'.encode("latin-1"))
+    ran = cli("install", "claude-code")
+    assert ran.code == 1
+    assert "is not UTF-8" in ran.err
+    assert settings.read_bytes() == '{"a": "é"}'.encode("latin-1")
+
+
+@pytest.mark.parametrize("kind", ["folder", "loop", "fifo"])
+def test_what_is_no_file_is_told(cli: Any, kind: str) -> None:
+    path = cli.folder / ".claude.json"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "loop":
+        path.symlink_to(".claude.json")
+    else:
+        os.mkfifo(path)
+    ran = cli("install", "claude-code")
+    assert ran.code == 1
+    assert str(path) in ran.err
+    assert not (cli.folder / ".claude").exists()
+
+
+def test_read_only_settings_are_not_written(cli: Any, settings: Path) -> None:
+    settings.chmod(0o444)
+    ran = cli("install", "claude-code")
+    assert ran.code == 1
+    assert "is read-only" in ran.err
+    assert "--dry-run" in ran.err
+    assert _tree(cli) == {".claude/settings.json": SETTINGS.encode()}
+    assert cli("install", "claude-code", "--dry-run").code == 1
+
+
+def _targets(folder: Path) -> tuple[list[Any], Record]:
+    places = places_of("claude-code", "user", Where(str(folder), str(folder), {}))
+    return targets_of("claude-code", "keep", places, ""), Record(str(folder / "root"), "claude-code-user", places.all)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "root").mkdir()
+    (tmp_path / ".claude.json").write_text("{}")
+    return tmp_path
+
+
+def test_an_edit_at_the_same_moment_wins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claude Code writes this file itself, again and again."""
+    check = files.check_writable
+
+    def meanwhile(found: files.Found) -> None:
+        check(found)
+        (folder / ".claude.json").write_text('{"their": 1}')
+
+    monkeypatch.setattr(installing, "check_writable", meanwhile)
+    with pytest.raises(SettingsBusy, match="changed by someone else"):
+        installing.install(*_targets(folder))
+    assert (folder / ".claude.json").read_text() == '{"their": 1}'
+    assert not list(folder.rglob("*.tmp"))
+
+
+def test_where_one_file_cannot_be_written_the_others_are_taken_back(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = os.replace
+
+    def full(source: str, target: str) -> None:
+        if target.endswith("settings.json"):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(SettingsReadOnly, match="No space left"):
+        installing.install(*_targets(folder))
+    assert (folder / ".claude.json").read_text() == "{}"
+    assert not list(folder.rglob("*.tmp"))
+    monkeypatch.undo()
+    installing.uninstall(*_targets(folder))
+    assert (folder / ".claude.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("install", "emacs"), "claude-code, codex"),
+        (("install", "codex", "--mode", "all"), "record, keep, shape"),
+        (("uninstall", "codex", "--scope", "team"), "user, project"),
+        (("install", "codex", "--plugin", "x"), "--plugin goes with claude-code"),
+    ],
+)
+def test_a_wrong_word_is_told_with_those_that_are_right(cli: Any, words: tuple[str, ...], told: str) -> None:
+    ran = cli(*words)
+    assert ran.code == 2
+    assert told in ran.err

@@ -1,0 +1,117 @@
+"""What a file is to have from us, beside what a person has in it, before and since."""
+
+import json
+from typing import Any
+
+import pytest
+from sightline.store.doors.harness.facts import HARNESSES, KEEP, MODES, RECORD, SHAPE
+from sightline.store.doors.harness.install.content import Undo, of_ours, with_ours, without_ours
+from sightline.store.doors.harness.install.jsonc import parse, plain
+from sightline.store.doors.harness.install.places import SCOPES, Where, places_of
+from sightline.store.doors.harness.install.wanted import Target, targets_of
+
+WHERE = Where("/h", "/p", {})
+THEIRS = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "/their/hook"}]}'
+
+
+def _target(harness: str, mode: str = KEEP, *, which: int = -1) -> Target:
+    return targets_of(harness, mode, places_of(harness, "user", WHERE), "")[which]
+
+
+def _data(text: str) -> Any:
+    return plain(parse(text))
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_what_was_put_in_is_found_again_and_goes_without_a_trace(harness: str, mode: str, scope: str) -> None:
+    for path, content in targets_of(harness, mode, places_of(harness, scope, WHERE), "/a store"):
+        assert path.startswith("/h" if scope == "user" else "/p")
+        empty = "" if content.form != "json" else "{}\n"
+        text, undo = with_ours("", content)
+        assert len(of_ours(text, content)) >= len(content.puts) + len([add for add in content.adds if not add.shared])
+        assert with_ours(text, content)[0] == text
+        rest = without_ours(text, content, undo)
+        assert rest == empty or (harness == "cursor" and _data(rest) == {"version": 1})
+
+
+def test_hooks_of_a_person_stay_before_and_behind_ours() -> None:
+    _, content = _target("claude-code")
+    before = f'{{"hooks": {{"PreToolUse": [{THEIRS}]}}, "permissions": {{"deny": ["Bash(rm:*)"]}}}}'
+    text, undo = with_ours(before, content)
+    first, ours = _data(text)["hooks"]["PreToolUse"]
+    assert first == json.loads(THEIRS)
+    assert ours["matcher"] == "Bash"
+    assert _data(text)["permissions"]["deny"] == ["Bash(rm:*)"]
+    assert without_ours(text, content, undo) == before
+
+
+def test_what_a_person_adds_later_stays_when_ours_goes() -> None:
+    _, content = _target("claude-code")
+    text, undo = with_ours('{\n  "model": "opus" // the best\n}\n', content)
+    data = _data(text)
+    edited = text.replace('"PreToolUse": [', f'"PreToolUse": [\n      {THEIRS}, // mine', 1)
+    edited = edited.replace('"allow": [', '"allow": [\n      "Bash(ls:*)",', 1).replace("opus", "haiku")
+    assert _data(edited) != data
+    rest = without_ours(edited, content, undo)
+    assert _data(rest) == {
+        "model": "haiku",
+        "hooks": {"PreToolUse": [json.loads(THEIRS)]},
+        "permissions": {"allow": ["Bash(ls:*)"]},
+    }
+    assert "// the best" in rest
+    assert "// mine" in rest
+
+
+def test_a_hook_that_a_person_put_beside_ours_in_one_group_stays() -> None:
+    _, content = _target("claude-code")
+    text, undo = with_ours("{}", content)
+    data = _data(text)
+    data["hooks"]["PreToolUse"][0]["hooks"].append({"type": "command", "command": "/their/hook"})
+    rest = without_ours(json.dumps(data), content, undo)
+    assert _data(rest) == {"hooks": {"PreToolUse": [json.loads(THEIRS)]}}
+
+
+def test_another_mode_takes_the_hooks_of_the_one_before_along() -> None:
+    text, _ = with_ours("{}", _target("claude-code", SHAPE).content)
+    text, _ = with_ours(text, _target("claude-code", RECORD).content)
+    assert "--mode shape" not in text
+    assert "PreToolUse" not in {event for event, groups in _data(text)["hooks"].items() if groups}
+    assert _data(text) != _data(with_ours("{}", _target("claude-code", SHAPE).content)[0])
+
+
+def test_keys_that_a_person_added_to_our_server_stay_on_reinstalling() -> None:
+    _, content = _target("gemini")
+    text, _ = with_ours("{}", content)
+    data = _data(text)
+    data["mcpServers"]["sightline"] |= {"timeout": 5, "command": "/an/older/python"}
+    again = _data(with_ours(json.dumps(data), content)[0])["mcpServers"]["sightline"]
+    assert again == {**_data(text)["mcpServers"]["sightline"], "timeout": 5}
+
+
+@pytest.mark.parametrize("harness", ["claude-code", "codex"])
+def test_a_server_of_ours_name_that_is_not_ours_comes_back(harness: str) -> None:
+    _, content = _target(harness, which=0)
+    before = {
+        "claude-code": '{"mcpServers": {"sightline": {"url": "http://else"}}}',
+        "codex": '[mcp_servers.sightline]\nurl = "http://else"\n',
+    }[harness]
+    text, undo = with_ours(before, content)
+    assert "http://else" not in text
+    assert without_ours(text, content, undo) == before
+
+
+def test_a_rule_that_a_person_had_already_stays() -> None:
+    _, content = _target("claude-code")
+    before = '{"permissions": {"allow": ["Bash(set -o pipefail)"]}}'
+    text, undo = with_ours(before, content)
+    assert text.count("pipefail") == 1
+    assert without_ours(text, content, undo) == before
+    assert "pipefail" not in without_ours(text, content, Undo()), "where it is not known to be theirs it goes"
+
+
+def test_a_text_that_only_speaks_of_our_hooks_is_not_touched() -> None:
+    _, content = _target("claude-code", which=0)
+    before = '{"history": ["sightline mcp", {"command": "sightline", "args": ["mcp"]}]}'
+    assert without_ours(before, content, Undo()) == before
