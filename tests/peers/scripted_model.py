@@ -20,10 +20,12 @@ class Use(NamedTuple):
     Attributes:
         tool: its bare name; the harness' own prefix is added.
         arguments: its arguments.
+        ours: whether it is a tool of our server, rather than one of the harness' own.
     """
 
     tool: str
     arguments: Json
+    ours: bool = True
 
 
 class Seen(NamedTuple):
@@ -40,8 +42,8 @@ class Seen(NamedTuple):
     failed: bool = False
 
 
-Step = Callable[[list[Seen]], Use]
-"""What the model does next, given all that it was shown."""
+Step = Callable[[list[Seen]], Use | tuple[Use, ...]]
+"""What the model does next, given all that it was shown: one use of a tool, or several at once."""
 
 
 class Dialect:
@@ -66,8 +68,12 @@ class Dialect:
         """What a request says of each tool; ``name`` is its name."""
         yield from body.get("tools") or []
 
-    def say(self, number: int, body: Json, use: Use | None, *, streamed: bool) -> Iterator[bytes]:
-        """An answer's bytes: to use a tool, or that all is done."""
+    def named(self, use: Use) -> str:
+        """What the harness calls a tool."""
+        return (self.prefix if use.ours else "") + use.tool
+
+    def say(self, number: int, body: Json, uses: tuple[Use, ...], *, streamed: bool) -> Iterator[bytes]:
+        """An answer's bytes: to use tools, or that all is done."""
         raise NotImplementedError
 
 
@@ -97,31 +103,37 @@ class Messages(Dialect):
             for block in blocks
         ]
 
-    def say(self, number: int, body: Json, use: Use | None, *, streamed: bool) -> Iterator[bytes]:
+    def say(self, number: int, body: Json, uses: tuple[Use, ...], *, streamed: bool) -> Iterator[bytes]:
         begun = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body.get("model")}
         usage = {"input_tokens": 1, "output_tokens": 1}
-        if use is None:
-            block: Json = {"type": "text", "text": ""}
-            delta = {"type": "text_delta", "text": "All done."}
-            whole = {"type": "text", "text": "All done."}
-        else:
-            block = {"type": "tool_use", "id": f"toolu_{number}", "name": self.prefix + use.tool, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": json.dumps(use.arguments)}
-            whole = {**block, "input": use.arguments}
-        stop = {"stop_reason": "tool_use" if use else "end_turn", "stop_sequence": None}
+        stop = {"stop_reason": "tool_use" if uses else "end_turn", "stop_sequence": None}
+        blocks = [self._block(number, place, use) for place, use in enumerate(uses)] or [
+            ({"type": "text", "text": ""}, {"type": "text_delta", "text": "All done."}, {"text": "All done."})
+        ]
         if not streamed:
-            yield json.dumps({**begun, "content": [whole], **stop, "usage": usage}).encode()
+            content = [{**block, **whole} for block, _, whole in blocks]
+            yield json.dumps({**begun, "content": content, **stop, "usage": usage}).encode()
             return
         open_ = {**begun, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+        yield _event({"type": "message_start", "message": open_}, "message_start")
+        for place, (block, delta, _) in enumerate(blocks):
+            for event in (
+                {"type": "content_block_start", "index": place, "content_block": block},
+                {"type": "content_block_delta", "index": place, "delta": delta},
+                {"type": "content_block_stop", "index": place},
+            ):
+                yield _event(event, str(event["type"]))
         for event in (
-            {"type": "message_start", "message": open_},
-            {"type": "content_block_start", "index": 0, "content_block": block},
-            {"type": "content_block_delta", "index": 0, "delta": delta},
-            {"type": "content_block_stop", "index": 0},
             {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 1}},
             {"type": "message_stop"},
         ):
-            yield _event(event, event["type"])
+            yield _event(event, str(event["type"]))
+
+    def _block(self, number: int, place: int, use: Use) -> tuple[Json, Json, Json]:
+        """A block as it begins, what is added to it, and what makes it whole."""
+        block = {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": self.named(use), "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(use.arguments)}
+        return block, delta, {"input": use.arguments}
 
 
 class Responses(Dialect):
@@ -141,35 +153,28 @@ class Responses(Dialect):
             for one in results
         ]
 
-    def say(self, number: int, body: Json, use: Use | None, *, streamed: bool) -> Iterator[bytes]:
-        if use is None:
-            text = {"type": "output_text", "text": "All done.", "annotations": []}
-            item: Json = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": [text]}
-        else:
-            item = self._item(number, use)
-        item["status"] = "completed"
+    def say(self, number: int, body: Json, uses: tuple[Use, ...], *, streamed: bool) -> Iterator[bytes]:
+        text = {"type": "output_text", "text": "All done.", "annotations": []}
+        done: Json = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": [text]}
+        items = [self._item(f"{number}_{place}", use) for place, use in enumerate(uses)] or [done]
+        items = [{**item, "status": "completed"} for item in items]
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         response = {"id": f"resp_{number}", "object": "response", "created_at": 1, "model": body.get("model")}
-        done = {**response, "status": "completed", "output": [item], "usage": usage}
-        for place, (name, more) in enumerate(
-            (
-                ("response.created", {"response": {**response, "status": "in_progress", "output": []}}),
-                ("response.output_item.added", {"output_index": 0, "item": item}),
-                ("response.output_item.done", {"output_index": 0, "item": item}),
-                ("response.completed", {"response": done}),
-            )
-        ):
+        events: list[tuple[str, Json]] = [
+            ("response.created", {"response": {**response, "status": "in_progress", "output": []}})
+        ]
+        for place, item in enumerate(items):
+            events.append(("response.output_item.added", {"output_index": place, "item": item}))
+            events.append(("response.output_item.done", {"output_index": place, "item": item}))
+        ended = {**response, "status": "completed", "output": items, "usage": usage}
+        events.append(("response.completed", {"response": ended}))
+        for place, (name, more) in enumerate(events):
             yield _event({"type": name, "sequence_number": place, **more}, name)
 
-    def _item(self, number: int, use: Use) -> Json:
-        return {
-            "type": "function_call",
-            "id": f"fc_{number}",
-            "call_id": f"call_{number}",
-            "name": use.tool,
-            "namespace": self.namespace,
-            "arguments": json.dumps(use.arguments),
-        }
+    def _item(self, number: str, use: Use) -> Json:
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": use.tool}
+        namespace = {"namespace": self.namespace} if use.ours else {}
+        return {**item, **namespace, "arguments": json.dumps(use.arguments)}
 
 
 class Code(Responses):
@@ -184,7 +189,7 @@ class Code(Responses):
         """``exec`` where the model is told that there are tools of ours behind it."""
         return ["exec"] if f"- {self.namespace}" in json.dumps(body) else []
 
-    def _item(self, number: int, use: Use) -> Json:
+    def _item(self, number: str, use: Use) -> Json:
         call = f"await tools.{self.namespace}__{use.tool}({json.dumps(use.arguments)})"
         program = f"for (const block of ({call}).content) text(block.text)"
         item = {"type": "custom_tool_call", "id": f"ctc_{number}", "call_id": f"call_{number}"}
@@ -212,15 +217,16 @@ class Contents(Dialect):
             for one in results
         ]
 
-    def say(self, number: int, body: Json, use: Use | None, *, streamed: bool) -> Iterator[bytes]:
-        if use is not None:
-            call = {"name": self.prefix + use.tool, "args": use.arguments, "id": f"call-{number}"}
-            part: Json = {"functionCall": call}
-        else:
+    def say(self, number: int, body: Json, uses: tuple[Use, ...], *, streamed: bool) -> Iterator[bytes]:
+        parts: list[Json] = [
+            {"functionCall": {"name": self.named(use), "args": use.arguments, "id": f"call-{number}-{place}"}}
+            for place, use in enumerate(uses)
+        ]
+        if not parts:
             # Without tools it is asked which model suits; any JSON does.
-            part = {"text": "All done." if self.offered(body) else json.dumps({"model_choice": "flash"})}
+            parts = [{"text": "All done." if self.offered(body) else json.dumps({"model_choice": "flash"})}]
         answer = {
-            "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+            "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
             "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
             "modelVersion": "scripted",
         }
@@ -240,13 +246,16 @@ class Chat(Dialect):
         results = [one for one in body.get("messages", []) if one.get("role") == "tool"]
         return [Seen(one["tool_call_id"], _texts(one["content"])) for one in results]
 
-    def say(self, number: int, body: Json, use: Use | None, *, streamed: bool) -> Iterator[bytes]:
+    def say(self, number: int, body: Json, uses: tuple[Use, ...], *, streamed: bool) -> Iterator[bytes]:
         said: Json = {"role": "assistant", "content": "All done."}
-        if use is not None:
-            function = {"name": self.prefix + use.tool, "arguments": json.dumps(use.arguments)}
-            call = {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
-            said = {"role": "assistant", "tool_calls": [call]}
-        finish = "tool_calls" if use else "stop"
+        if uses:
+            functions = [{"name": self.named(use), "arguments": json.dumps(use.arguments)} for use in uses]
+            calls = [
+                {"index": place, "id": f"call_{number}_{place}", "type": "function", "function": function}
+                for place, function in enumerate(functions)
+            ]
+            said = {"role": "assistant", "tool_calls": calls}
+        finish = "tool_calls" if uses else "stop"
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         answer = {"id": f"chat-{number}", "created": 1, "model": body.get("model")}
         if not streamed:
@@ -287,6 +296,7 @@ class ScriptedModel(ThreadingHTTPServer):
         self.seen: list[Seen] = []
         self.failures: list[str] = []
         self._steps = steps
+        self._uses: dict[int, tuple[Use, ...]] = {}  # by how many results it had seen: a request may come twice
         self._lock = threading.Lock()
         self._number = 0
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -309,16 +319,23 @@ class ScriptedModel(ThreadingHTTPServer):
         """The next thing that it says."""
         with self._lock:
             self._number += 1
-            use = None
+            uses: tuple[Use, ...] = ()
             if self.dialect.offered(body):
                 self.asked.append(body)
                 self.seen = self.dialect.seen(body)
-                if len(self.seen) < len(self._steps):
-                    try:
-                        use = self._steps[len(self.seen)](self.seen)
-                    except Exception as error:
-                        self.failures.append(f"step {len(self.seen)}: {error!r}, shown {self.seen}")
-            return b"".join(self.dialect.say(self._number, body, use, streamed=streamed))
+                uses = self._next(len(self.seen))
+            return b"".join(self.dialect.say(self._number, body, uses, streamed=streamed))
+
+    def _next(self, shown: int) -> tuple[Use, ...]:
+        """What it uses now that it was shown so many results; nothing at the script's end."""
+        if shown not in self._uses and len(self._uses) < len(self._steps):
+            try:
+                said = self._steps[len(self._uses)](self.seen)
+            except Exception as error:
+                self.failures.append(f"step {len(self._uses)}: {error!r}, shown {self.seen}")
+                return ()
+            self._uses[shown] = (said,) if isinstance(said, Use) else said
+        return self._uses.get(shown, ())
 
 
 class _Handler(BaseHTTPRequestHandler):
