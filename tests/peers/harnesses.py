@@ -29,12 +29,14 @@ class Run(NamedTuple):
         store: the root of the store that its server uses.
         model: the model that it asks.
         server: the command that it starts as its MCP server.
+        patience: seconds that it waits for a tool of the server; 0 for as long as it does by itself.
     """
 
     home: Path
     store: Path
     model: ScriptedModel
     server: list[str]
+    patience: float = 0
 
     @property
     def project(self) -> Path:
@@ -84,6 +86,7 @@ def _claude_code(run: Run) -> tuple[list[str], dict[str, str]]:
         "ANTHROPIC_API_KEY": "none",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
+        **({"MCP_TOOL_TIMEOUT": f"{run.patience * 1000:.0f}"} if run.patience else {}),
     }
     allowed = "mcp__sightline,ToolSearch"
     return ["-p", "go", "--mcp-config", str(configured), "--allowedTools", allowed], environment
@@ -124,6 +127,7 @@ enabled = false
 [mcp_servers.sightline]
 command = {json.dumps(run.server[0])}
 args = {json.dumps(run.server[1:])}
+{f"tool_timeout_sec = {run.patience}" if run.patience else ""}
 env = {{ SIGHTLINE_HOME = {json.dumps(str(run.store))} }}
 """,
     )
@@ -132,6 +136,7 @@ env = {{ SIGHTLINE_HOME = {json.dumps(str(run.store))} }}
 
 def _gemini(run: Run) -> tuple[list[str], dict[str, str]]:
     server = {"command": run.server[0], "args": run.server[1:], "env": {"SIGHTLINE_HOME": str(run.store)}}
+    server |= {"timeout": int(run.patience * 1000)} if run.patience else {}
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"sightline": server}}
     run.settings(".gemini/settings.json", json.dumps(settings))
     environment = {
@@ -157,6 +162,7 @@ def _opencode(run: Run) -> tuple[list[str], dict[str, str]]:
                 "type": "local",
                 "command": run.server,
                 "environment": {"SIGHTLINE_HOME": str(run.store)},
+                **({"timeout": int(run.patience * 1000)} if run.patience else {}),
             }
         },
     }

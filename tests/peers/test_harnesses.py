@@ -102,12 +102,14 @@ def _views(root: Path) -> list[Viewed]:
 EACH = [pytest.param(one, id=one.name, marks=pytest.mark.xdist_group(one.name)) for one in HARNESSES]
 
 
-def perform(harness: Harness, home: Path, steps: Sequence[Step], server: list[str]) -> Outcome:
-    """Run a harness through a script."""
+def perform(
+    harness: Harness, home: Path, steps: Sequence[Step], server: list[str], *, results: int = 0, patience: float = 0
+) -> Outcome:
+    """Run a harness through a script, of one result a step where nothing else is said."""
     with ScriptedModel(harness.dialect(), steps) as model:
-        said = run_harness(harness, Run(home, home / "a store", model, server))
+        said = run_harness(harness, Run(home, home / "a store", model, server, patience))
         assert not model.failures, said[-2000:]
-        assert len(model.seen) == len(steps), said[-2000:]
+        assert len(model.seen) == (results or len(steps)), said[-2000:]
     return Outcome(harness, home, model, _views(home / "a store"))
 
 
