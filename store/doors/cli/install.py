@@ -10,7 +10,7 @@ from sightline.store.doors.cli.arguments import Parser, parser
 from sightline.store.doors.cli.output import dim, green, print_json, red, write_out
 from sightline.store.doors.harness.facts import DEFAULT_MODE, HARNESSES, MODES
 from sightline.store.doors.harness.install.installing import Done, install, uninstall
-from sightline.store.doors.harness.install.places import PROJECT, SCOPES, USER, Places, Where, places_of
+from sightline.store.doors.harness.install.places import PROJECT, SCOPES, USER, Places, Where, coincide, places_of
 from sightline.store.doors.harness.install.records import Record
 from sightline.store.doors.harness.install.status import status_of
 from sightline.store.doors.harness.install.wanted import hints_for, targets_of
@@ -106,7 +106,10 @@ def _checked(given: Any) -> Any:
 
 
 def _places(given: Any) -> Places:
-    return places_of(given.harness, given.scope, here())
+    places = places_of(given.harness, given.scope, here())
+    if given.scope != USER and coincide(places, places_of(given.harness, USER, here())):
+        raise UsageError("the settings of this folder are your own", "leave --scope out, or go to the project's folder")
+    return places
 
 
 def _record(given: Any, places: Places) -> Record:

@@ -46,6 +46,7 @@ class Content(NamedTuple):
         adds: elements of lists that are ours.
         sweeps: below which names elements of ours are looked for, when they are to go.
         fills: members that the file needs to be read at all, where it lacks them.
+        sets: members whose value is to be this one, whatever it was.
         text: of the form ``text``, the whole.
     """
 
@@ -55,6 +56,7 @@ class Content(NamedTuple):
     adds: tuple[Add, ...] = ()
     sweeps: tuple[Keys, ...] = ()
     fills: tuple[tuple[Keys, Any], ...] = ()
+    sets: tuple[tuple[Keys, Any], ...] = ()
     text: str = ""
 
 
@@ -65,16 +67,19 @@ class Undo(NamedTuple):
         created: lists and objects that were made to hold something of ours.
         replaced: what stood in the place of a member of ours.
         theirs: shared elements that were there before us.
+        set: members that got another value, or one at all.
     """
 
     created: tuple[Keys, ...] = ()
     replaced: tuple[tuple[Keys, Any], ...] = ()
     theirs: tuple[tuple[Keys, Any], ...] = ()
+    set: tuple[Keys, ...] = ()
 
     def after(self, earlier: "Undo") -> "Undo":
         """What to know after a second installation over what a person has changed since the first."""
         created = tuple(dict.fromkeys(earlier.created + self.created))
-        return Undo(created, earlier.replaced + self.replaced, earlier.theirs)
+        changed = tuple(dict.fromkeys(earlier.set + self.set))
+        return Undo(created, earlier.replaced + self.replaced, earlier.theirs, changed)
 
 
 def with_ours(text: str, content: Content) -> tuple[str, Undo]:
@@ -152,19 +157,26 @@ def _json_with(text: str, content: Content) -> tuple[str, Undo]:
         if there is not None:
             replaced.append((keys, plain(there)))
         text = put(text, keys, value)
+    changed = [keys for keys, value in content.sets if (node := find(root, keys)) is None or plain(node) != value]
+    for keys, value in content.sets:
+        if keys in changed:
+            there = find(root, keys)
+            replaced += [(keys, plain(there))] if there is not None else []
+            text = put(text, keys, value)
     text = _swept(text, content, keep=content.adds)
     for keys, value, _ in content.adds:
         if value not in _list_at(parse(text), keys):
             text = append(text, keys, value)
-    return text, Undo(tuple(sorted(created)), tuple(replaced), theirs)
+    return text, Undo(tuple(sorted(created)), tuple(replaced), theirs, tuple(changed))
 
 
 def _json_without(text: str, content: Content, undo: Undo) -> str:
     for keys, _ in content.puts:
         there = find(parse(text), keys)
         if there is not None and content.ours(plain(there)):
-            earlier = [value for place, value in undo.replaced if place == keys]
-            text = put(text, keys, earlier[-1]) if earlier else remove(text, keys)
+            text = _restored(text, keys, undo)
+    for keys in undo.set:
+        text = _restored(text, keys, undo)
     text = _swept(text, content, keep=())
     for keys, value, shared in content.adds:
         array = find(parse(text), keys)
@@ -178,6 +190,12 @@ def _json_without(text: str, content: Content, undo: Undo) -> str:
     return text
 
 
+def _restored(text: str, keys: Keys, undo: Undo) -> str:
+    """The text with what stood at a place before us, or without anything there."""
+    earlier = [value for place, value in undo.replaced if place == keys]
+    return put(text, keys, earlier[0]) if earlier else remove(text, keys)
+
+
 def _list_at(root: Node, keys: Keys) -> list[Any]:
     array = find(root, keys)
     return list(plain(array)) if array is not None and array.kind == "array" else []
@@ -185,7 +203,8 @@ def _list_at(root: Node, keys: Keys) -> list[Any]:
 
 def _containers(content: Content) -> Iterator[Keys]:
     """Every object and list that holds something of ours."""
-    for keys in [*(one.keys[:-1] for one in content.puts), *(one.keys for one in content.adds)]:
+    members = [*(one.keys for one in content.puts), *(keys for keys, _ in content.sets)]
+    for keys in [*(keys[:-1] for keys in members), *(one.keys for one in content.adds)]:
         yield from (keys[:length] for length in range(1, len(keys) + 1))
 
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from sightline.store.doors.harness.opencode import FILE as PLUGIN
+
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)
 """For all that a person does, or in one folder only."""
@@ -29,7 +31,7 @@ class Places(NamedTuple):
 
     Attributes:
         servers: where it lists MCP servers.
-        hooks: where it lists hooks, which may be the same file.
+        hooks: where it lists hooks, which may be the same file; of opencode, the plugin itself.
     """
 
     servers: str
@@ -52,6 +54,11 @@ def places_of(harness: str, scope: str, where: Where) -> Places:
     return (_in_project if scope == PROJECT else _of_user)(harness, where)
 
 
+def coincide(one: Places, other: Places) -> bool:
+    """Whether two scopes share a file, as they do in a person's home."""
+    return bool({os.path.realpath(path) for path in one.all} & {os.path.realpath(path) for path in other.all})
+
+
 def _of_user(harness: str, where: Where) -> Places:
     environment, home = where.environment, where.home
     config = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
@@ -66,7 +73,7 @@ def _of_user(harness: str, where: Where) -> Places:
             folder = f"{environment.get('GEMINI_CLI_HOME') or home}/.gemini"
             return Places(f"{folder}/settings.json", f"{folder}/settings.json")
         case "opencode":
-            return Places(_opencode(f"{config}/opencode"))
+            return Places(_opencode(f"{config}/opencode"), f"{config}/opencode/plugins/{PLUGIN}")
         case "cursor":
             return Places(f"{home}/.cursor/mcp.json", f"{home}/.cursor/hooks.json")
     if sys.platform == "darwin":
@@ -84,7 +91,7 @@ def _in_project(harness: str, where: Where) -> Places:
         case "gemini":
             return Places(f"{project}/.gemini/settings.json", f"{project}/.gemini/settings.json")
         case "opencode":
-            return Places(_opencode(project))
+            return Places(_opencode(project), f"{project}/.opencode/plugins/{PLUGIN}")
         case "cursor":
             return Places(f"{project}/.cursor/mcp.json", f"{project}/.cursor/hooks.json")
     return Places(f"{project}/.vscode/mcp.json")

@@ -1,5 +1,6 @@
 """What in a harness' settings is ours, whichever version of us, in whichever place, wrote it."""
 
+import json
 import os
 import re
 import shlex
@@ -9,13 +10,10 @@ from typing import Any, NamedTuple
 from sightline.store.doors.harness.line import HookLine, read_line
 
 MODULE = "sightline.store.doors.cli.main"
-PLUGIN_MARK = "written by `sightline install"
-"""Stands in the first line of a file that is ours whole."""
-
-_ASSIGNMENTS = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|[^\s'\"]*)+ +)*")
+_PLUGIN_MARK = "// Written by `sightline install"
+_PLUGIN_HOOK = re.compile(r"^const HOOK = (\[.*\])$", re.MULTILINE)
+_ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
 _CAPTURE_RULE = re.compile(r"Bash\((?P<program>\S.*) capture:\*\)")
-
-_PLUGIN_MODE = re.compile(re.escape(PLUGIN_MARK) + r" \S+ --mode (\w+)`")
 
 
 class Server(NamedTuple):
@@ -60,13 +58,14 @@ def hook_of(value: Any) -> HookLine | None:
     return read_line(without_assignments(command)) if isinstance(command, str) else None
 
 
-def mode_of(value: Any) -> str:
-    """The mode that a hook, or a whole file, of ours was installed in; empty where it has none."""
-    if isinstance(value, str):
-        told = _PLUGIN_MODE.search(value[:200])
-        return told[1] if told else ""
-    line = hook_of(value)
-    return line.mode if line else ""
+def plugin_hook(text: str) -> tuple[HookLine, str] | None:
+    """The hook that a plugin of ours runs, and its command line; None where it runs none."""
+    found = _PLUGIN_HOOK.search(text) if text.startswith(_PLUGIN_MARK) else None
+    if found is None:
+        return None
+    command = shlex.join(json.loads(found[1]))
+    line = read_line(command)
+    return (line, command) if line else None
 
 
 def without_assignments(command: str) -> str:
@@ -85,5 +84,5 @@ def is_ours(value: Any) -> bool:
     """Whether a value in settings is one that we wrote: a server, a hook, a rule, or a whole file."""
     if isinstance(value, str):
         rule = _CAPTURE_RULE.fullmatch(value)
-        return (rule is not None and os.path.basename(rule["program"]) == "sightline") or PLUGIN_MARK in value[:200]
+        return (rule is not None and os.path.basename(rule["program"]) == "sightline") or value.startswith(_PLUGIN_MARK)
     return is_our_server(value) or hook_of(value) is not None

@@ -67,6 +67,7 @@ class Record:
                     "created": one.undo.created,
                     "replaced": one.undo.replaced,
                     "theirs": one.undo.theirs,
+                    "set": one.undo.set,
                     "folders": one.folders,
                 }
             )
@@ -84,5 +85,6 @@ class Record:
             tuple(tuple(keys) for keys in one["created"]),
             tuple((tuple(keys), value) for keys, value in one["replaced"]),
             tuple((tuple(keys), value) for keys, value in one["theirs"]),
+            tuple(tuple(keys) for keys in one["set"]),
         )
         return Written(one["path"], before, one["after"], undo, tuple(one["folders"]))

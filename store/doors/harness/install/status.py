@@ -1,14 +1,15 @@
 """What of ours a harness' settings have, as they are on disk now."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sightline.store.doors.harness.facts import DEFAULT_MODE
 from sightline.store.doors.harness.install.content import of_ours
 from sightline.store.doors.harness.install.files import read_settings
 from sightline.store.doors.harness.install.places import Places
 from sightline.store.doors.harness.install.planning import is_filled, plan_install, telling
-from sightline.store.doors.harness.install.recognise import Server, hook_of, is_our_server, mode_of, server_of
+from sightline.store.doors.harness.install.recognise import Server, hook_of, is_our_server, plugin_hook, server_of
 from sightline.store.doors.harness.install.wanted import targets_of
+from sightline.store.doors.harness.line import HookLine
 
 
 class Status(NamedTuple):
@@ -46,8 +47,8 @@ def status_of(harness: str, places: Places, root: str) -> Status:
         SettingsUnreadable, SettingsInvalid, SettingsUnexpected: they tell nothing.
     """
     targets = targets_of(harness, DEFAULT_MODE, places, root)
-    mode, server, paths = "", None, []
-    hooks: list[tuple[str, str]] = []
+    server, paths = None, []
+    hooks: list[tuple[HookLine, str]] = []
     for path, content in targets:
         found = read_settings(path)
         if not is_filled(found.text):
@@ -58,11 +59,18 @@ def status_of(harness: str, places: Places, root: str) -> Status:
             paths.append(path)
         for value in ours:
             server = server_of(value) if is_our_server(value) else server
-            commands = [value, *value.get("hooks", ())] if isinstance(value, dict) else []
-            hooks += [(line.event, one["command"]) for one in commands if (line := hook_of(one)) is not None]
-            mode = next(filter(None, map(mode_of, [value, *commands])), "") or mode
+            hooks += _hooks_in(value)
+    mode = hooks[0][0].mode if hooks else ""
     stale = _stale(harness, mode or DEFAULT_MODE, places, root) if paths else ()
-    return Status(mode, server, tuple(hooks), tuple(paths), stale)
+    return Status(mode, server, tuple((line.event, command) for line, command in hooks), tuple(paths), stale)
+
+
+def _hooks_in(value: Any) -> list[tuple[HookLine, str]]:
+    """The hooks that a value of ours runs: a hook, a group of them, or a plugin."""
+    if isinstance(value, str):
+        return [hook] if (hook := plugin_hook(value)) else []
+    commands = [value, *value.get("hooks", ())] if isinstance(value, dict) else []
+    return [(line, one["command"]) for one in commands if (line := hook_of(one)) is not None]
 
 
 def _stale(harness: str, mode: str, places: Places, root: str) -> tuple[str, ...]:

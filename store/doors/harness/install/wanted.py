@@ -1,5 +1,6 @@
 """What each harness' settings are to have from us: the MCP server, the hooks of a mode, and the rules they need."""
 
+import json
 import shlex
 import sys
 from typing import Any, NamedTuple
@@ -68,6 +69,9 @@ def targets_of(harness: str, mode: str, places: Places, root: str) -> list[Targe
         root: the store's root where it is not the usual one, for which servers and hooks are given it; else empty.
     """
     servers = Put((*_SERVERS[harness], NAME), server_entry(harness, root))
+    if harness == "opencode":
+        content = Content("text", is_ours, text=_opencode_plugin(mode, root))
+        return [Target(places.servers, Content("json", is_ours, (servers,))), Target(places.hooks, content)]
     if not places.hooks:
         return [Target(places.servers, Content("json", is_ours, (servers,)))]
     hooks = hooks_content(harness, mode, root)
@@ -110,7 +114,9 @@ def hooks_content(harness: str, mode: str, root: str) -> Content:
         if any(hook.when == "before" and mode in hook.modes for hook in facts.hooks):
             adds += [Add(allow, own), *(Add(allow, rule, shared=True) for rule in shared)]
     fills = ((("version",), 1),) if harness == "cursor" else ()
-    return Content("json", is_ours, adds=tuple(adds), sweeps=sweeps, fills=fills)
+    # Rewritten commands run in a shell that knows nothing of a hook's own variables.
+    sets = ((("env", "SIGHTLINE_HOME"), root),) if root and harness == "claude-code" else ()
+    return Content("json", is_ours, adds=tuple(adds), sweeps=sweeps, fills=fills, sets=sets)
 
 
 def hints_for(harness: str, scope: str) -> tuple[str, ...]:
@@ -119,6 +125,13 @@ def hints_for(harness: str, scope: str) -> tuple[str, ...]:
     if scope == PROJECT:
         told = (*told, *_PROJECT_HINTS.get(harness, ()), _PATHS_HINT)
     return told
+
+
+def _opencode_plugin(mode: str, root: str) -> str:
+    from sightline.store.doors.harness.opencode import plugin_text  # of no other harness
+
+    told = f"\nprocess.env.SIGHTLINE_HOME ??= {json.dumps(root)}\n" if root else ""
+    return plugin_text(mode) + told
 
 
 def _hook(harness: str, event: str, matcher: str, mode: str, root: str) -> dict[str, Any]:

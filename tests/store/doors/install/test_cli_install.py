@@ -46,6 +46,7 @@ def settings(cli: Any) -> Path:
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("harness", HARNESSES)
 def test_installing_twice_changes_nothing_and_uninstalling_leaves_nothing(cli: Any, harness: str, scope: str) -> None:
+    cli.environment["HOME"] = str(cli.folder / "home" if scope == "project" else cli.folder)
     first = cli("install", harness, "--scope", scope)
     assert first.code == 0, first.err
     assert "+" in first.out
@@ -245,6 +246,13 @@ def test_where_one_file_cannot_be_written_the_others_are_taken_back(
     monkeypatch.undo()
     installing.uninstall(*_targets(folder))
     assert (folder / ".claude.json").read_text() == "{}"
+
+
+def test_a_folder_whose_settings_are_the_person_s_own_is_no_project(cli: Any) -> None:
+    ran = cli("install", "claude-code", "--scope", "project")
+    assert ran.code == 2
+    assert "leave --scope out" in ran.err
+    assert not _tree(cli)
 
 
 @pytest.mark.parametrize(

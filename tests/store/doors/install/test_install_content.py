@@ -26,7 +26,7 @@ def _data(text: str) -> Any:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("harness", HARNESSES)
 def test_what_was_put_in_is_found_again_and_goes_without_a_trace(harness: str, mode: str, scope: str) -> None:
-    for path, content in targets_of(harness, mode, places_of(harness, scope, WHERE), "/a store"):
+    for path, content in targets_of(harness, mode, places_of(harness, scope, WHERE), "/a store of one's own"):
         assert path.startswith("/h" if scope == "user" else "/p")
         empty = "" if content.form != "json" else "{}\n"
         text, undo = with_ours("", content)
@@ -115,3 +115,16 @@ def test_a_text_that_only_speaks_of_our_hooks_is_not_touched() -> None:
     _, content = _target("claude-code", which=0)
     before = '{"history": ["sightline mcp", {"command": "sightline", "args": ["mcp"]}]}'
     assert without_ours(before, content, Undo()) == before
+
+
+def test_a_store_elsewhere_is_told_to_the_agents_own_shell_and_what_stood_there_comes_back() -> None:
+    """Claude Code's hooks rewrite commands, and those run where no hook's variables are."""
+    (_, content) = targets_of("claude-code", KEEP, places_of("claude-code", "user", WHERE), "/a store")[-1]
+    before = '{"env": {"SIGHTLINE_HOME": "/theirs", "A": "b"}}'
+    text, undo = with_ours(before, content)
+    assert _data(text)["env"] == {"SIGHTLINE_HOME": "/a store", "A": "b"}
+    assert without_ours(text, content, undo) == before
+    text, undo = with_ours('{"env": {"A": "b"}}', content)
+    assert without_ours(text, content, undo) == '{"env": {"A": "b"}}'
+    text, undo = with_ours("{}", content)
+    assert without_ours(text, content, undo) == "{}"
