@@ -1,4 +1,6 @@
-"""``sightline doctor``: is the store sound, and what holds on this machine."""
+"""``sightline doctor``: is the store sound, what holds on this machine, and do agents' harnesses reach us."""
+
+from collections.abc import Iterator
 
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, dim, print_json, red, write_out
@@ -12,7 +14,8 @@ def main(name: str, words: list[str]) -> int:
     made = parser(
         name,
         "Check the store: permissions, records, hashes, the index, the chain of views, and what holds queries to "
-        "reading on this machine. Mends what can be mended without losing anything, and says so.",
+        "reading on this machine. Mends what can be mended without losing anything, and says so. Then look at each "
+        "agent's harness: what `sightline install` has put there, and whether it answers when it is tried.",
         example="sightline doctor --json",
     )
     made.add_argument("--rebuild", action="store_true", help="make the index anew from the folders")
@@ -20,7 +23,7 @@ def main(name: str, words: list[str]) -> int:
     door = Door()
     try:
         findings = []
-        for finding in examine(door.store, rebuild=given.rebuild):
+        for finding in _findings(door, given.rebuild):
             findings.append(finding)
             if not given.json:
                 write_out(_row(finding) + "\n")
@@ -29,6 +32,15 @@ def main(name: str, words: list[str]) -> int:
         return int(any(finding.level == "problem" for finding in findings))
     finally:
         door.close()
+
+
+def _findings(door: Door, rebuild: bool) -> Iterator[Finding]:
+    yield from examine(door.store, rebuild=rebuild)
+    # Loaded here: a broken store is to be told of first.
+    from sightline.store.doors.cli.install import here, told_root
+    from sightline.store.doors.harness.install.checking import examine_harnesses
+
+    yield from examine_harnesses(here(), told_root())
 
 
 def _row(finding: Finding) -> str:
