@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import node_peers
 from scripted_model import Chat, Code, Contents, Dialect, Messages, Responses, ScriptedModel
@@ -28,8 +28,9 @@ class Run(NamedTuple):
         home: the harness' home, and its working directory's parent.
         store: the root of the store that its server uses.
         model: the model that it asks.
-        server: the command that it starts as its MCP server.
+        server: the command that it starts as its MCP server; none where it is installed as people do.
         patience: seconds that it waits for a tool of the server; 0 for as long as it does by itself.
+        install: called when its settings have been written.
     """
 
     home: Path
@@ -37,6 +38,7 @@ class Run(NamedTuple):
     model: ScriptedModel
     server: list[str]
     patience: float = 0
+    install: Callable[["Run"], None] = lambda _: None
 
     @property
     def project(self) -> Path:
@@ -49,6 +51,12 @@ class Run(NamedTuple):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
+
+    def change(self, name: str, more: dict[str, Any]) -> None:
+        """Put more members into a file of JSON settings, which need not be there."""
+        path = self.home / name
+        settings = json.loads(path.read_text()) if path.exists() else {}
+        self.settings(name, json.dumps({**settings, **more}, indent=2))
 
 
 class Harness(NamedTuple):
@@ -78,9 +86,15 @@ class Harness(NamedTuple):
     offers: tuple[str, ...] = TOOLS
 
 
-def _claude_code(run: Run) -> tuple[list[str], dict[str, str]]:
+def _server(run: Run) -> dict[str, Any]:
+    """The server as most settings have it, among all servers."""
+    if not run.server:
+        return {}
     server = {"command": run.server[0], "args": run.server[1:], "env": {"SIGHTLINE_HOME": str(run.store)}}
-    configured = run.settings("mcp.json", json.dumps({"mcpServers": {"sightline": server}}))
+    return {"mcpServers": {"sightline": server}}
+
+
+def _claude_code(run: Run) -> tuple[list[str], dict[str, str]]:
     environment = {
         "ANTHROPIC_BASE_URL": run.model.url,
         "ANTHROPIC_API_KEY": "none",
@@ -88,6 +102,9 @@ def _claude_code(run: Run) -> tuple[list[str], dict[str, str]]:
         "DISABLE_AUTOUPDATER": "1",
         **({"MCP_TOOL_TIMEOUT": f"{run.patience * 1000:.0f}"} if run.patience else {}),
     }
+    if not run.server:
+        return ["-p", "go"], environment
+    configured = run.settings("mcp.json", json.dumps(_server(run)))
     allowed = "mcp__sightline,ToolSearch"
     return ["-p", "go", "--mcp-config", str(configured), "--allowedTools", allowed], environment
 
@@ -124,20 +141,29 @@ env_key = "NO_KEY"
 enable_request_compression = false
 [analytics]
 enabled = false
+{_codex_server(run)}
+""",
+    )
+    trusting = [] if run.server else ["--dangerously-bypass-hook-trust"]  # nobody can be asked
+    return ["exec", "--skip-git-repo-check", "--json", *trusting, "go"], {"NO_KEY": "none"}
+
+
+def _codex_server(run: Run) -> str:
+    if not run.server:
+        return ""
+    return f"""
 [mcp_servers.sightline]
 command = {json.dumps(run.server[0])}
 args = {json.dumps(run.server[1:])}
 {f"tool_timeout_sec = {run.patience}" if run.patience else ""}
 env = {{ SIGHTLINE_HOME = {json.dumps(str(run.store))} }}
-""",
-    )
-    return ["exec", "--skip-git-repo-check", "--json", "go"], {"NO_KEY": "none"}
+"""
 
 
 def _gemini(run: Run) -> tuple[list[str], dict[str, str]]:
-    server = {"command": run.server[0], "args": run.server[1:], "env": {"SIGHTLINE_HOME": str(run.store)}}
-    server |= {"timeout": int(run.patience * 1000)} if run.patience else {}
-    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "mcpServers": {"sightline": server}}
+    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, **_server(run)}
+    if run.patience:
+        settings["mcpServers"]["sightline"]["timeout"] = int(run.patience * 1000)
     run.settings(".gemini/settings.json", json.dumps(settings))
     environment = {
         "GEMINI_API_KEY": "none",
@@ -148,7 +174,7 @@ def _gemini(run: Run) -> tuple[list[str], dict[str, str]]:
 
 
 def _opencode(run: Run) -> tuple[list[str], dict[str, str]]:
-    settings = {
+    settings: dict[str, Any] = {
         "model": "scripted/scripted",
         "provider": {
             "scripted": {
@@ -157,15 +183,16 @@ def _opencode(run: Run) -> tuple[list[str], dict[str, str]]:
                 "models": {"scripted": {}},
             }
         },
-        "mcp": {
+    }
+    if run.server:
+        settings["mcp"] = {
             "sightline": {
                 "type": "local",
                 "command": run.server,
                 "environment": {"SIGHTLINE_HOME": str(run.store)},
                 **({"timeout": int(run.patience * 1000)} if run.patience else {}),
             }
-        },
-    }
+        }
     run.settings(".config/opencode/opencode.json", json.dumps(settings))
     return ["run", "--format", "json", "go"], {}
 
@@ -214,6 +241,7 @@ def run_harness(harness: Harness, run: Run) -> str:
     program = node_peers.program(harness.package)
     arguments, environment = harness.prepare(run)
     run.project.mkdir(exist_ok=True)
+    run.install(run)
     if program.endswith(".js"):
         arguments = [program, *arguments]
         program = node_peers.node()

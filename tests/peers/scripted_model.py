@@ -282,15 +282,23 @@ class ScriptedModel(ThreadingHTTPServer):
 
     Attributes:
         dialect: whose API it speaks.
-        asked: every request that offered tools of ours, in order.
+        asked: every request that is the agent's, in order.
         seen: what the last of them held of results.
         failures: what went wrong while answering.
     """
 
     daemon_threads = True
 
-    def __init__(self, dialect: Dialect, steps: Sequence[Step]) -> None:
+    def __init__(self, dialect: Dialect, steps: Sequence[Step], tool: str = "") -> None:
+        """Begin to listen.
+
+        Args:
+            dialect: whose API it speaks.
+            steps: what it does.
+            tool: a tool by which the agent's own requests are known, where that is not one of ours.
+        """
         super().__init__(("127.0.0.1", 0), _Handler)
+        self._tool = tool
         self.dialect = dialect
         self.asked: list[Json] = []
         self.seen: list[Seen] = []
@@ -320,11 +328,17 @@ class ScriptedModel(ThreadingHTTPServer):
         with self._lock:
             self._number += 1
             uses: tuple[Use, ...] = ()
-            if self.dialect.offered(body):
+            if self._is_agent(body):
                 self.asked.append(body)
                 self.seen = self.dialect.seen(body)
                 uses = self._next(len(self.seen))
             return b"".join(self.dialect.say(self._number, body, uses, streamed=streamed))
+
+    def _is_agent(self, body: Json) -> bool:
+        """Whether a request is about the work, rather than about a title, say."""
+        if self._tool:
+            return json.dumps(self._tool) in json.dumps(body.get("tools") or [])
+        return bool(self.dialect.offered(body))
 
     def _next(self, shown: int) -> tuple[Use, ...]:
         """What it uses now that it was shown so many results; nothing at the script's end."""
