@@ -8,7 +8,7 @@ from sightline.store.doors.harness.facts import FAILED, Facts
 
 Json = dict[str, Any]
 
-CUT_IN_FAILURE = re.compile(r"\n*… \[\d+ characters truncated\] …\n*")
+CUT_IN_FAILURE = re.compile(r"\n*\.\.\. \[\d+ characters truncated\] \.\.\.\n*")
 """What Claude Code puts where it cuts what a failing command wrote."""
 
 EXIT_LINE = re.compile(r"Exit code (\d+)(?:\n|$)")

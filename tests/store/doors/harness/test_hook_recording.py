@@ -52,7 +52,7 @@ def test_a_file_that_is_never_whole_is_not_taken_for_it(
 
 
 def test_of_a_failing_command_the_code_and_what_is_missing_are_known(claude: Harness) -> None:
-    error = "Exit code 3\n1\n2\n\n\n… [20012 characters truncated] …\n\n99\n100\n"
+    error = "Exit code 3\n1\n2\n\n\n... [20012 characters truncated] ...\n\n99\n100\n"
     claude.tell("PostToolUseFailure", **bash(), error=error)
     claude.tell("PostToolUseFailure", **bash(use="use2"), error="Command was aborted")
     first, second = claude.buffers()

@@ -301,7 +301,7 @@ def test_the_code_of_a_rewritten_command_is_known_afterwards(claude: Harness) ->
     assert (buffer.exit_code, buffer.note, buffer.command) == (None, "merged", "sh -c 'seq 1 20000; exit 3'")
     assert output == claude.content(buffer) == LARGE.encode()
     use = {**BASH, "tool_input": {"command": made}}
-    claude.tell("PostToolUseFailure", **use, error="Exit code 3\n1\n… [200 characters truncated] …\n6\n")
+    claude.tell("PostToolUseFailure", **use, error="Exit code 3\n1\n... [200 characters truncated] ...\n6\n")
     (buffer,) = claude.buffers()
     assert buffer.exit_code == 3
     assert os.listdir(claude.root / "hooks") == []
