@@ -80,19 +80,28 @@ def following(choices: Sequence[str], choice: str) -> str:
     return choices[(choices.index(choice) + 1) % len(choices)]
 
 
-def in_order(entries: Entries, order: Order, shares: Mapping[str, float]) -> Entries:
+def in_order(entries: Entries, order: Order, seen: Mapping[str, int]) -> Entries:
     """Entries, which come most recently used first, in another order; ties stay as they are.
 
     Args:
         entries: of all buffers.
         order: the order.
-        shares: how much was seen of each, by name; what is not among them counts as seen.
+        seen: lines that were seen of each buffer, by name.
     """
     if order.sort == RECENT:
         return entries[::-1] if order.turned else entries
-    names = entries.columns.names
-    key = (lambda place: shares.get(names[place], 1.0)) if order.sort == SEEN else _SORTS[order.sort](entries.columns)
+    key = _share_of(entries, seen) if order.sort == SEEN else _SORTS[order.sort](entries.columns)
     return Entries(entries.columns, array("I", sorted(entries.places, key=key, reverse=order.turned)))
+
+
+def _share_of(entries: Entries, seen: Mapping[str, int]) -> Callable[[int], float]:
+    """By place, what share of a buffer's lines was seen; all of one that has none."""
+    names, lines = entries.columns.names.at(entries.places), entries.columns.lines
+    shares = {
+        place: min(seen.get(name, 0) / lines[place], 1.0) if lines[place] else 1.0
+        for name, place in zip(names, entries.places, strict=True)
+    }
+    return shares.__getitem__
 
 
 def grouped(entries: Entries, group: str, folded: frozenset[str]) -> list[Row]:

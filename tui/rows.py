@@ -32,9 +32,9 @@ class BufferRows:
         self.selected = ""
         self._order = order or Order()
         self._folded = frozenset[str]()
-        self._version = 0  # of what is ours to say: order, folds, matches, shares
-        self._shares: Mapping[str, float] = {}
-        self._shares_version = 0
+        self._version = 0  # of what is ours to say: order, folds, matches, lines seen
+        self._seen: Mapping[str, int] = {}
+        self._seen_version = 0
         self._ordered = self.catalog.entries
         self._ordered_from: object = None
         self._arranged: Sequence[Row] = ()
@@ -54,9 +54,9 @@ class BufferRows:
 
     def entries(self) -> Entries:
         """All buffers that are known, in order: what a filter looks through. The same object while nothing changes."""
-        of = (self.catalog.version, self._order, self._shares_version)
+        of = (self.catalog.version, self._order, self._seen_version)
         if of != self._ordered_from:
-            self._ordered = in_order(self.catalog.entries, self._order, self._shares)
+            self._ordered = in_order(self.catalog.entries, self._order, self._seen)
             self._ordered_from = of
         return self._ordered
 
@@ -112,10 +112,10 @@ class BufferRows:
         self._version += 1
         self._find_cursor()
 
-    def set_shares(self, shares: Mapping[str, float]) -> None:
-        """So much was seen of each buffer: where the order goes by it, the cursor stays on its buffer."""
-        self._shares = shares
-        self._shares_version += 1
+    def set_seen(self, seen: Mapping[str, int]) -> None:
+        """So many lines were seen of each buffer: where the order goes by it, the cursor stays on its buffer."""
+        self._seen = seen
+        self._seen_version += 1
         self._version += 1
         self._find_cursor()
 

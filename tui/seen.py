@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.columns import Entries
 
 if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
     from sightline.store.audit.overview import Overview
@@ -32,12 +31,12 @@ class Answer(NamedTuple):
 
     Attributes:
         seen: of the buffers that were asked for, by name.
-        shares: about what share was seen of every buffer, by name; None where no order goes by it, or nothing changed.
+        lines: how many lines were seen of every buffer, by name; None where no order goes by it, or nothing changed.
         done: whether there is nothing left to find out about these buffers.
     """
 
     seen: Mapping[str, Seen]
-    shares: Mapping[str, float] | None
+    lines: Mapping[str, int] | None
     done: bool
 
 
@@ -47,28 +46,26 @@ class SeenReader:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._overview: Overview | None = None
-        self._entries: Entries | None = None
+        self._has_all = False
 
-    def read(self, buffers: Sequence[Buffer], entries: Entries | None) -> Answer:
+    def read(self, buffers: Sequence[Buffer], *, everything: bool) -> Answer:
         """Shares of some buffers, and for a moment what was overlooked in them. Raises as the store does.
 
         Args:
             buffers: the records of those that are on the screen.
-            entries: all that an order by shares is of; None for any other order.
+            everything: whether an order goes by how much was seen, so that it is wanted of all.
         """
         if self._overview is None:
             from sightline.store.audit.overview import Overview
 
             self._overview = Overview(self._store)
         overview = self._overview
-        if entries is None:
+        lines = None
+        if not everything:
             overview.refresh([buffer.name for buffer in buffers])
-            shares = None
-        else:
-            changed = overview.refresh()
-            is_new = changed or entries is not self._entries
-            shares = _shares(overview, entries) if is_new else None
-        self._entries = entries
+        elif overview.refresh() or not self._has_all:
+            lines = overview.seen_lines()
+        self._has_all = everything
         seen, done, ends = dict[str, Seen](), True, time.monotonic() + STEP_SECONDS
         for buffer in buffers:
             share = overview.of(buffer).share
@@ -78,12 +75,7 @@ class SeenReader:
             elif known is None:
                 done = False
             seen[buffer.name] = Seen(share, None if known is None else bool(known))
-        return Answer(seen, shares, done)
-
-
-def _shares(overview: "Overview", entries: Entries) -> dict[str, float]:
-    names, lines = entries.columns.names.at(entries.places), entries.columns.lines
-    return {name: overview.rough(name, lines[place]) for name, place in zip(names, entries.places, strict=True)}
+        return Answer(seen, lines, done)
 
 
 def percent(share: float) -> str:

@@ -157,11 +157,9 @@ class Overview:
         )
         return Share(seen, buffer.lines, len(known.views), known.cut)
 
-    def rough(self, name: str, lines: int) -> float:
-        """About what share of so many lines was seen, 0 to 1, by what is known already: for an order of all buffers."""
-        known = self._known.get(name)
-        seen = sum(size(spans) for spans in known.seen.values()) if known else 0
-        return min(seen / lines, 1.0) if lines else 1.0
+    def seen_lines(self) -> dict[str, int]:
+        """How many lines of each buffer were seen that anyone was shown, as far as that is known without searching."""
+        return {name: sum(map(size, known.seen.values())) for name, known in self._known.items() if known.seen}
 
     def overlooked(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
         """The failures of a buffer that stood in no view; None where finding out would take more than a moment."""

@@ -41,17 +41,16 @@ class ListSeen:
         self._reads.ask()
 
     def _plan(self) -> Callable[[], Answer] | None:
-        rows = self._list.rows
         buffers = [record for record in self._list.records_in_sight() if record.state != "evicted"]
-        entries = rows.catalog.entries if rows.order.sort == SEEN else None
-        if not buffers and entries is None:
+        everything = self._list.rows.order.sort == SEEN
+        if not buffers and not everything:
             return None
-        return lambda: self._reader.read(buffers, entries)
+        return lambda: self._reader.read(buffers, everything=everything)
 
     def _take(self, answer: Answer) -> None:
         self._known.update(answer.seen)
         for name in list(self._known)[: max(len(self._known) - _KEPT, 0)]:
             del self._known[name]
-        self._list.seen_changed(answer.shares)
+        self._list.seen_changed(answer.lines)
         if not answer.done:
             self._reads.ask()

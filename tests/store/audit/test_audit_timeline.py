@@ -321,10 +321,10 @@ def test_an_overview_of_some_buffers_tells_of_them_as_one_of_all_does(store: Sto
     ask(b, (3, 3))
     assert some.refresh([a.name, b.name]) == {a.name, b.name}
     assert (some.of(a).seen, some.of(b).seen) == (5, 3)
-    assert some.rough(a.name, 10) == 0.5
     ask(b, (9, 9))
     assert {a.name, b.name} <= some.refresh()
-    assert (some.of(a).seen, some.of(b).seen, some.rough("cmd_none", 10)) == (5, 4, 0.0)
+    assert (some.of(a).seen, some.of(b).seen) == (5, 4)
+    assert some.seen_lines() == {a.name: 5, b.name: 4}
 
 
 def test_a_failure_is_overlooked_until_a_view_shows_it(store: Store, keep: Keep, ask: Ask) -> None:
