@@ -13,6 +13,8 @@ if TYPE_CHECKING:  # loaded by the first read, which the first screen does not w
 STEP_SECONDS = 0.05
 """How long failures are looked for before what was found is drawn."""
 
+_PAUSE_SECONDS = 0.001  # between two buffers, in which the UI's thread comes to its turn
+
 
 class Seen(NamedTuple):
     """What is known of one buffer.
@@ -72,6 +74,7 @@ class SeenReader:
             known = overview.overlooked_if_known(buffer)
             if known is None and time.monotonic() < ends:
                 known = overview.overlooked(buffer)
+                time.sleep(_PAUSE_SECONDS)
             elif known is None:
                 done = False
             seen[buffer.name] = Seen(share, None if known is None else bool(known))

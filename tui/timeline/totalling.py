@@ -12,6 +12,8 @@ from sightline.store.store import Store
 STEP_SECONDS = 0.1
 """How long buffers are looked through before the UI gets word."""
 
+_PAUSE_SECONDS, _PAUSE_EVERY = 0.001, 8  # now and then the UI's thread comes to its turn
+
 
 class Missed(NamedTuple):
     """A failure that nobody was shown: its buffer, stream and first line."""
@@ -64,6 +66,8 @@ class Totalling:
             buffer = self._captured[self._at]
             self._missed[buffer.name] = self._look_at(buffer)
             self._at += 1
+            if self._at % _PAUSE_EVERY == 0:
+                time.sleep(_PAUSE_SECONDS)
         looked = [self._missed[buffer.name] for buffer in self._captured if buffer.name in self._missed]
         found = tuple(one for missed in looked for one in missed or ())
         share = len(looked) / len(self._captured) if self._captured else 1.0

@@ -1,5 +1,6 @@
 """Which shares of the buffers in sight were seen, for the list: asked for once they stand there, a little later."""
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from sightline.tui.widgets.buffer_list import BufferList
 
 FIRST_SECONDS = 0.6  # after the first screen: what is read loads the rules of all tools, which would be felt
-SOON_SECONDS = 0.15  # changes come in bursts, and so do rows while one scrolls
+SOON_SECONDS = 0.25  # after the last change: rows come in bursts while one scrolls or types
+PATIENCE_SECONDS = 1.0  # where changes never end
 _KEPT = 2_000
 
 
@@ -25,6 +27,7 @@ class ListSeen:
         self._known = dict[str, Seen]()
         self._timer: Timer | None = None
         self._begun = False
+        self._asked = 0.0
         self._reads: Errand[Answer] = Errand(buffers, self._plan, self._take)
 
     def of(self, name: str) -> Seen | None:
@@ -33,8 +36,12 @@ class ListSeen:
 
     def ask(self) -> None:
         """Have it read what has come into sight, or changed, soon."""
+        now = time.monotonic()
         if self._timer is None:
+            self._asked = now
             self._timer = self._list.set_timer(SOON_SECONDS if self._begun else FIRST_SECONDS, self._read)
+        elif self._begun and now - self._asked < PATIENCE_SECONDS:
+            self._timer.reset()
 
     def _read(self) -> None:
         self._timer, self._begun = None, True
