@@ -96,10 +96,10 @@ def in_order(entries: Entries, order: Order, seen: Mapping[str, int]) -> Entries
 
 def _share_of(entries: Entries, seen: Mapping[str, int]) -> Callable[[int], float]:
     """By place, what share of a buffer's lines was seen; all of one that has none."""
-    names, lines = entries.columns.names.at(entries.places), entries.columns.lines
+    lines = entries.columns.lines
     shares = {
-        place: min(seen.get(name, 0) / lines[place], 1.0) if lines[place] else 1.0
-        for name, place in zip(names, entries.places, strict=True)
+        place: min(seen.get(entries.columns.name(place), 0) / lines[place], 1.0) if lines[place] else 1.0
+        for place in entries.places
     }
     return shares.__getitem__
 
