@@ -1,8 +1,7 @@
 """Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
 Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``, ``diff.svg``,
-``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg`` and,
-where a converter (rsvg-convert) is installed, the same as PNG.
+``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg`` and, where a converter (rsvg-convert) is installed, the same as PNG.
 """
 
 import asyncio
@@ -18,6 +17,7 @@ import time
 from collections.abc import Iterator
 from unittest.mock import patch
 
+import session
 from sightline.store.audit.notes import write_note
 from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
@@ -235,6 +235,12 @@ def main() -> int:
         finally:
             log.terminate()
             log.wait()
+    with project() as store:
+        write("release.py", RELEASE)
+        agent = AGENT.removeprefix("claude-code-")
+        session.ask(store.root, agent, PERSON, lambda done: write("parser.py", PARSER) if done == "read" else None)
+        asyncio.run(picture(store, "timeline", "t", "k", "k"))
+        asyncio.run(picture(store, "replay", "t", "k", "k", "r"))
     return 0
 
 

@@ -171,7 +171,7 @@ class TimelineScreen(StoreScreen[None]):
 
     def on_resize(self) -> None:
         """Columns have moved."""
-        self._tell()
+        self.call_after_refresh(self._tell)
 
     def on_call_rows_moved(self) -> None:
         """Another call is told in full."""
@@ -183,7 +183,7 @@ class TimelineScreen(StoreScreen[None]):
         calls = self.query_one(CallRows)
         self.query_one("#timeline-head", Bar).say(self._head(calls))
         self.query_one("#timeline-totals", Bar).say(*((row, ()) for row in totals_rows(self._told)))
-        names = heading_parts(self.size.width - 2, everyone=self._session is ALL)
+        names = heading_parts(calls.room, everyone=self._session is ALL)
         self.query_one("#timeline-columns", Bar).say((names, ()))
         self.query_one("#timeline-detail", Bar).say(*((row, ()) for row in self._detail(calls)))
 

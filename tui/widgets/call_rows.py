@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from sightline.tui.keys import named
-from sightline.tui.strips import Part, row
+from sightline.tui.strips import row
 from sightline.tui.timeline.call_parts import Look, row_parts
 from sightline.tui.timeline.reading import Row, place_of
 from sightline.tui.widgets.row_view import RowView
@@ -69,6 +69,11 @@ class CallRows(RowView):
         self.following = was_following
         self.post_message(self.Moved())
 
+    @property
+    def room(self) -> int:
+        """Cells of a row, the scrollbar's not among them."""
+        return self.size.width - self.scrollbar_size_vertical - 1
+
     def look(self, look: Look) -> None:
         """Draw the same rows otherwise."""
         if look != self._look:
@@ -80,8 +85,7 @@ class CallRows(RowView):
         styles = self.part_styles
         if at == self.cursor:
             styles = {part: style for part, style in styles.items() if part not in _FAINT}
-        room = width - self.scrollbar_size_vertical
-        return row([*row_parts(self._rows[at], room, self._look), Part(" ")], (), width, self.own_style, styles)
+        return row(row_parts(self._rows[at], self.room, self._look), (), width, self.own_style, styles)
 
     def cursor_moved(self) -> None:
         """Where it stands may be the end."""
