@@ -182,7 +182,7 @@ class TimelineScreen(StoreScreen[None]):
             return
         calls = self.query_one(CallRows)
         self.query_one("#timeline-head", Bar).say(self._head(calls))
-        self.query_one("#timeline-totals", Bar).say(*((row, ()) for row in totals_rows(self._told)))
+        self.query_one("#timeline-totals", Bar).say(*((row, ()) for row in totals_rows(self._told, self.size.width)))
         names = heading_parts(calls.room, everyone=self._session is ALL)
         self.query_one("#timeline-columns", Bar).say((names, ()))
         self.query_one("#timeline-detail", Bar).say(*((row, ()) for row in self._detail(calls)))

@@ -17,6 +17,7 @@ from sightline.tui.timeline.totalling import Totalled
 from sightline.tui.wording import counted, short_bytes, short_count
 
 _LEAD = 4
+_TOKENS_TOLD = 100  # cells, from which on the totals have room for tokens
 NOTE = "✎"
 FAILED = "✗"
 OVERLOOKED = "!"
@@ -248,15 +249,16 @@ def bar(share: float, cells: int) -> tuple[str, str]:
     return "━" * full, "─" * (cells - full)
 
 
-def totals_rows(told: Totalled | None) -> list[list[Part]]:
-    """What the calls come to, on two rows; None before it has been counted."""
+def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
+    """What the calls come to, on two rows of so many cells; None before it has been counted."""
     if told is None:
         return [[Part(" counting…", "dim")], []]
     totals, unseen = told.totals, len(told.missed)
+    tokens = f"~{counted(totals.tokens, 'token')}"
     first = [
         Part(counted(totals.calls, "call") + (f", {totals.cut:,} cut" if totals.cut else ""), "strong"),
         Part(f"captured {human_bytes(totals.captured_bytes)}"),
-        Part(f"shown {human_bytes(totals.shown_bytes)} (~{counted(totals.tokens, 'token')})"),
+        Part(f"shown {human_bytes(totals.shown_bytes)}" + (f" ({tokens})" if width >= _TOKENS_TOLD else "")),
         Part(f"saved {human_bytes(totals.saved_bytes)}", "ok"),
     ]
     full, empty = bar(totals.share, 12)

@@ -153,7 +153,9 @@ def main(name: str, words: list[str]) -> int:
         ref = _do(step, project, environment, ref)
     write_out(f"\nThe demo store lies in {root}\n  SIGHTLINE_HOME={root} sightline\n")
     write_out(f"  SIGHTLINE_HOME={root} sightline report --session {_AGENT} -o report.html\n")
-    write_out("\nIn the inspector, t shows that session call by call, r there replays it step by step, A lists the notes.\n")
+    write_out(
+        "\nIn the inspector, t shows all that call by call, r there replays it step by step, A lists the notes.\n"
+    )
     if given.headless or not (os.isatty(0) and os.isatty(1)):
         return 0
     from sightline.tui.app import run
