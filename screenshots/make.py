@@ -1,7 +1,8 @@
 """Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
 Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``, ``diff.svg``,
-``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg`` and, where a converter (rsvg-convert) is installed, the same as PNG.
+``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg`` and,
+where a converter (rsvg-convert) is installed, the same as PNG.
 """
 
 import asyncio
