@@ -17,13 +17,13 @@ class PastView(NamedTuple):
         time: when it was shown, seconds since the epoch.
         shows: what it is about.
         text: its exact text.
-        buffer: the first buffer that it is about.
+        buffers: what it is about.
     """
 
     time: float
     shows: Shows
     text: str
-    buffer: Buffer
+    buffers: tuple[Buffer, ...]
 
 
 def record_past_views(store: Store, session: Session, views: Sequence[PastView]) -> None:
@@ -34,10 +34,10 @@ def record_past_views(store: Store, session: Session, views: Sequence[PastView])
     """
     entries = []
     for view in views:
-        streams = {stream: info.sha256 for stream, info in view.buffer.streams.items()}
+        sealed = {one.name: {stream: info.sha256 for stream, info in one.streams.items()} for one in view.buffers}
         text = redaction.text(view.text) if (redaction := store.redaction()) else view.text
         fields = logged_fields(store, view.time, view.shows, text)
-        entries.append({"kind": "view", **fields, "sealed": {view.buffer.name: streams}, "text": [text]})
+        entries.append({"kind": "view", **fields, "sealed": sealed, "text": [text]})
     header = {"kind": "session", "session": session._asdict()}
     try:
         places = log.append_all(store.layout.audit_file(session.name), header, entries, durable=store.settings.durable)

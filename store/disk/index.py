@@ -183,23 +183,23 @@ class Index(ViewIndex):
         Those above the lowest of them get new places: who looks only at the latest finds all that moved.
 
         Args:
-            imported: when each ended, by name; seconds since the epoch.
+            imported: when each ended, by name, seconds since the epoch; of equal times the first comes first.
         """
         with self._db.writing():
             rows = self._db.rows(
                 "SELECT name, used, CASE WHEN artifact = '' THEN accessed ELSE COALESCE(ended, created) END"
                 " FROM buffers ORDER BY used"
             )
-            waiting = sorted((when, name) for name, when in imported.items())[::-1]
+            waiting = sorted(imported.items(), key=lambda item: item[1])[::-1]
             there = {row[0] for row in rows}
             order: list[str] = []
             for name, _, when in rows:
                 if name in imported:
                     continue
-                while waiting and waiting[-1][0] < when:
-                    order.append(waiting.pop()[1])
+                while waiting and waiting[-1][1] < when:
+                    order.append(waiting.pop()[0])
                 order.append(name)
-            order += [name for _, name in reversed(waiting)]
+            order += [name for name, _ in reversed(waiting)]
             order = [name for name in order if name in there]
             moved = next((at for at, row in enumerate(rows) if row[0] != order[at]), len(rows))
             newest = rows[-1][1] if rows else 0

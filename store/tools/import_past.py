@@ -8,25 +8,23 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sightline.store.audit.past_views import Known, PastView, known_calls, record_past_views
+from sightline.store.audit.past_views import Known, known_calls, record_past_views
 from sightline.store.audit.retention import enforce_limits
 from sightline.store.audit.sessions import safe_name
-from sightline.store.audit.views import Shows
 from sightline.store.capture.importers.formats import Source, open_reading
 from sightline.store.capture.importers.past import Event, PastCall, PastSession
 from sightline.store.capture.importers.sane import sane_call, sane_session
 from sightline.store.capture.importers.transcript import NotReadable, Reading
-from sightline.store.capture.keep_past import clipped, keep_past
 from sightline.store.config import Settings
 from sightline.store.disk.layout import remove_folder
-from sightline.store.disk.recording import share_streams, storable
+from sightline.store.disk.recording import share_streams
 from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, Session
+from sightline.store.records import Session
 from sightline.store.store import Store
 from sightline.store.tools.import_ledger import Ledger
-from sightline.store.tools.past_shown import shown_lines
+from sightline.store.tools.past_call import KeptCall, keep_call
 
 QUIET_SECONDS = 60.0
 """A transcript that nobody has written to for so long is taken to be at its end."""
@@ -86,14 +84,6 @@ class Counts(NamedTuple):
     damaged: int = 0
     unknown: int = 0
     evicted: int = 0
-
-
-class _Kept(NamedTuple):
-    """A call whose buffer is on disk, and the view that is to be logged; None where nothing is known to be shown."""
-
-    session: Session
-    buffer: Buffer
-    view: PastView | None
 
 
 class Importer:
@@ -221,14 +211,16 @@ class Importer:
         elif self._store.index.of_artifact(event.id) is not None:
             self._count(known=1)  # of the session that this one was forked from
         else:
-            known.imported.add(event.id)
-            if event.use:
-                known.uses.add(event.use)
+            inner = tuple(one for one in event.inner if one.id not in known.imported and one.use not in known.uses)
+            for one in (event, *inner):
+                known.imported.add(one.id)
+                if one.use:
+                    known.uses.add(one.use)
+                self._batch_bytes += sum(len(part.content) for part in one.parts if isinstance(part.content, bytes))
+                self._batch_bytes += sum(map(len, one.shown))
             if not event.shown:
                 self._silent.add(event.id)
-            self._batch.append((event, session))
-            self._batch_bytes += sum(len(part.content) for part in event.parts if isinstance(part.content, bytes))
-            self._batch_bytes += sum(map(len, event.shown))
+            self._batch.append((event._replace(inner=inner), session))
             if len(self._batch) >= _BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
 
@@ -269,7 +261,7 @@ class Importer:
             return
         store = self._store
         with ThreadPoolExecutor(_WRITERS) as pool:
-            writing = [pool.submit(_keep, store, call, session) for call, session in batch]
+            writing = [pool.submit(keep_call, store, call, session) for call, session in batch]
         kept = [one.result() for one in writing if one.exception() is None]
         try:
             for one in writing:
@@ -277,23 +269,23 @@ class Importer:
             for name in dict.fromkeys(made.session.name for made in kept):
                 self._record(name, [made for made in kept if made.session.name == name])
         except StoreFailed:  # what the log does not know must not stay
-            for made in kept:
-                if store.index.buffer(made.buffer.name) is None:
-                    remove_folder(store.layout.folder(made.buffer.name))
+            for buffer in (buffer for made in kept for buffer in made.buffers):
+                if store.index.buffer(buffer.name) is None:
+                    remove_folder(store.layout.folder(buffer.name))
             raise
 
-    def _record(self, session: str, kept: list[_Kept]) -> None:
+    def _record(self, session: str, kept: list[KeptCall]) -> None:
         """Log and index what was kept of a session."""
-        store = self._store
+        store, buffers = self._store, [buffer for made in kept for buffer in made.buffers]
         with store.index.transaction():
-            for made in kept:
-                share_streams(store.layout, store.index, made.buffer)
-                store.index.put_buffer(made.buffer)
+            for buffer in buffers:
+                share_streams(store.layout, store.index, buffer)
+                store.index.put_buffer(buffer)
             if views := [made.view for made in kept if made.view]:
                 record_past_views(store, self._sessions[session], views)
         self._touched.add(session)
-        self._placed.update((made.buffer.name, made.buffer.ended or made.buffer.created) for made in kept)
-        self._count(calls=len(kept), partial=sum(made.buffer.is_partial for made in kept))
+        self._placed.update((buffer.name, buffer.ended or buffer.created) for buffer in buffers)
+        self._count(calls=len(buffers), partial=sum(buffer.is_partial for buffer in buffers))
         self.counts = self.counts._replace(sessions=len(self._touched))
 
     def settle(self) -> bool:
@@ -317,52 +309,3 @@ class Importer:
     def _tell(self, source: Source, line: int, text: str) -> None:
         if len(self.troubles) < TOLD_TROUBLES:
             self.troubles.append(Told(source.path, line, text))
-
-
-def _keep(store: Store, call: PastCall, session: Session) -> _Kept:
-    buffer = keep_past(store, call, session.name)
-    return _Kept(session, buffer, _view(store, call, buffer) if call.shown else None)
-
-
-def _view(store: Store, call: PastCall, buffer: Buffer) -> PastView:
-    text = "\n".join(call.shown)
-    shown = shown_lines(store, call, buffer, text)
-    lines = sum(one.last - one.first + 1 for one in shown)
-    shows = Shows(
-        verb=_VERBS[call.kind],
-        request=_request(call),
-        refs=(buffer.name,),
-        shown=shown,
-        lines_total=buffer.lines,
-        bytes_total=buffer.bytes,
-        exit_code=call.exit_code,
-        truncated=buffer.is_partial or lines < buffer.lines,
-    )
-    return PastView(call.answered, shows, text, buffer)
-
-
-def _request(call: PastCall) -> dict[str, Any]:
-    """What the log keeps of a past call: what was asked as our own verbs have it, the tool, and where it is from."""
-    asked: dict[str, Any] = {}
-    arguments = call.arguments
-    if call.kind != "tool":
-        asked["command" if call.kind == "cmd" else "path"] = call.command
-        if isinstance(arguments, dict):
-            arguments = {name: value for name, value in arguments.items() if value != call.command}
-    caller = {"client": call.session.client, "harness_session": call.session.id, "tool_use": call.use}
-    request = {
-        **asked,
-        "tool": call.tool,
-        "arguments": clipped(arguments, _ARGUMENT_CHARACTERS),
-        "caller": {name: value for name, value in caller.items() if value},
-        "imported": {"from": call.session.harness, "id": call.id},
-    }
-    return {name: _loggable(value) for name, value in request.items()}
-
-
-def _loggable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_loggable(name): _loggable(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_loggable(one) for one in value]
-    return storable(value) if isinstance(value, str) and not value.isascii() else value

@@ -10,7 +10,8 @@ As version 0.169.0 was seen to write them. A line is ``{"timestamp", "type", "pa
   exit_code}`` or ``McpToolCall {id, server, tool, arguments, result}``; in older ones ``exec_command_end {call_id,
   aggregated_output, exit_code}``. What they hold is cut to 65,536 bytes, head and tail.
 
-A command that goes on in the background has its result long before its end; it waits for that.
+A command that goes on in the background has its result long before its end; it waits for that. What a program of the
+model's calls (tools ``exec`` and ``wait``) has items only, with ids of their own, before the program's output.
 """
 
 import json
@@ -33,7 +34,9 @@ _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$"
 _RUNNING = re.compile(r"(?m)^Process running with session ID \d+$")
 _BODY = re.compile(r"(?m)^Output:\n")
 _CUT = re.compile(r"(?m)^Warning: truncated output|…\d+ (?:tokens|chars|lines) truncated…|\[\.\.\. omitted \d+")
+_PROGRAMS = ("exec", "wait")
 _PENDING = 10_000
+_INNER = 500  # calls of one program that are kept apart until it has its output
 _EMPTY: dict[str, Any] = {}
 
 
@@ -61,11 +64,13 @@ class Parser:
         self._named = False
         self._time = written
         self._asked: dict[str, _Asked] = {}
+        self._answered: set[str] = set()
+        self._inner: list[PastCall] = []
 
     @property
     def waiting(self) -> bool:
-        """Whether a command goes on whose first result is there."""
-        return any(one.line for one in self._asked.values())
+        """Whether a command goes on whose first result is there, or a program."""
+        return bool(self._inner) or any(one.line for one in self._asked.values())
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
         """The calls that a record completes."""
@@ -82,7 +87,7 @@ class Parser:
         elif kind == "response_item":
             yield from self._item(payload, line)
         elif kind == "event_msg":
-            yield from self._event(payload)
+            yield from self._event(payload, line)
 
     def _begin(self, payload: dict[str, Any]) -> None:
         if self._named:
@@ -102,12 +107,14 @@ class Parser:
             if len(self._asked) > _PENDING:
                 del self._asked[next(iter(self._asked))]
         elif payload.get("type") in _OUTPUTS:
+            self._answered.add(call)
             asked = self._asked.pop(call, _Asked("tool", None, "", self._session.cwd, self._time))
             asked = asked._replace(output=_output(payload.get("output")), answered=self._time, line=line)
             if not asked.whole and _RUNNING.search("\n".join(shown_of(asked.output))):
                 self._asked[call] = asked
             else:
-                yield self._call(call, asked)
+                inner, self._inner = (self._inner, []) if asked.tool in _PROGRAMS else ([], self._inner)
+                yield self._call(call, asked)._replace(inner=tuple(inner))
 
     def _ask(self, payload: dict[str, Any]) -> _Asked:
         name, space = text_of(payload.get("name")) or "local_shell", text_of(payload.get("namespace"))
@@ -126,7 +133,7 @@ class Parser:
         runs = name in _SHELLS and isinstance(command, str)
         return _Asked(tool, arguments, plain(str(command)) if runs else "", cwd, self._time)
 
-    def _event(self, payload: dict[str, Any]) -> Iterator[Event]:
+    def _event(self, payload: dict[str, Any], line: int) -> Iterator[Event]:
         item = dict_of(payload.get("item"))
         if payload.get("type") == "item_completed" and item.get("type") in ("CommandExecution", "McpToolCall"):
             call, whole = text_of(item.get("id")), item
@@ -136,14 +143,30 @@ class Parser:
             return
         asked = self._asked.get(call)
         if asked is None:
+            if call and call not in self._answered and item:
+                self._answered.add(call)
+                self._inner.append(self._of_program(call, item, line))
+                if len(self._inner) > _INNER:
+                    yield self._inner.pop(0)
             return
         self._asked[call] = asked = asked._replace(whole=whole)
         if asked.line:
             del self._asked[call]
             yield self._call(call, asked)
 
+    def _of_program(self, call: str, item: dict[str, Any], line: int) -> PastCall:
+        """What a program of the model's called."""
+        command = item.get("command")
+        words = _line([str(word) for word in command]) if isinstance(command, list) else ""
+        tool = "exec_command" if words else f"mcp__{text_of(item.get('server'))}__{text_of(item.get('tool'))}"
+        arguments = item.get("arguments") if not words else {"cmd": words}
+        asked = _Asked(tool, arguments, plain(words), self._session.cwd, self._time, item, None, self._time, line)
+        return self._call(call, asked)
+
     def finish(self) -> Iterator[Event]:
-        """Commands whose end was never written down."""
+        """Commands whose end was never written down, and what a program called that never had its output."""
+        inner, self._inner = self._inner, []
+        yield from inner
         for call, asked in list(self._asked.items()):
             if asked.line:
                 del self._asked[call]

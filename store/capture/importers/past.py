@@ -73,6 +73,7 @@ class PastCall(NamedTuple):
         partial: why the parts are not the whole; empty where they are.
         note: what else a reader must know.
         failed: whether the harness marked it as an error.
+        inner: calls that a program of the model's made meanwhile, of whose results it was shown what the program chose.
     """
 
     session: PastSession
@@ -92,6 +93,7 @@ class PastCall(NamedTuple):
     partial: str = ""
     note: str = ""
     failed: bool = False
+    inner: tuple["PastCall", ...] = ()
 
 
 class Trouble(NamedTuple):

@@ -32,6 +32,7 @@ def sane_call(call: PastCall, otherwise: float) -> PastCall:
         answered=max(asked, _time(call.answered, asked)),
         tool=_name(call.tool) or "tool",
         cwd=_name(call.cwd, 4096),
+        inner=tuple(sane_call(one, otherwise) for one in call.inner),
         exit_code=code if isinstance(code, int) and not isinstance(code, bool) and abs(code) <= _LARGEST_CODE else None,
     )
 

@@ -114,7 +114,6 @@ def test_an_older_rollout_of_codex(store: Store, imported: Import, tmp_path: Pat
             tmp_path / "rollout-2025-08-01T10-00-00-0199aaaa-0000-7000-8000-000000000001.jsonl",
             _rollout("session_meta", id="0199aaaa", cwd="/repo", cli_version="0.20.0"),
             _rollout("response_item", type="function_call", name="shell", arguments=arguments, call_id="call_1"),
-            _rollout("event_msg", type="exec_command_end", call_id="call_x", aggregated_output="not ours", exit_code=0),
             _rollout("response_item", type="function_call_output", call_id="call_1", output=shown),
         )
     )
@@ -155,3 +154,28 @@ def test_an_older_chat_of_gemini_s(store: Store, imported: Import, tmp_path: Pat
     (buffer,) = buffers(store)
     assert (buffer.command, buffer.exit_code, read(store, buffer)) == ("answer", 0, b"42")
     assert [text for _, text in views(store)] == ["Output: 42\n"]
+
+
+def test_what_a_program_of_the_model_s_ran_is_kept_whole(store: Store, imported: Import, tmp_path: Path) -> None:
+    """Codex' newest models print in a program what they want to see of what it ran."""
+    command = {"type": "CommandExecution", "id": "exec-1", "command": ["/bin/bash", "-lc", "seq 1 9; exit 3"]}
+    command |= {"cwd": "file:///repo/sub", "aggregated_output": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "exit_code": 3}
+    blocks = [{"type": "input_text", "text": "Script completed\nOutput:\n"}, {"type": "input_text", "text": "4\n5"}]
+    path = write_lines(
+        tmp_path / "rollout-1.jsonl",
+        _rollout("session_meta", id="0199aaaa", cwd="/repo"),
+        _rollout("response_item", type="custom_tool_call", name="exec", input="text(…)", call_id="call_1"),
+        _rollout("event_msg", type="item_completed", item=command),
+        _rollout("response_item", type="custom_tool_call_output", call_id="call_1", output=blocks),
+        _rollout("event_msg", type="item_completed", item={**command, "id": "call_1"}),
+    )
+    imported(path)
+    program, ran = buffers(store)
+    assert (program.kind, ran.kind) == ("tool", "cmd")
+    assert (ran.command, ran.cwd, ran.exit_code, ran.lines) == ("seq 1 9; exit 3", "/repo/sub", 3, 9)
+    ((view, text),) = views(store)
+    assert text == "Script completed\nOutput:\n\n4\n5"
+    assert view.refs == (program.name, ran.name)
+    assert [(one.first, one.last) for one in view.shown if one.buffer == ran.name] == [(4, 5)]
+    Path(store.layout.imports).unlink()
+    assert imported(path).counts.calls == 0
