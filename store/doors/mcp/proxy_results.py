@@ -191,6 +191,8 @@ def _with_meta(result: Result, meta: dict[str, Any]) -> str:
     old = result.members.get("_meta")
     if old is None or not isinstance(old.value, dict) or not old.value:
         return _dumps(meta)
+    if not meta:
+        return result.raw(old)
     if set(old.value) & set(meta):
         return _dumps(old.value | meta)
     return f"{result.raw(old)[:-1]},{_dumps(meta)[1:]}"
