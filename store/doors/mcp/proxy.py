@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.store.doors.mcp.call import Call, Outcome
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
-from sightline.store.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, opened_by
+from sightline.store.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, is_id, opened_by
 from sightline.store.doors.mcp.proxy_long import LongLine
 from sightline.store.doors.mcp.proxy_spans import (
     RESULT,
@@ -127,9 +127,9 @@ class Proxy:
         return True
 
     def _withdraw(self, params: Any) -> bool:
-        number = params.get("requestId") if isinstance(params, dict) else None
+        number: Any = params.get("requestId") if isinstance(params, dict) else None
         self._ledger.take(number)
-        ours = self._ours.get(number) if isinstance(number, str | int) else None
+        ours = self._ours.get(number) if is_id(number) else None
         if ours:
             ours[0].cancel()
         return ours is not None
