@@ -79,6 +79,7 @@ class Doorway(NamedTuple):
         started: told the capture before it runs, so that it can be stopped.
         run: runs the capture to its end; None where it goes on beyond the door's patience, which only one that has a
             buffer may.
+        confine: takes the folder it would run in, gives the one it may; raises UsageError where there is none.
     """
 
     stdin: int | None = None
@@ -86,6 +87,7 @@ class Doorway(NamedTuple):
     echo: Echo | None = None
     started: Callable[[CommandCapture], None] | None = None
     run: Callable[[CommandCapture], Captured | None] = CommandCapture.run
+    confine: Callable[[str], str] = str
 
 
 def run_command(asking: Asking, request: Request, doorway: Doorway | None = None) -> Reply:
@@ -99,7 +101,8 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
     if is_ack(request.line):
         request = _confirmed(asking, request)
     budget_for(request.verbosity, True, asking.profile.budgets)  # a wrong word is told before anything runs
-    cwd = os.path.abspath(os.path.expanduser(request.cwd)) if request.cwd else working_directory()
+    doorway = doorway or Doorway()
+    cwd = doorway.confine(os.path.abspath(os.path.expanduser(request.cwd))) if request.cwd else working_directory()
     if not os.path.isdir(cwd):
         raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")
     argv, targets = _argv(asking, request)
@@ -110,7 +113,7 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
     if request.background:
         reply = _background(asking, request, argv, cwd)
     else:
-        reply = _foreground(asking, request, argv, cwd, doorway or Doorway())
+        reply = _foreground(asking, request, argv, cwd, doorway)
     # The buffers that it reads: their lines may stand in what it wrote.
     return reply.about([target.buffer.name for target in targets]) if targets else reply
 

@@ -96,9 +96,8 @@ def with_caller(reply: Reply, caller: "Caller") -> Reply:
 def _run_command(errand: Errand, values: dict[str, Any]) -> Reply:
     from sightline.store.tools.run_command import Doorway, Request, run_command
 
-    if values.get("cwd"):
-        values["cwd"] = errand.confined(values["cwd"])
-    doorway = Doorway(run=lambda capture: errand.commands.run(capture, errand.call))
+    # A confirmation brings its folder along, so that it is known only there.
+    doorway = Doorway(run=lambda capture: errand.commands.run(capture, errand.call), confine=errand.confined)
     return run_command(errand.asking, Request(**values), doorway)
 
 

@@ -77,6 +77,14 @@ def test_commands_begin_under_the_root(rooted: Any, tmp_path: Path) -> None:
         assert "lies outside" in rooted.call("run_command", command="pwd", cwd=cwd)[0]["error"]
 
 
+def test_a_confirmed_command_begins_under_the_root_too(rooted: Any, connect: Callable[..., Any]) -> None:
+    command = "pwd -P; rm -rf nothing"
+    elsewhere = connect().call("run_command", command=command)[0]["pending_ack"]
+    assert "lies outside" in rooted.call("run_command", command=elsewhere)[0]["error"]
+    here = rooted.call("run_command", command=command, cwd="deeper")[0]["pending_ack"]
+    assert rooted.call("run_command", command=here)[1].endswith("/inside/deeper\n")
+
+
 def test_everything_lies_under_the_root_of_the_machine() -> None:
     assert under("/", os.devnull) == os.devnull
 
