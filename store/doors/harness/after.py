@@ -5,7 +5,7 @@ from typing import Any
 from sightline.store.doors.harness.called import Called, called_of, shown_text
 from sightline.store.doors.harness.facts import AFTER, BATCH, SHAPE, Facts
 from sightline.store.doors.harness.pending import Pending, forget, recall
-from sightline.store.doors.harness.record import find, keep, log_view, request_of, tidy
+from sightline.store.doors.harness.record import find, keep, log_view, may_keep, request_of, tidy
 from sightline.store.doors.harness.talking import notes_answer
 from sightline.store.doors.harness.who import session_of
 from sightline.store.records import Buffer, Session, Shown
@@ -23,6 +23,8 @@ def after_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> di
         return None
     store = Store()
     session = session_of(facts.name, call.session, call.cwd)
+    if not may_keep(store, call):
+        return notes_answer(store, session, facts, event)
     pending = recall(call.use)
     if pending:
         call = call._replace(command=pending.command)

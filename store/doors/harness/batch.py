@@ -4,7 +4,7 @@ from typing import Any
 
 from sightline.store.doors.harness.called import EXIT_LINE, Called, shown_text
 from sightline.store.doors.harness.facts import Facts
-from sightline.store.doors.harness.record import find, log_view, request_of
+from sightline.store.doors.harness.record import find, log_view, may_keep, request_of
 from sightline.store.doors.harness.who import session_of
 from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
@@ -39,8 +39,10 @@ def after_batch(facts: Facts, given: dict[str, Any], calls: list[dict[str, Any]]
 def _log(store: Store, session: Session, facts: Facts, call: Called, text: str) -> None:
     if call.tool in facts.runs:
         call = call._replace(command=str(call.input.get("command", "")))
-    else:
+    elif call.tool in facts.reads:
         call = call._replace(path=str(call.input.get("file_path", "")))
+    if not may_keep(store, call):
+        return
     buffer = find(store, session, call.use, call.path)
     if buffer and _is_logged(store, session, buffer, call.use, text):
         return

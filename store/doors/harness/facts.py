@@ -46,6 +46,7 @@ class Facts(NamedTuple):
         rewrites: whether a command may be rewritten so that the person's rules still hold, and its output is whole.
         replaces: whether a hook can replace what the model is shown of a successful tool.
         tells: whether hooks can say something to the model.
+        reads: names of its tools that read a file, whose path is all that its last event tells of it.
         judged: commands whose code it reads in its own way where they come last: ``PROGRAM`` or ``PROGRAM WORD``.
         missing: what it lacks, in a sentence for people; empty for nothing.
     """
@@ -60,6 +61,7 @@ class Facts(NamedTuple):
     rewrites: bool
     replaces: bool
     tells: bool
+    reads: tuple[str, ...] = ()
     judged: tuple[str, ...] = ()
     missing: str = ""
 
@@ -89,6 +91,7 @@ HARNESSES = {
             rewrites=True,
             replaces=True,
             tells=True,
+            reads=("Read",),
             judged=("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep"),
             missing="what it shows of a command that fails cannot be replaced afterwards",
         ),

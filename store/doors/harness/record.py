@@ -26,6 +26,13 @@ _CHARACTER_BYTES = 4  # at most, in UTF-8
 _MATCHED_BYTES = 1 << 21  # of a longer text it is not looked for which lines stand in it
 
 
+def may_keep(store: Store, call: Called) -> bool:
+    """Whether anything of a call may be kept: where it was made, and where the file lies that it read."""
+    path = call.path or call.input.get("file_path")
+    folders = [call.cwd, *([os.path.dirname(path)] if isinstance(path, str) and os.path.isabs(path) else [])]
+    return all(store.settings.captures(folder) for folder in folders)
+
+
 def keep(store: Store, session: Session, call: Called, title: str) -> Buffer | None:
     """Keep what a tool gave, once.
 
@@ -36,12 +43,12 @@ def keep(store: Store, session: Session, call: Called, title: str) -> Buffer | N
         title: the harness, as its makers call it.
 
     Returns:
-        The sealed buffer, the one that is there already, or None where nothing may or can be kept.
+        The sealed buffer, the one that is there already, or None where there is nothing to be kept.
 
     Raises:
         StoreFailed: the store could not take it.
     """
-    if not call.makes_buffer or not store.settings.captures(call.cwd):
+    if not call.makes_buffer:
         return None
     if call.use and (known := store.index.of_artifact(use_key(session.name, call.use))):
         return known

@@ -167,7 +167,18 @@ def test_nothing_is_kept_where_nothing_may_be(claude: Harness) -> None:
     claude.root.mkdir()
     (claude.root / "config.toml").write_text(f'[directories."{claude.cwd}"]\ncapture = "off"\n')
     claude.tell("PostToolUse", **bash(), tool_response={"stdout": LINES, "stderr": ""})
-    assert claude.buffers() == []
+    claude.tell("PostToolBatch", **batch(bash(), LINES))
+    assert (claude.buffers(), claude.views()) == ([], [])
+
+
+def test_a_change_of_a_file_is_no_view_of_what_was_read_of_it(claude: Harness, tmp_path: Path) -> None:
+    path = tmp_path / "numbers"
+    path.write_text(LINES)
+    file = {"filePath": str(path), "content": LINES, "startLine": 1}
+    one = {"tool_name": "Read", "tool_use_id": "use1", "tool_input": {"file_path": str(path)}}
+    claude.tell("PostToolUse", **one, tool_response={"type": "text", "file": file})
+    claude.tell("PostToolBatch", **batch({**one, "tool_name": "Edit", "tool_use_id": "use2"}, "It has been updated."))
+    assert [view.refs for view, _ in claude.views()] == [()]
 
 
 def test_what_hooks_keep_stays_within_the_limits(claude: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
