@@ -49,6 +49,11 @@ def _installed(harness: str, scope: str, program: Program, status: Status) -> It
     again = f"`sightline install {harness}{'' if scope == USER else f' --scope {scope}'}` mends that"
     if status.stale:
         yield Finding("problem", f"{head}: not as it was installed: {', '.join(status.stale)}; {again}")
+    if status.off:
+        yield Finding("problem", f"{head}: all hooks are turned off by {status.off}; without it they run")
+    if status.strange and scope != USER:  # whoever wrote this folder may have written that, too
+        yield Finding("note", f"{head}: not tried, since it would start what this version of us has not written")
+        return
     if status.server is not None:
         yield _tried(f"{head}: the MCP server", [("", probe_server(status.server))], again)
     if status.hooks:

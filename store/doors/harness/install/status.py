@@ -3,13 +3,21 @@
 from typing import Any, NamedTuple
 
 from sightline.store.doors.harness.facts import DEFAULT_MODE
-from sightline.store.doors.harness.install.content import of_ours
+from sightline.store.doors.harness.install.content import Content, of_ours, with_ours
 from sightline.store.doors.harness.install.files import read_settings
+from sightline.store.doors.harness.install.json_edit import Keys
+from sightline.store.doors.harness.install.jsonc import find, parse
 from sightline.store.doors.harness.install.places import Places
 from sightline.store.doors.harness.install.planning import is_filled, plan_install, telling
 from sightline.store.doors.harness.install.recognise import Server, hook_of, is_our_server, plugin_hook, server_of
 from sightline.store.doors.harness.install.wanted import targets_of
 from sightline.store.doors.harness.line import HookLine
+
+_SWITCHES: dict[str, tuple[Keys, bool]] = {
+    "claude-code": (("disableAllHooks",), True),
+    "gemini": (("hooksConfig", "enabled"), False),
+}
+"""Settings that turn all hooks off, and how they stand then."""
 
 
 class Status(NamedTuple):
@@ -21,6 +29,8 @@ class Status(NamedTuple):
         hooks: command lines of the hooks, by event, in their order.
         paths: the files that have something of ours.
         stale: files that are not as this version of us would have them.
+        strange: whether it would start something else than this version of us would have it start.
+        off: the setting by which hooks are turned off altogether; empty where they are not.
     """
 
     mode: str = ""
@@ -28,6 +38,8 @@ class Status(NamedTuple):
     hooks: tuple[tuple[str, str], ...] = ()
     paths: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    strange: bool = False
+    off: str = ""
 
     @property
     def installed(self) -> bool:
@@ -46,23 +58,45 @@ def status_of(harness: str, places: Places, root: str) -> Status:
     Raises:
         SettingsUnreadable, SettingsInvalid, SettingsUnexpected: they tell nothing.
     """
-    targets = targets_of(harness, DEFAULT_MODE, places, root)
-    server, paths = None, []
-    hooks: list[tuple[HookLine, str]] = []
-    for path, content in targets:
-        found = read_settings(path)
-        if not is_filled(found.text):
-            continue
+    texts: list[tuple[str, Content]] = []
+    paths = []
+    off = ""
+    for path, content in targets_of(harness, DEFAULT_MODE, places, root):
+        text = read_settings(path).text
         with telling(path):
-            ours = of_ours(found.text, content)
-        if ours:
-            paths.append(path)
-        for value in ours:
-            server = server_of(value) if is_our_server(value) else server
-            hooks += _hooks_in(value)
+            if is_filled(text) and of_ours(text, content):
+                paths.append(path)
+                texts.append((text, content))
+                off = off or _turned_off(harness, text)
+    if not paths:
+        return Status()
+    server, hooks = _started(texts)
     mode = hooks[0][0].mode if hooks else ""
-    stale = _stale(harness, mode or DEFAULT_MODE, places, root) if paths else ()
-    return Status(mode, server, tuple((line.event, command) for line, command in hooks), tuple(paths), stale)
+    targets = targets_of(harness, mode or DEFAULT_MODE, places, root)
+    fresh_server, fresh_hooks = _started([(with_ours("", content)[0], content) for _, content in targets])
+    stale = [path for path, content in targets if plan_install(read_settings(path), content, None).changes]
+    return Status(
+        mode,
+        server,
+        tuple((line.event, command) for line, command in hooks),
+        tuple(paths),
+        tuple(stale),
+        strange=server not in (None, fresh_server) or not set(hooks) <= set(fresh_hooks),
+        off=off,
+    )
+
+
+def _started(texts: list[tuple[str, Content]]) -> tuple[Server | None, list[tuple[HookLine, str]]]:
+    """The server and the hooks that settings have a harness start."""
+    values = [value for text, content in texts for value in of_ours(text, content)]
+    servers = [server_of(value) for value in values if is_our_server(value)]
+    return (servers[-1] if servers else None), [hook for value in values for hook in _hooks_in(value)]
+
+
+def _turned_off(harness: str, text: str) -> str:
+    keys, off = _SWITCHES.get(harness, ((), None))
+    node = find(parse(text), keys) if keys else None
+    return ".".join(keys) if node is not None and node.value is off else ""
 
 
 def _hooks_in(value: Any) -> list[tuple[HookLine, str]]:
@@ -71,10 +105,3 @@ def _hooks_in(value: Any) -> list[tuple[HookLine, str]]:
         return [hook] if (hook := plugin_hook(value)) else []
     commands = [value, *value.get("hooks", ())] if isinstance(value, dict) else []
     return [(line, one["command"]) for one in commands if (line := hook_of(one)) is not None]
-
-
-def _stale(harness: str, mode: str, places: Places, root: str) -> tuple[str, ...]:
-    changes = [
-        plan_install(read_settings(path), content, None) for path, content in targets_of(harness, mode, places, root)
-    ]
-    return tuple(change.found.path for change in changes if change.changes)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,39 @@ def test_the_hook_of_opencode_s_plugin_is_tried(cli: Any) -> None:
     assert any("hooks answered a probe call" in text for _, text in told)
     plugin.write_text(plugin.read_text().replace("/python", "/no-python"))
     assert any("hooks did not answer" in text for level, text in _told(cli, "opencode, user") if level == "problem")
+
+
+@pytest.mark.parametrize("name", [".mcp.json", ".claude/settings.json"])
+def test_what_a_folder_would_start_is_not_tried_unless_it_is_what_we_write(cli: Any, name: str) -> None:
+    """Else looking into somebody's repository would run what they like."""
+    cli.environment["HOME"] = str(cli.folder / "home")
+    cli("install", "claude-code", "--scope", "project")
+    program = _program(cli.folder, "evil", "")
+    program.write_text(f"#!/bin/sh\ntouch '{cli.folder}/ran'\n")
+    path = cli.folder / name
+    path.write_text(path.read_text().replace(sys.executable, str(program)))
+    told = _told(cli, "Claude Code, this folder")
+    assert (
+        "note",
+        "Claude Code, this folder: not tried, since it would start what this version of us has not written",
+    ) in told
+    assert not (cli.folder / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("harness", "path", "more", "told"),
+    [
+        ("claude-code", ".claude/settings.json", {"disableAllHooks": True}, "turned off by disableAllHooks"),
+        ("gemini", ".gemini/settings.json", {"hooksConfig": {"enabled": False}}, "turned off by hooksConfig.enabled"),
+    ],
+)
+def test_hooks_that_are_turned_off_altogether_are_a_problem(
+    cli: Any, harness: str, path: str, more: dict[str, Any], told: str
+) -> None:
+    (cli.folder / path).parent.mkdir()
+    (cli.folder / path).write_text(json.dumps(more))
+    cli("install", harness)
+    assert [level for level, text in _told(cli, told)] == ["problem"]
 
 
 def test_harnesses_that_do_not_know_of_us_are_told_with_what_to_do(cli: Any) -> None:
