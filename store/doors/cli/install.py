@@ -18,8 +18,8 @@ from sightline.store.errors import UsageError
 from sightline.store.tools.printing import printable
 
 _MODES = (
-    "record: hooks look on; keep: what commands write is kept whole, and the agent sees what it always saw; "
-    "shape: it sees our views"
+    "The mode says what hooks do: record looks on; keep has what commands write kept whole, while the agent sees what "
+    "it always saw; shape has it see our views."
 )
 
 
@@ -33,7 +33,7 @@ def _install(name: str, words: list[str]) -> int:
         name,
         "Tell a harness of us: the MCP server and the hooks go into its settings, and everything else in them stays as "
         "it is. The change is shown as a diff, the files are kept as they were, and `sightline uninstall` brings them "
-        "back. Again, it changes nothing. " + _MODES[0].upper() + _MODES[1:] + ".",
+        "back. Called again, it changes nothing. " + _MODES,
         example="sightline install claude-code --mode shape",
     )
     made.add_argument("--mode", default="", metavar="M", help=f"{', '.join(MODES)} (the installed one, else keep)")

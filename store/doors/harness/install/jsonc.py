@@ -1,5 +1,6 @@
 """JSON as settings files have it, with comments and trailing commas; every value knows where it stands in the text."""
 
+import functools
 import json
 import re
 from typing import Any, NamedTuple
@@ -64,6 +65,7 @@ class Item(NamedTuple):
     comma: int
 
 
+@functools.lru_cache(maxsize=2)  # one change looks into its text again and again, and some settings have megabytes
 def parse(text: str) -> Node:
     """The value that a text holds. Raises NotJson."""
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
