@@ -3,7 +3,11 @@
 import json
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no defect."""
 
 _WORDS = st.text("ab_é\"\\/ {}[],:#'\n\t", max_size=6)
 _SCALARS = st.none() | st.booleans() | st.integers(-99, 99) | _WORDS
@@ -40,17 +44,17 @@ def _rendered(draw: st.DrawFn, value: Any, indent: str, broken: bool) -> str:
 
 
 _VALUES = st.recursive(
-    _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_WORDS, inner, max_size=3), max_leaves=10
+    _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_WORDS, inner, max_size=3), max_leaves=6
 )
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    """The text of an object, and what it says: maybe an object ``servers`` and a list ``hooks`` among the rest."""
+def documents(draw: st.DrawFn, *, listing: bool = False) -> tuple[str, dict[str, Any]]:
+    """The text of an object, and what it says: maybe an object ``servers`` among the rest, and a list ``hooks``."""
     value = draw(st.dictionaries(_WORDS, _VALUES, max_size=3))
     if draw(st.booleans()):
         value["servers"] = draw(st.dictionaries(_WORDS, _VALUES, max_size=3))
-    if draw(st.booleans()):
+    if listing or draw(st.booleans()):
         value["hooks"] = draw(st.lists(_VALUES, max_size=3))
     value = dict(draw(st.permutations(list(value.items()))))
     text = draw(_rendered(value, "", draw(st.booleans())))

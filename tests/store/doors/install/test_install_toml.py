@@ -5,6 +5,7 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from settings_kit import unhurried
 from sightline.store.doors.harness.install.json_edit import NoPlace
 from sightline.store.doors.harness.install.toml_edit import NotToml, put_table, remove_table
 
@@ -34,6 +35,7 @@ def documents(draw: st.DrawFn) -> str:
     return text.replace("\n", "\r\n") if draw(st.booleans()) else text
 
 
+@unhurried
 @given(documents())
 def test_a_table_comes_and_goes_without_a_trace(text: str) -> None:
     after = put_table(text, KEYS, SERVER)
@@ -42,6 +44,7 @@ def test_a_table_comes_and_goes_without_a_trace(text: str) -> None:
     assert remove_table(after, KEYS) == text
 
 
+@unhurried
 @given(documents(), st.sets(st.sampled_from(TABLES)))
 def test_it_changes_and_goes_wherever_it_stands(before: str, behind: set[str]) -> None:
     tail = "".join(sorted(table for table in behind if table not in before.replace("\r\n", "\n")))
