@@ -110,7 +110,7 @@ class Parser:
             self._answered.add(call)
             asked = self._asked.pop(call, _Asked("tool", None, "", self._session.cwd, self._time))
             asked = asked._replace(output=_output(payload.get("output")), answered=self._time, line=line)
-            if not asked.whole and _RUNNING.search("\n".join(shown_of(asked.output))):
+            if not asked.whole and _RUNNING.search(_head("\n".join(shown_of(asked.output)))):
                 self._asked[call] = asked
             else:
                 inner, self._inner = (self._inner, []) if asked.tool in _PROGRAMS else ([], self._inner)
@@ -210,14 +210,21 @@ def _ran(call: PastCall, whole: dict[str, Any], shown: str) -> PastCall:
         exit_code = code if isinstance(code, int) else None
         return call._replace(parts=text_part(out), exit_code=exit_code, partial=partial, note="merged", cwd=cwd)
     out, code = _from_json(shown)
-    body, ended = _BODY.search(shown), _EXIT.search(shown)
+    head = _head(shown)
+    body, ended = _BODY.search(shown), _EXIT.search(head)
     if code is None:
         out = shown[body.end() :] if body else shown
         code = int(ended[1]) if ended else None
     partial = "Codex kept only what it showed" if _CUT.search(shown) else ""
-    if _RUNNING.search(shown):
+    if _RUNNING.search(head):
         partial = "its end was never written down"
     return call._replace(parts=text_part(out), exit_code=code, partial=partial, note="merged")
+
+
+def _head(shown: str) -> str:
+    """What stands above a command's output."""
+    body = _BODY.search(shown)
+    return shown[: body.start()] if body else shown
 
 
 def _from_json(shown: str) -> tuple[str, int | None]:

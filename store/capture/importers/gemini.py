@@ -38,10 +38,7 @@ _EXIT = re.compile(r"(?m)^Exit Code: (-?\d{1,10})$")
 _LARGE = re.compile(r"\AOutput too large\. Showing .*? For full output see: (.+)\n")
 _LINES = re.compile(r"Showing lines (\d{1,12})-(\d{1,12}) of (\d{1,12}) total lines")
 _CONTENT = "--- FILE CONTENT (truncated) ---\n"
-_OUTPUT = re.compile(
-    r"(?s)\A(?:<untrusted_context>\n)?Output: (.*?)"
-    r"(?:\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*(?:\n</untrusted_context>)?\Z"
-)
+_ABOUT = ("Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
 _ROOT_BYTES = 4096
 
 
@@ -140,16 +137,24 @@ class Parser:
 
 def _ran(made: PastCall, call: dict[str, Any]) -> PastCall:
     text, display = "\n".join(made.shown), call.get("resultDisplay")
-    ended = _EXIT.search(text)
+    written, below = _parted(text)
+    ended = _EXIT.search(below)
     code = int(ended[1]) if ended else 0 if call.get("status") == "success" else None
     if made.failed and not ended:
         return made._replace(kind="tool", command="", parts=parts_of(list(made.shown)))  # it never ran
     if isinstance(display, str):
         return made._replace(parts=text_part(display), exit_code=code, note="merged")
-    written = _OUTPUT.match(text)
     partial = "Gemini CLI kept only what it showed" if _LARGE.match(text) else ""
-    out = written[1] if written else text
-    return made._replace(parts=text_part(out), exit_code=code, note="merged", partial=partial)
+    return made._replace(parts=text_part(written), exit_code=code, note="merged", partial=partial)
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """What a command wrote, of what was shown, and the lines that stand below it."""
+    text = text.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>")
+    end = len(text)
+    while (start := text.rfind("\n", 0, end)) >= 0 and text.startswith(_ABOUT, start + 1):
+        end = start
+    return text[:end].removeprefix("Output: "), text[end:]
 
 
 def _read(made: PastCall, text: str) -> PastCall:

@@ -32,7 +32,6 @@ SWE_AGENT, MINI = "swe-agent", "mini-swe-agent"
 _NO_TIMES = "its time was not written down"
 _BLOCK = re.compile(r"(?s)```[\w-]*\n(.*?)\n?```")
 _CODE = re.compile(r"<returncode>\s*(-?\d{1,10})\s*</returncode>")
-_WRITTEN = re.compile(r"(?s)<output>\n?(.*?)\n?</output>")
 _CUT = re.compile(r"<output_head>|<elided_chars>|characters were elided")
 
 
@@ -94,9 +93,16 @@ def _answered(call: PastCall, answer: dict[str, Any]) -> PastCall:
         call = call._replace(exit_code=int(told[1]))
     if isinstance(extra.get("raw_output"), str):
         return call._replace(parts=text_part(extra["raw_output"]))
-    written = _WRITTEN.search(text)
     partial = f"{MINI} kept only what it showed" if _CUT.search(text) else ""
-    return call._replace(parts=text_part(written[1] if written else text), partial=partial)
+    return call._replace(parts=text_part(_written(text)), partial=partial)
+
+
+def _written(text: str) -> str:
+    """What a command wrote, of what was shown."""
+    start, end = text.find("<output>"), text.rfind("</output>")
+    if not 0 <= start < end:
+        return text
+    return text[start + len("<output>") : end].removeprefix("\n").removesuffix("\n")
 
 
 def _call(

@@ -179,3 +179,28 @@ def test_what_a_program_of_the_model_s_ran_is_kept_whole(store: Store, imported:
     assert [(one.first, one.last) for one in view.shown if one.buffer == ran.name] == [(4, 5)]
     Path(store.layout.imports).unlink()
     assert imported(path).counts.calls == 0
+
+
+def test_a_chat_s_command_without_a_display_has_what_stands_between(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    written = "1\nError: of its own\nExit Code: 9\n2"
+    output = f"<untrusted_context>\nOutput: {written}\nExit Code: 4\nProcess Group PGID: 7\n</untrusted_context>"
+    response = {"functionResponse": {"response": {"output": output}}}
+    call = {"id": "1", "name": "run_shell_command", "args": {"command": "x"}, "result": [response], "status": "success"}
+    message = {"id": "m", "timestamp": "2026-01-01T00:00:00Z", "type": "gemini", "toolCalls": [call]}
+    header = {"sessionId": "5e55", "projectHash": "abc", "startTime": "2026-01-01T00:00:00Z"}
+    imported(write_lines(tmp_path / "project/chats/session-1.jsonl", header, message))
+    (buffer,) = buffers(store)
+    assert (buffer.exit_code, read(store, buffer)) == (4, written.encode())
+
+
+def test_texts_that_only_open_take_no_longer_than_others(store: Store, imported: Import, tmp_path: Path) -> None:
+    many = "<output>\nError: x\n" * 100_000
+    messages = [
+        {"role": "assistant", "content": "```bash\necho hi\n```"},
+        {"role": "user", "content": many},
+    ]
+    imported(_json(tmp_path / "old.traj.json", messages))
+    (buffer,) = buffers(store)
+    assert read(store, buffer).decode() == many
