@@ -113,6 +113,18 @@ def test_a_rewritten_command_does_what_it_did(
     assert not os.path.exists(os.path.join(store, "hooks.log"))
 
 
+@pytest.mark.parametrize(("signal", "word"), [("KILL", "Killed"), ("SEGV", "Segmentation fault")])
+def test_of_a_killed_command_only_what_the_shell_itself_says_is_worded_otherwise(
+    signal: str, word: str, store: str, tmp_path: Path
+) -> None:
+    """It names the pipeline, and numbers of processes, which are never the same."""
+    command = f"sh -c 'kill -{signal} $$'"
+    plain, piped = (run("bash", one, tmp_path / "run") for one in (command, rewritten(command, "use-0")))
+    assert piped._replace(output=b"") == plain._replace(output=b"")
+    assert word in plain.output.decode()
+    assert word in piped.output.decode()
+
+
 def kept(root: str, key: str) -> bytes:
     """What the store has of a command."""
     with Store(root) as store:
