@@ -5,6 +5,7 @@ Records in, records out. A cache: all of it can be rebuilt from the folders and 
 
 import contextlib
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -180,7 +181,8 @@ class Index(ViewIndex):
     def place(self, imported: Mapping[str, float]) -> None:
         """Put imported buffers where they would stand in the order of use, had they been used last when they ended.
 
-        Those above the lowest of them get new places: who looks only at the latest finds all that moved.
+        Either those above the lowest of them get new places at the top, where who looks only at the latest finds them,
+        or those below the highest get new ones at the bottom: whichever are fewer.
 
         Args:
             imported: when each ended, by name, seconds since the epoch; of equal times the first comes first.
@@ -201,10 +203,14 @@ class Index(ViewIndex):
                 order.append(name)
             order += [name for name, _ in reversed(waiting)]
             order = [name for name in order if name in there]
-            moved = next((at for at, row in enumerate(rows) if row[0] != order[at]), len(rows))
-            newest = rows[-1][1] if rows else 0
-            for at, name in enumerate(order[moved:], start=newest + 1):
-                self._db.execute("UPDATE buffers SET used = ? WHERE name = ?", (at, name))
+            lowest = next((at for at, row in enumerate(rows) if row[0] != order[at]), len(rows))
+            highest = next((at for at in range(len(order), 0, -1) if order[at - 1] in imported), 0)
+            if highest < len(order) - lowest:
+                moved = zip(order[:highest], range(rows[0][1] - highest, rows[0][1]), strict=True)
+            else:
+                moved = zip(order[lowest:], range(rows[-1][1] + 1, sys.maxsize) if rows else (), strict=False)
+            for name, place in moved:
+                self._db.execute("UPDATE buffers SET used = ? WHERE name = ?", (place, name))
 
     def artifacts(self, session: str) -> set[str]:
         """Ids under which a session's buffers were imported; of those that were evicted, too."""

@@ -271,3 +271,26 @@ def test_an_index_of_before_there_were_notes_takes_them(tmp_path: Path) -> None:
     assert (index.note("old:3"), index.notes(buffer="cmd_a1b2c3")) == (note, [note])
     assert index.derived("cmd_a1b2c3", "key") == "value"
     index.close()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    used=st.lists(st.integers(0, 30), max_size=8), runs=st.lists(st.lists(st.integers(0, 30), max_size=5), max_size=3)
+)
+def test_what_is_imported_stands_below_what_was_used_later(
+    tmp_path_factory: pytest.TempPathFactory, used: list[int], runs: list[list[int]]
+) -> None:
+    index = Index(Database(str(tmp_path_factory.mktemp("placed") / "index.sqlite")))
+    for at, when in enumerate(sorted(used)):
+        index.put_buffer(record(f"cmd_{at:06}", accessed=float(when)))
+    for run, times in enumerate(runs):
+        imported = {f"tool_{run}{at:05}": float(when) for at, when in enumerate(times)}
+        for name, when in imported.items():
+            index.put_buffer(record(name, artifact=name, created=when, ended=when, accessed=99.0))
+        index.place(imported)
+    listed = index.listed(100)
+    index.close()
+    times = [buffer.ended if buffer.artifact else buffer.accessed for buffer in (item.buffer for item in listed)]
+    assert times == sorted(times, key=float, reverse=True)
+    assert len(listed) == len(used) + sum(map(len, runs))
+    assert len({item.used for item in listed}) == len(listed)
