@@ -104,7 +104,8 @@ class Follower:
         with RustNotify(sorted(folders), False, False, 0, True, False) as watcher:
             while not stop.is_set():
                 yield
-                watcher.watch(_DEBOUNCE_MS, _STEP_MS, int(_LOOK_SECONDS * 1000), stop)
+                if watcher.watch(_DEBOUNCE_MS, _STEP_MS, int(_LOOK_SECONDS * 1000), stop) == "signal":
+                    raise KeyboardInterrupt  # which the watcher has taken for itself
 
     def close(self) -> None:
         """Close all transcripts."""

@@ -80,6 +80,7 @@ def _request(call: PastCall) -> dict[str, Any]:
         "arguments": clipped(arguments, _ARGUMENT_CHARACTERS),
         "caller": {name: value for name, value in caller.items() if value},
         "imported": {"from": call.session.harness, "id": call.id},
+        "alone_bytes": None,  # the harness did show it by itself: nothing was saved, and nothing is to be accounted
     }
     return {name: _loggable(value) for name, value in request.items()}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from past_kit import Claude, Import, buffers, line, read, views, write_lines
+from sightline.store.audit.accounting import alone_of
 from sightline.store.audit.retention import enforce_limits, remove, remove_session
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.capture.importers.formats import find_sources
@@ -234,6 +235,12 @@ def test_what_waits_for_its_end_is_taken_as_it_is_when_all_is_quiet(store: Store
     assert follower.catch_up() == 0
     assert follower.catch_up(now=time.time() + 3600) == 1
     follower.close()
+
+
+def test_nothing_is_said_to_be_saved_in_sessions_of_the_past(store: Store, imported: Import, tmp_path: Path) -> None:
+    imported(write_lines(tmp_path / "s.jsonl", *Claude().ran(1, "line\n" * 20_000)))
+    ((view, _),) = views(store)
+    assert alone_of(view, failed=False) is None
 
 
 def test_limits_hold_after_an_import_as_ever(store: Store, imported: Import, tmp_path: Path) -> None:
