@@ -58,7 +58,7 @@ class Responses(_Native, models.Responses):
         results = [one for one in body.get("input", []) if one.get("type") in outputs]
         return [Seen(one["call_id"], models._texts(one["output"])) for one in results]
 
-    def _item(self, number: int, use: Use) -> Json:
+    def _item(self, number: str, use: Use) -> Json:
         space, _, name = use.tool.rpartition("__")
         item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": name}
         return {**item, "arguments": json.dumps(use.arguments), **({"namespace": space} if space else {})}
@@ -72,14 +72,15 @@ class Model(models.ScriptedModel):
     def answer(self, body: Json, *, streamed: bool) -> bytes:
         with self._lock:
             self._number += 1
-            use = None
+            uses: tuple[Use, ...] = ()
             if self.dialect.offered(body):
                 helping = HELPER in json.dumps(body.get("messages", [])[:1])
                 seen, steps = self.dialect.seen(body), self.helper if helping else self._steps
                 self.asked.append({"helper": helping, "seen": seen})
                 if len(seen) < len(steps):
-                    use = steps[len(seen)](seen)
-            return b"".join(self.dialect.say(self._number, body, use, streamed=streamed))
+                    said = steps[len(seen)](seen)
+                    uses = (said,) if isinstance(said, Use) else said
+            return b"".join(self.dialect.say(self._number, body, uses, streamed=streamed))
 
 
 def call(tool: str, **arguments: Any) -> Step:
