@@ -11,6 +11,9 @@ from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 
+LONGEST_PATH = 4096
+"""Characters; as many bytes are the most that a system opens."""
+
 _COPY_BYTES = 1 << 20
 _TRIES = 3  # a file that is being written is read again, as often as this
 _FRESH_SECONDS = 0.05  # a file system's clock steps by up to 10 ms: within a step a second write leaves no trace
@@ -33,6 +36,8 @@ def capture_file(store: Store, path: str, session: str, *, exact: bool = False) 
         FileNotReadable: there is no such regular file, or it cannot be read.
         StoreFailed: the store could not take it.
     """
+    if len(path) > LONGEST_PATH:  # resolving costs its length squared
+        raise FileNotReadable(f"a path of {len(path):,} characters", f"it has at most {LONGEST_PATH:,}")
     path = path if exact else os.path.realpath(path)
     fd = open_exactly(path) if exact else open_regular(path)
     rules = _rules_of(store)

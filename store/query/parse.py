@@ -11,6 +11,7 @@ from sightline.store.query.programs import PIPE, Argument, check
 from sightline.store.query.words import Word, split
 from sightline.store.refs import format_ref, looks_like_a_ref, parse_ref
 
+MAX_CHARACTERS = 1 << 16
 MAX_STAGES = 16  # each is a process with a memory limit of its own; real questions have fewer than six
 
 
@@ -58,6 +59,8 @@ def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
         QueryRefused: it is not a read-only pipeline over refs; the message names what it is that cannot be.
         BadRef: a word begins like a ref and is none.
     """
+    if len(text) > MAX_CHARACTERS:
+        raise QueryRefused(f"a query of {len(text):,} characters", f"it has at most {MAX_CHARACTERS:,}: ask in steps")
     stages = split(text)
     if len(stages) > MAX_STAGES:
         raise QueryRefused(f"a query joins at most {MAX_STAGES} programs, this one {len(stages)}", "ask in steps")

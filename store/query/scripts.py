@@ -4,6 +4,7 @@ This makes for clear messages. It is not the wall: the programs' own safe modes 
 """
 
 import re
+from typing import NoReturn
 
 from sightline.store.errors import QueryRefused
 
@@ -21,18 +22,19 @@ _SED_COMMENT = re.compile(r"[^\n]*")
 
 _AWK_TOKEN = re.compile(
     r"(?P<skip>\s+|\\\r?\n|\#[^\n]*)"
-    r'|(?P<string>"(?:[^"\\]|\\.)*")'
+    r'|(?P<string>"(?:[^"\\]|\\.)*+")'
     r"|(?P<include>@\s*(?:include|load)\b)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<number>[0-9.]+)"
     r"|(?P<operator>\|\||&&|\+\+|--|>=|>>|[<=!]=|\|&|[^\s])",
     re.DOTALL,
 )
-_AWK_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[\^?\]?(?:\[:[a-z]+:\]|\\.|[^\]\n])*\])*/")
+# Nothing in it can be read in two ways, and nothing is given back: a script must not cost more than its length.
+_AWK_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[\^?+\]?+(?:\[:[a-z]++:\]|\\.|[^\]\\\n])*+\])*+/")
 _AWK_KEYWORDS = {"print", "printf", "return", "in", "case", "else", "do", "delete", "exit"}
 
 _JQ_TOKEN = re.compile(
-    r'(?P<string>"(?:[^"\\]|\\.)*")|(?P<comment>\#[^\n]*)|(?P<field>\.[A-Za-z_]\w*)|(?P<name>\$?[A-Za-z_]\w*)|.',
+    r'(?P<string>"(?:[^"\\]|\\.)*+")|(?P<comment>\#[^\n]*)|(?P<field>\.[A-Za-z_]\w*)|(?P<name>\$?[A-Za-z_]\w*)|.',
     re.DOTALL,
 )
 
@@ -127,12 +129,16 @@ def check_awk(program: str) -> None:
     """Raise QueryRefused where an awk program reads, writes or executes anything by itself."""
     at, depth, printing, operand = 0, 0, -1, False
     while at < len(program):
-        if program[at] == "/" and not operand and (regex := _AWK_REGEX.match(program, at)):
+        if program[at] == "/" and not operand:
+            if (regex := _AWK_REGEX.match(program, at)) is None:
+                _refuse_unended("awk", "regular expression")
             at, operand = regex.end(), True
             continue
         token = _AWK_TOKEN.match(program, at)
         if token is None:
             return
+        if token[0] == '"':
+            _refuse_unended("awk", "string")
         at, text = token.end(), token[0]
         if token.lastgroup == "skip":
             printing = -1 if "\n" in text and depth <= printing else printing
@@ -163,6 +169,10 @@ def _check_awk_token(token: re.Match[str], *, redirects: bool) -> None:
         _refuse_awk(f"print {text}", "writes a file (a comparison there goes in parentheses)")
 
 
+def _refuse_unended(program: str, what: str) -> NoReturn:
+    raise QueryRefused(f"the {program} program has a {what} without its end", "close it, or escape what begins it")
+
+
 def _refuse_awk(what: str, does: str) -> None:
     raise QueryRefused(f"a query cannot have awk's `{what}`: it {does}", "join programs with `|` outside of awk")
 
@@ -171,6 +181,8 @@ def check_jq(program: str) -> None:
     """Raise QueryRefused where a jq program reads modules or tells where its input lies."""
     previous = ""
     for token in _JQ_TOKEN.finditer(program):
+        if token[0] == '"':
+            _refuse_unended("jq", "string")
         if token.lastgroup == "string" and previous in ("import", "include"):
             raise QueryRefused(
                 f"a query cannot have jq's `{previous}`: it reads a file", "write the filter in the query"

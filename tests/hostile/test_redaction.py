@@ -136,7 +136,7 @@ _PIECES = st.sampled_from(
 _STREAMS = st.lists(_PIECES | st.binary(max_size=8), max_size=14).map(b"".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_STREAMS, st.lists(st.integers(0, 600), max_size=8), st.sampled_from((KNOWN, OWN)))
 def test_any_split_gives_the_same_bytes(data: bytes, cuts: list[int], rules: object) -> None:
     whole = hidden(data, (), rules)

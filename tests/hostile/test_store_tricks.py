@@ -228,7 +228,7 @@ def test_labels_commands_and_notes_hold_anything_and_lead_nowhere(store: Store, 
     store.remove(buffer, "removed")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.text(max_size=30).map(lambda text: "@" + text)
     | st.from_regex(

@@ -2,6 +2,7 @@
 
 import os
 
+from sightline.store.capture.file import LONGEST_PATH
 from sightline.store.errors import UsageError
 
 
@@ -13,8 +14,10 @@ def under(root: str, path: str) -> str:
         path: as it was given; relative ones begin at the working directory.
 
     Raises:
-        UsageError: it lies outside of the folder.
+        UsageError: it lies outside of the folder, or is too long.
     """
+    if len(path) > LONGEST_PATH:  # resolving costs its length squared, and no system opens a longer one
+        raise UsageError(f"a path of {len(path):,} characters", f"it has at most {LONGEST_PATH:,}")
     real = os.path.realpath(os.path.expanduser(path))
     if real != root and not real.startswith(root.rstrip("/") + "/"):
         raise UsageError(f"{path} lies outside of {root}", "this server stays under that folder (--root)")

@@ -72,8 +72,11 @@ class Guard:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """One request, or the application's own start and end."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # nothing here speaks anything else, and nobody would have been asked for a token
+            await send({"type": "websocket.close", "code": 1008})
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         status, reason = self.verdict(headers)
@@ -100,7 +103,10 @@ class Guard:
         return 200, ""
 
     def _is_ours(self, origin: str, host: str) -> bool:
-        place = urlsplit(origin).netloc
+        try:
+            place = urlsplit(origin).netloc
+        except ValueError:
+            return False
         return bool(place) and (place == host if self._hosts is None else _name(place) in self._hosts)
 
 

@@ -82,6 +82,9 @@ class Scanner:
 
     def raw(self, start: int, end: int) -> bytes:
         """The bytes from start to end."""
+        here, there = start - self._base, end - self._base
+        if here >= 0 and there <= len(self._text):  # a read for each of a million keys would be most of the work
+            return self._text[here:there].encode("latin-1")
         return self.source.read(start, end - start)
 
     def char(self, at: int) -> str:

@@ -98,7 +98,7 @@ def describe(document: "Document | None", source: Source, sampling: Sampling = D
     if root.kind != "object":
         return sampling.null_name if root.kind == "null" else root.kind
     names = [read_key(key) for key in dict.fromkeys(keys_of(Scanner(source), root.start, OBJECT_KEYS + 1))]
-    if len(names) > OBJECT_KEYS:
+    if len(names) > OBJECT_KEYS or root.total > MEMBERS_LOOKED_AT:
         return "{" + ", ".join(names[:OBJECT_KEYS]) + f", ...}} ({root.total} keys)"
     return "{" + ", ".join(names) + "}"
 
@@ -112,11 +112,19 @@ def _elements(document: "Document", source: Source, sampling: Sampling) -> str:
     return tally.told(source, sampling.null_name)
 
 
+MEMBERS_LOOKED_AT = 1 << 14
+
+
 def keys_of(scanner: Scanner, start: int, most: int) -> list[str]:
-    """The different keys of the object that begins here, in order, as far as so many; their text read as latin-1."""
+    """The different keys of the object that begins here, in order, as far as so many; their text read as latin-1.
+
+    Of the first MEMBERS_LOOKED_AT members: a key may be there a million times.
+    """
     found: dict[str, None] = {}
     more, at = scanner.opened(start)
-    while more and len(found) < most:
+    looked_at = 0
+    while more and len(found) < most and looked_at < MEMBERS_LOOKED_AT:
+        looked_at += 1
         end, value = scanner.key(at)
         found[scanner.raw(at + 1, end - 1).decode("latin-1")] = None
         more, at = scanner.step(scanner.value_end(value), "}")
