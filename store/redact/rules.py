@@ -1,6 +1,7 @@
 """What is taken for a secret: well-known formats, as data, and a person's own regular expressions."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -28,29 +29,40 @@ class Rule(NamedTuple):
     words: tuple[bytes, ...] = ()
 
 
-class Rules(NamedTuple):
-    """The rules that are on.
+class Rules:
+    """The rules that are on."""
 
-    Attributes:
-        rules: all of them.
-        glance: finds whether a text can hold a match at all; None where any text can.
-    """
-
-    rules: tuple[Rule, ...]
-    glance: re.Pattern[bytes] | None
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+        self._always = [rule for rule in self.rules if not rule.words]
+        self._by_word: dict[bytes, list[Rule]] = {}
+        for rule in self.rules:
+            for word in rule.words:
+                self._by_word.setdefault(word, []).append(rule)
+        words = b"|".join(re.escape(word) for word in sorted(self._by_word, key=len, reverse=True))
+        self._glance = re.compile(words) if words else None
+        self._words = re.compile(b"(?=(" + words + b"))")  # at each place, since words may overlap
 
     def can_match(self, text: bytes) -> bool:
         """Whether there may be a match; False is sure."""
-        return self.glance is None or self.glance.search(text) is not None
+        return bool(self._always) or (self._glance is not None and self._glance.search(text) is not None)
+
+    def _possible(self, line: bytes) -> Iterable[Rule]:
+        """The rules that may match: of most lines none, of nearly all others one."""
+        if self._glance is None or not self._glance.search(line):
+            return self._always
+        found = {rule.name: rule for word in set(self._words.findall(line)) for rule in self._by_word[word]}
+        return [*self._always, *found.values()]
 
     def spans(self, line: bytes) -> Spans:
         """What is to be hidden of a line. What was hidden before stays as it is."""
         found = sorted(
             (*match.span(1 if rule.pattern.groups else 0), rule.name)
-            for rule in self.rules
-            if not rule.words or any(word in line for word in rule.words)
+            for rule in self._possible(line)
             for match in rule.pattern.finditer(line)
         )
+        if not found:
+            return []
         joined: Spans = []
         for start, end, name in found:
             if joined and start < joined[-1][1]:
@@ -83,9 +95,7 @@ def load_rules(known: bool, patterns: tuple[str, ...]) -> Rules:
     """The rules: the well-known formats, and regular expressions of a person's, which `check_pattern` has passed."""
     rules = list(_known()) if known else []
     rules += [Rule(b"pattern %d" % number, _compiled(pattern)) for number, pattern in enumerate(patterns, start=1)]
-    words = sorted({word for rule in rules for word in rule.words})
-    any_text = not all(rule.words for rule in rules)
-    return Rules(tuple(rules), None if any_text else re.compile(b"|".join(map(re.escape, words))))
+    return Rules(rules)
 
 
 def _known() -> list[Rule]:

@@ -178,6 +178,19 @@ def test_a_private_key_is_hidden_line_by_line_however_it_is_shown(before: bytes)
     assert told.endswith(b"all is well()\nabcd" + b"efgh" * 8 + b"\n")
 
 
+def test_no_word_of_a_rule_hides_another_ones() -> None:
+    """At each place the first word that fits is taken: none may be the beginning of one of another rule."""
+    words = [(word, rule.name) for rule in KNOWN.rules for word in rule.words]
+    assert not [(a, b) for a, one in words for b, other in words if one != other and b.startswith(a)]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_example_is_found_behind_every_word(name: str) -> None:
+    secret = _made(*EXAMPLES[name])
+    words = b" ".join(word for rule in KNOWN.rules for word in rule.words)
+    assert b"[redacted: " + name.encode() + b"]" in hidden(words + b" " + secret)
+
+
 def test_secrets_are_counted() -> None:
     redaction = Redaction(KNOWN)
     redaction.feed("out", TOKEN + b" " + TOKEN + b"\n" + KEY)
