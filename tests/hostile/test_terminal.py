@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sightline.store.audit.notes import write_note
 from sightline.store.audit.views import Shows, record_view
-from sightline.store.doors.cli.output import _for
+from sightline.store.doors.cli.output import _for, dim, green, red
 from sightline.store.records import Session
 from sightline.store.shape.clean import clean_text
 from sightline.store.shape.segments import Segment
@@ -67,6 +67,23 @@ def test_whatever_stands_in_an_output_its_cleaned_text_does_nothing(data: bytes)
         os.close(slave)
     assert not deeds(text.encode(errors="surrogateescape"))
     assert text.count("\n") == data.count(b"\n")
+
+
+def test_our_own_styles_reach_a_terminal_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing that only looks like one of them."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    master, slave = pty.openpty()
+    try:
+        for style in (dim, red, green):
+            told = style("text", slave)
+            assert told.startswith("\x1b[")
+            assert _for(slave, told) == told
+        for other in ("\x1b[5m", "\x1b[2;5m", "\x1b[38;5;1m", "\x1b[2J", "\x1b[02m"):
+            assert "\x1b" not in _for(slave, other)
+    finally:
+        os.close(master)
+        os.close(slave)
 
 
 def _hostile_store(root: Path) -> Store:

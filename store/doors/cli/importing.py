@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from sightline.store.capture.importers.formats import Source, find_sources, usual_places
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import dim, print_json, write_err, write_out
+from sightline.store.doors.cli.output import dim, print_json, write_all, write_err, write_out
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store
 from sightline.store.tools.import_past import Counts, Importer
@@ -77,6 +77,11 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
+def _draw(text: str) -> None:
+    """A bar of our own making, which nothing of anyone else's gets into: what is said passes through `write_err`."""
+    write_all(2, text.encode())
+
+
 class _Bar:
     """A bar on a terminal, drawn again every so many bytes."""
 
@@ -92,12 +97,12 @@ class _Bar:
         share = min(self._done / self._total, 1.0)
         full = int(share * _BAR_CHARACTERS)
         bar = "█" * full + "░" * (_BAR_CHARACTERS - full)
-        write_err(f"\r{bar} {share:4.0%} of {human_bytes(self._total)}\x1b[K")
+        _draw(f"\r{bar} {share:4.0%} of {human_bytes(self._total)}\x1b[K")
 
 
 def _clear_bar() -> None:
     if os.isatty(2):
-        write_err("\r\x1b[K")
+        _draw("\r\x1b[K")
 
 
 def _tell(importer: Importer, *, as_json: bool) -> None:

@@ -21,7 +21,7 @@ from sightline.store.tools.reply import Render, Reply, deliver, error_reply
 _DIM, _RED, _GREEN, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
 _ACTING = re.compile(
-    r"(\x1b\[(?:2|31|0)m)"  # our own
+    rf"({'|'.join(map(re.escape, (_DIM, _RED, _GREEN, _PLAIN)))})"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # controls, line ends, what is no UTF-8
     r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # turns the direction of what follows
 )
