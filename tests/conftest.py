@@ -8,11 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from sightline.store.config import Settings
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 
 PATIENCE_SECONDS = 20.0
+
+# The same examples each time, so that a change is to blame for what fails; --hypothesis-profile=thorough looks for more.
+settings.register_profile("usual", max_examples=35, deadline=None, derandomize=True)
+settings.register_profile("thorough", max_examples=1_000, deadline=None)
+settings.load_profile("usual")
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def _err_room(out: StreamViewer, err: StreamViewer, room: int, failed: bool) -> 
     """What standard error gets: all it needs, if that is little or is left over, else its share."""
     share = room * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100
     out_size = out.whole.size + out.is_open if out.whole else room + 1
-    if err.whole and (err.whole.size <= share or err.whole.size + out_size <= room):
+    if err.whole and (err.whole.size <= min(share, room - out.floor) or err.whole.size + out_size <= room):
         return err.whole.size
     if out_size <= room - share:
         share = room - out_size

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.clean import clean_text
@@ -69,6 +69,7 @@ def smallest(out: bytes, err: bytes, failed: bool) -> int:
 
 
 @unhurried
+@example(b"error " + b"z" * 2500, b"line number 0\n" * 4, 119, True)  # all of err would leave out less than its marker
 @given(streams(), streams(), BUDGETS, st.booleans())
 def test_a_body_keeps_to_its_budget(out: bytes, err: bytes, budget: int | None, failed: bool) -> None:
     shaped = shape(BytesSource(out, OUT), BytesSource(err, ERR), budget=budget, failed=failed)
