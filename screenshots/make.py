@@ -30,7 +30,7 @@ from sightline.store.tools.query import Request as Query
 from sightline.store.tools.query import query
 from sightline.store.tools.reply import deliver
 from sightline.store.tools.run_command import Request, run_command
-from sightline.tui.answers import bar_call
+from sightline.tui.asking.answers import bar_call
 from sightline.tui.app import InspectorApp
 from sightline.tui.screens.diff import DiffScreen
 from sightline.tui.widgets.audited import AUDIT_SECONDS

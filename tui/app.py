@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from sightline.store.store import Store, Target
 from sightline.tui import messages
 from sightline.tui.feed import Feed
-from sightline.tui.key_order import KeyOrder
-from sightline.tui.keys import keymap_of, named
+from sightline.tui.keyboard.key_order import KeyOrder
+from sightline.tui.keyboard.keys import keymap_of, named
 from sightline.tui.remembered import Remembered
 from sightline.tui.safe import visible
 from sightline.tui.screens.inspector import Inspector
@@ -24,7 +24,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 if TYPE_CHECKING:
-    from sightline.tui.actions import Action
+    from sightline.tui.keyboard.actions import Action
 
 YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
 FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
@@ -81,7 +81,7 @@ class InspectorApp(App[None]):
 
     @staticmethod
     def _keymap_of(store: Store) -> dict[str, str]:
-        from sightline.tui.all_keys import all_bindings
+        from sightline.tui.keyboard.all_keys import all_bindings
 
         panes = [InspectorApp.BINDINGS, *all_bindings()]
         return keymap_of(store.settings.keys, panes, store.layout.config)
@@ -180,8 +180,8 @@ class InspectorApp(App[None]):
 
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
-        from sightline.tui.actions import actions_of
-        from sightline.tui.asked import FORMS
+        from sightline.tui.asking.asked import FORMS
+        from sightline.tui.keyboard.actions import actions_of
         from sightline.tui.screens.help import Help, sections_of
 
         sections = sections_of(actions_of(self.screen, self._keys))
@@ -191,7 +191,7 @@ class InspectorApp(App[None]):
 
     def action_palette(self) -> None:
         """Offer every action of the screen that is shown."""
-        from sightline.tui.actions import actions_of, as_looked_for
+        from sightline.tui.keyboard.actions import actions_of, as_looked_for
         from sightline.tui.screens.palette import Palette
 
         actions = as_looked_for(actions_of(self.screen, self._keys), self.focused)

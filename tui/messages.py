@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sightline.store.records import Buffer
-from sightline.tui.ordering import Order
+from sightline.tui.listing.ordering import Order
 from sightline.tui.strips import Part
 from textual.message import Message
 

@@ -18,8 +18,8 @@ from sightline.store.records import Buffer
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store, Target
-from sightline.tui.asked import meant_ref
-from sightline.tui.reading import open_reading
+from sightline.tui.asking.asked import meant_ref
+from sightline.tui.output.reading import open_reading
 from sightline.tui.safe import lone_controls_shown, pieces
 
 COPY_BYTES = 256 << 20

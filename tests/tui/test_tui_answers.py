@@ -10,10 +10,10 @@ from sightline.store.audit.views import list_views
 from sightline.store.query.processes import Cancel
 from sightline.store.shape.source import Line
 from sightline.store.store import Store
-from sightline.tui import answers
-from sightline.tui.asked import Pipeline, over
-from sightline.tui.places import Hit
-from sightline.tui.texts import Spool
+from sightline.tui.asking import answers
+from sightline.tui.asking.asked import Pipeline, over
+from sightline.tui.output.places import Hit
+from sightline.tui.output.texts import Spool
 from sightline.tui.widgets.result_pane import field_rows
 from sightline.tui.widgets.text_rows import drawn
 from tui_kit import add, numbered

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from sightline.store.errors import QueryRefused, UsageError
 from sightline.store.query.options import GRAMMARS
 from sightline.store.query.parse import parse
-from sightline.tui.asked import Part, Pipeline, Place, asked, over
-from sightline.tui.completing import completions
-from sightline.tui.history import KEPT, earlier, later, with_newest
+from sightline.tui.asking.asked import Part, Pipeline, Place, asked, over
+from sightline.tui.asking.completing import completions
+from sightline.tui.asking.history import KEPT, earlier, later, with_newest
 
 REF = "@cmd_a1b2c3.all"
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.style import Style
 from sightline.store.records import Buffer, StreamInfo
-from sightline.tui.command_words import command_parts
-from sightline.tui.ordering import Heading, Order
-from sightline.tui.ranking import terms_of
+from sightline.tui.listing.command_words import command_parts
+from sightline.tui.listing.ordering import Heading, Order
+from sightline.tui.listing.ranking import terms_of
 from sightline.tui.safe import title
 from sightline.tui.strips import row, width_of
 from sightline.tui.widgets.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at

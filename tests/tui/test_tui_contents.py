@@ -98,7 +98,7 @@ def test_a_search_can_be_stopped(store: Store, monkeypatch: pytest.MonkeyPatch) 
         while True:
             cancel.check()
 
-    monkeypatch.setattr("sightline.tui.contents.search_contents", endless)
+    monkeypatch.setattr("sightline.tui.listing.contents.search_contents", endless)
 
     async def body() -> None:
         async with opened(store) as pilot:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from sightline.store.store import Store
-from sightline.tui.columns import Entries
-from sightline.tui.filtering import Filtering
-from sightline.tui.ranking import Term
+from sightline.tui.listing.columns import Entries
+from sightline.tui.listing.filtering import Filtering
+from sightline.tui.listing.ranking import Term
 from sightline.tui.widgets.prompt import Prompt
 from textual.pilot import Pilot
 from tui_kit import add, buffers, burst, opened, press, rest, run, text, until
@@ -85,10 +85,10 @@ def test_a_letter_and_what_it_finds_are_there_at_once(store: Store) -> None:
 
 
 def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.tui.loading.PAGE", 5)  # so that the first screen knows five of them
-    monkeypatch.setattr("sightline.tui.loading.BULK_PAGE", 7)
-    monkeypatch.setattr("sightline.tui.rows.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.rows._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.listing.loading.PAGE", 5)  # so that the first screen knows five of them
+    monkeypatch.setattr("sightline.tui.listing.loading.BULK_PAGE", 7)
+    monkeypatch.setattr("sightline.tui.listing.rows.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.listing.rows._AHEAD", 0)
     looked_for = list[int]()
     look_for = Filtering.look_for
 

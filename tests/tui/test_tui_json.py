@@ -14,8 +14,8 @@ from sightline.store.disk.streams import StreamReader
 from sightline.store.shape.structured.json_path import find, parse_path
 from sightline.store.shape.structured.json_scan import NotJson
 from sightline.store.store import Store
-from sightline.tui.json_nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
-from sightline.tui.json_rows import JsonRows
+from sightline.tui.json_tree.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
+from sightline.tui.json_tree.rows import JsonRows
 from sightline.tui.screens.inspector import Inspector
 from sightline.tui.screens.json import JsonScreen
 from sightline.tui.widgets.json_view import JsonView

@@ -64,7 +64,7 @@ def test_a_burst_has_the_effect_of_its_keys(typed: str, tmp_path_factory: pytest
 
     async def body() -> None:
         with (
-            patch("sightline.tui.key_order.PATIENCE_SECONDS", 60),
+            patch("sightline.tui.keyboard.key_order.PATIENCE_SECONDS", 60),
             open_store(tmp_path_factory.mktemp("root")) as store,
         ):
             fill(store)

@@ -6,7 +6,7 @@ import pytest
 from sightline.store.errors import SettingError
 from sightline.store.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.keys import written
+from sightline.tui.keyboard.keys import written
 from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 

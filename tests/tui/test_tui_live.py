@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sightline.store.store import Store
 from sightline.tui.app import YOUNG_OBJECTS
-from sightline.tui.loading import Answer, Request, load
+from sightline.tui.listing.loading import Answer, Request, load
 from sightline.tui.widgets.buffer_list import GROWN_SECONDS, BufferList
 from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 

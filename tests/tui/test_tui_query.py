@@ -7,13 +7,14 @@ import threading
 
 import pytest
 from sightline.store.audit.sessions import is_person
-from sightline.store.audit.views import list_views, view_text
+from sightline.store.audit.view_text import view_text
+from sightline.store.audit.views import list_views
 from sightline.store.query.processes import Cancel
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
-from sightline.tui import answers
-from sightline.tui.asked import Pipeline
-from sightline.tui.texts import Spool
+from sightline.tui.asking import answers
+from sightline.tui.asking.asked import Pipeline
+from sightline.tui.output.texts import Spool
 from sightline.tui.widgets.result_pane import ResultPane
 from textual import events
 from textual.pilot import Pilot

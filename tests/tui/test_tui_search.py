@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sightline.store.query.hits import Hits, Pattern
 from sightline.store.store import Store, Target
 from sightline.tui.output import searching as module
+from sightline.tui.output.reading import open_reading
 from sightline.tui.output.searching import Search, Step
-from sightline.tui.reading import open_reading
 from textual.pilot import Pilot
 from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, viewer
 

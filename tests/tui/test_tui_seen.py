@@ -3,8 +3,8 @@
 import pytest
 from audit_kit import ask
 from sightline.store.store import Store
-from sightline.tui.ordering import SEEN
-from sightline.tui.seen import percent
+from sightline.tui.listing.ordering import SEEN
+from sightline.tui.listing.seen import percent
 from sightline.tui.widgets import list_seen
 from textual.pilot import Pilot
 from tui_kit import add, buffers, numbered, opened, press, run, text, until

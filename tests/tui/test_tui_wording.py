@@ -1,7 +1,7 @@
 """How facts are worded."""
 
 import pytest
-from sightline.tui.goto import lines_meant
+from sightline.tui.asking.goto import lines_meant
 from sightline.tui.strips import Part, cut, fitted, pad
 from sightline.tui.wording import age, short_bytes
 

@@ -10,7 +10,7 @@ from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.audit.marks import Marks, Remark
-from sightline.tui.reading import open_reading
+from sightline.tui.output.reading import open_reading
 
 _NAME_CHARACTERS = 24  # of a session's name: those made of a harness and a UUID are told apart by their beginning
 

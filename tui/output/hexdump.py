@@ -8,7 +8,7 @@ from sightline.store.records import Buffer
 from sightline.store.shape.source import Line
 from sightline.store.store import Store, Target
 from sightline.tui.output.painting import Paint
-from sightline.tui.reading import Reading, streams_of
+from sightline.tui.output.reading import Reading, streams_of
 from textual.strip import Strip
 
 ROW_BYTES = 16

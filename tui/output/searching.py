@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 
 class Reading(Protocol):
-    """Tells where in some streams numbers are, as `sightline.tui.reading.Reading` does."""
+    """Tells where in some streams numbers are, as `sightline.tui.output.reading.Reading` does."""
 
     @property
     def line_count(self) -> int:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from sightline.tui.output.painting import plain_text
-from sightline.tui.reading import Reading
+from sightline.tui.output.reading import Reading
 
 COPY_BYTES = 74_994
 """As much as fits 100,000 characters of base64, which is where many terminals stop taking what is copied (OSC 52)."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.widgets.buffer_list import BufferList
 from sightline.tui.widgets.viewer import Viewer
 from textual.binding import Binding, BindingType
@@ -66,7 +66,7 @@ class BufferActions(Screen[None]):
     def action_shown(self) -> None:
         """Show the replies in which the buffer was shown; one that is chosen stands out in the viewer."""
         if self._buffer is not None and self._buffer.state != "evicted":
-            from sightline.tui.pointing import open_shown
+            from sightline.tui.audit.pointing import open_shown
 
             open_shown(self, self._store, self._buffer, self._clock)
 
@@ -90,7 +90,7 @@ class BufferActions(Screen[None]):
 
     def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""
-        from sightline.tui.compared import open_diff
+        from sightline.tui.diff.compared import open_diff
 
         self.run_worker(open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
 
@@ -120,7 +120,7 @@ class BufferActions(Screen[None]):
 
     async def action_note(self) -> None:
         """Write a remark on the lines that are selected, or on the one that was gone to."""
-        from sightline.tui.noting import write_on
+        from sightline.tui.audit.noting import write_on
 
         await write_on(self.app, self._store, self.query_one(Viewer), self._clock())
 
@@ -132,14 +132,14 @@ class BufferActions(Screen[None]):
 
     def action_pin(self) -> None:
         """Keep the selected buffer whatever the limits, or no longer."""
-        from sightline.tui.keeping import pin
+        from sightline.tui.listing.keeping import pin
 
         if self._buffer is not None:
             self.run_worker(pin(self.app, self._store, self._buffer))
 
     def action_delete(self) -> None:
         """Delete the selected buffer, once it is confirmed."""
-        from sightline.tui.keeping import delete
+        from sightline.tui.listing.keeping import delete
 
         if self._buffer is not None:
             delete(self.app, self._store, self._buffer)

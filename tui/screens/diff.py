@@ -15,7 +15,7 @@ from sightline.tui import messages
 from sightline.tui.diff.comparing import Compared, Comparing
 from sightline.tui.diff.texts import text_of
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.screens.searched import SEARCH_KEY, SearchedScreen
 from sightline.tui.strips import Part
 from sightline.tui.widgets.diff_header import DiffHeader, Told

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from sightline.tui.actions import Action
-from sightline.tui.keys import written
+from sightline.tui.keyboard.actions import Action
+from sightline.tui.keyboard.keys import written
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll

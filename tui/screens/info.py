@@ -5,17 +5,17 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from sightline.store.audit.views import view_text
+from sightline.store.audit.view_text import view_text
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.store import Store
 from sightline.tui.clipboard import copy
 from sightline.tui.dossier import Dossier, facts_of, read_dossier, view_told, view_when
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
+from sightline.tui.output.texts import Text
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
-from sightline.tui.texts import Text
 from sightline.tui.widgets.bar import Bar
 from sightline.tui.widgets.fact_rows import FactRows
 from sightline.tui.widgets.key_bar import KeyBar

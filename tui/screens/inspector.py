@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui import messages
+from sightline.tui.asking.prompts import PROMPTS
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
-from sightline.tui.ordering import GROUPS, SORTS, Order
-from sightline.tui.prompts import PROMPTS
+from sightline.tui.keyboard.keys import named
+from sightline.tui.listing.ordering import GROUPS, SORTS, Order
 from sightline.tui.remembered import Remembered
 from sightline.tui.screens.buffer_actions import BufferActions
 from sightline.tui.splitting import Split
@@ -31,7 +31,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
 if TYPE_CHECKING:  # made when it is first wanted
-    from sightline.tui.contents import Contents
+    from sightline.tui.listing.contents import Contents
 
 
 class Inspector(BufferActions):
@@ -315,7 +315,7 @@ class Inspector(BufferActions):
 
     def open_query(self) -> None:
         """Take a place or a question."""
-        from sightline.tui.querying import open_bar
+        from sightline.tui.asking.querying import open_bar
 
         open_bar(self, self._store, self._buffer)
 
@@ -340,7 +340,7 @@ class Inspector(BufferActions):
         opened = self.query_one(Viewer).opened
         if opened is None or not opened.is_of(message.buffer) or not (opened.stream or opened.hex):
             return line
-        from sightline.tui.places import shown_number
+        from sightline.tui.output.places import shown_number
 
         try:
             return shown_number(self._store, message.buffer, line, opened.reading)
@@ -350,7 +350,7 @@ class Inspector(BufferActions):
 
     def show_line(self, buffer: Buffer, stream: str, line: int, last: int = 0) -> None:
         """Show a line of one of a buffer's streams, or the lines up to a last one."""
-        from sightline.tui.places import Hit, viewer_line
+        from sightline.tui.output.places import Hit, viewer_line
 
         async def place() -> None:
             try:
@@ -372,7 +372,7 @@ class Inspector(BufferActions):
         return self._contents is not None and self._contents.is_open
 
     def _make_contents(self) -> "Contents":
-        from sightline.tui.contents import Contents
+        from sightline.tui.listing.contents import Contents
 
         return Contents(self, self._store)
 

@@ -7,8 +7,8 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui.clipboard import copy
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.json_nodes import Node
-from sightline.tui.keys import named
+from sightline.tui.json_tree.nodes import Node
+from sightline.tui.keyboard.keys import named
 from sightline.tui.safe import title, visible
 from sightline.tui.screens.searched import SEARCH_KEY, SearchedScreen
 from sightline.tui.strips import Part

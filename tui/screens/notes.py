@@ -10,11 +10,11 @@ from sightline.store.audit.notes import list_notes, send_note, withdraw_note
 from sightline.store.audit.roster import list_sessions
 from sightline.store.records import Note
 from sightline.store.store import Store
+from sightline.tui.audit.noting import kept_told, recipients
 from sightline.tui.clipboard import copy
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
-from sightline.tui.noting import kept_told, recipients
+from sightline.tui.keyboard.keys import named
 from sightline.tui.person import person_session
 from sightline.tui.safe import title
 from sightline.tui.screens.note import Excerpt, NoteScreen, Recipient, Written

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from sightline.tui.actions import Action
-from sightline.tui.ranking import Term, terms_of
+from sightline.tui.keyboard.actions import Action
+from sightline.tui.listing.ranking import Term, terms_of
 from sightline.tui.strips import Part, row
 from sightline.tui.stylesheets import load_style
 from sightline.tui.widgets.buffer_row import marked_parts

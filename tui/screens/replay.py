@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.messages import LineChosen
+from sightline.tui.output.texts import Text
 from sightline.tui.screens.store_screen import StoreScreen
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
-from sightline.tui.texts import Text
 from sightline.tui.timeline.replaying import Replaying, Step
 from sightline.tui.timeline.step_parts import (
     asked_rows,

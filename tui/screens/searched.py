@@ -3,8 +3,8 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+from sightline.tui.asking.prompts import PROMPTS
 from sightline.tui.messages import PromptAnswered
-from sightline.tui.prompts import PROMPTS
 from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.search_prompt import SearchPrompt
 from sightline.tui.widgets.searching import Searching

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from sightline.store.audit.roster import Belongings, SessionFacts, belongings_of, list_sessions, rename_session
 from sightline.store.store import Store
+from sightline.tui.asking.prompts import Asks
 from sightline.tui.clipboard import copy
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
-from sightline.tui.prompts import Asks
+from sightline.tui.keyboard.keys import named
 from sightline.tui.screens.store_screen import StoreScreen
 from sightline.tui.screens.timeline import go_to
 from sightline.tui.strips import Part

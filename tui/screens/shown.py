@@ -10,12 +10,12 @@ from sightline.store.store import Store
 from sightline.tui.audit.replies import Reply, line_behind, read_replies, text_of
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.messages import StoreChanged
+from sightline.tui.output.texts import Text
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
-from sightline.tui.texts import Text
 from sightline.tui.widgets.bar import Bar
 from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.reply_rows import ReplyRows, lines_text

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sightline.store.audit.timeline import Call, Wanted
-from sightline.store.audit.views import view_text
+from sightline.store.audit.view_text import view_text
 from sightline.store.records import Note
 from sightline.store.refs import parse_ref
 from sightline.store.store import Store
+from sightline.tui.asking.prompts import Asks
 from sightline.tui.clipboard import copy
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
+from sightline.tui.listing.ordering import following
 from sightline.tui.messages import LineChosen
-from sightline.tui.ordering import following
-from sightline.tui.prompts import Asks
 from sightline.tui.safe import title
 from sightline.tui.screens.store_screen import StoreScreen
 from sightline.tui.strips import Part

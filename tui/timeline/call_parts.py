@@ -9,7 +9,7 @@ from sightline.store.audit.report.words import percent
 from sightline.store.audit.timeline import Call
 from sightline.store.records import Note
 from sightline.store.shape.summary import human_bytes
-from sightline.tui.command_words import command_parts
+from sightline.tui.listing.command_words import command_parts
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, cut, fitted, pad, width_of
 from sightline.tui.timeline.reading import Row

@@ -8,7 +8,7 @@ from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, failures_if_quick
 from sightline.store.audit.spans import common, size, union
 from sightline.store.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
-from sightline.store.audit.views import TextGone, view_text
+from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store

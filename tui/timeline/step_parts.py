@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sightline.store.audit.report.words import percent
 from sightline.store.shape.summary import human_bytes
-from sightline.tui.command_words import command_parts
+from sightline.tui.listing.command_words import command_parts
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, width_of
 from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, shown_parts

@@ -8,11 +8,11 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
-from sightline.tui.loading import Answer, load, records_of
+from sightline.tui.keyboard.keys import named
+from sightline.tui.listing.loading import Answer, load, records_of
+from sightline.tui.listing.ordering import GROUPS, SORTS, Order, following
+from sightline.tui.listing.rows import BufferRows
 from sightline.tui.messages import BufferSelected, ListFiltered, MarksChanged, OrderChosen, StoreCounted
-from sightline.tui.ordering import GROUPS, SORTS, Order, following
-from sightline.tui.rows import BufferRows
 from sightline.tui.strips import Part, row
 from sightline.tui.widgets.buffer_row import group_parts, row_parts
 from sightline.tui.widgets.list_keys import KEYS
@@ -25,8 +25,8 @@ from textual.binding import BindingType
 from textual.strip import Strip
 
 if TYPE_CHECKING:  # the first screen has no filter
-    from sightline.tui.filtering import Filtering, Found
-    from sightline.tui.ranking import Term
+    from sightline.tui.listing.filtering import Filtering, Found
+    from sightline.tui.listing.ranking import Term
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
 GROWN_SECONDS = (
@@ -125,7 +125,7 @@ class BufferList(Styled, Tall, can_focus=True):
 
     def filter(self, query: str) -> None:
         """Show only what a text finds; an empty one shows everything."""
-        from sightline.tui.ranking import terms_of
+        from sightline.tui.listing.ranking import terms_of
 
         terms = terms_of(query)
         if terms == self._terms:
@@ -145,7 +145,7 @@ class BufferList(Styled, Tall, can_focus=True):
     @property
     def _filtering(self) -> "Filtering":
         if self._filters is None:
-            from sightline.tui.filtering import Filtering
+            from sightline.tui.listing.filtering import Filtering
 
             self._filters = Filtering(self, self._take_matches)
         return self._filters

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.records import Buffer
 from sightline.tui import wording
-from sightline.tui.command_words import command_parts
-from sightline.tui.ordering import Heading, Order
+from sightline.tui.listing.command_words import command_parts
+from sightline.tui.listing.ordering import Heading, Order
+from sightline.tui.listing.seen import Seen, percent
 from sightline.tui.safe import title
-from sightline.tui.seen import Seen, percent
 from sightline.tui.strips import Part, cut, fitted, pad, width_of
 
 if TYPE_CHECKING:
-    from sightline.tui.ranking import Term
+    from sightline.tui.listing.ranking import Term
 
 _LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
 _REF = 12
@@ -196,7 +196,7 @@ def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: 
     """Parts whose letters that a filter found stand out; scattered ones only in a command."""
     if not terms:
         return list(parts)
-    from sightline.tui.ranking import marked  # the first screen has no filter
+    from sightline.tui.listing.ranking import marked  # the first screen has no filter
 
     text = "".join(part.text for part in parts)
     positions = marked(text, terms, is_command=is_command)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.strips import row
 from sightline.tui.timeline.call_parts import Look, row_parts
 from sightline.tui.timeline.reading import Row, place_of

@@ -8,7 +8,7 @@ from sightline.store.disk.streams import StreamReader
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.timeline.covered import ASKED, BEFORE, MISSED, NOW, UNSEEN, Rows, Run, Standing, runs_of
 from sightline.tui.widgets.row_view import RowView
 from sightline.tui.widgets.text_rows import LINE_BYTES, drawn

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from sightline.tui.diff.rows import Kind
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.messages import SideLinesChosen
 from sightline.tui.widgets.comparison_view import KEPT_ABOVE, ComparisonView
 from textual import events

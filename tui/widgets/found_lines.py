@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 from sightline.store.query.contents import LINES_PER_STREAM, Found
 from sightline.store.records import Buffer
 from sightline.tui import wording
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.messages import HitSelected
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, cut, row, width_of

@@ -7,7 +7,7 @@ from rich.style import Style
 from sightline.store.disk.streams import StreamReader
 from sightline.store.query.hits import Pattern
 from sightline.store.store import Store, Target
-from sightline.tui.json_nodes import Node
+from sightline.tui.json_tree.nodes import Node
 from sightline.tui.output.searching import Search
 from sightline.tui.widgets.searching import Searching
 

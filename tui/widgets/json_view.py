@@ -8,9 +8,9 @@ from sightline.store.shape.structured.json_scan import NotJson
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store, Target
 from sightline.tui.errand import Errand
-from sightline.tui.json_nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root, towards
-from sightline.tui.json_rows import JsonRows
-from sightline.tui.keys import named
+from sightline.tui.json_tree.nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root, towards
+from sightline.tui.json_tree.rows import JsonRows
+from sightline.tui.keyboard.keys import named
 from sightline.tui.safe import pieces, visible
 from sightline.tui.widgets.row_view import RowView
 from textual.actions import SkipAction

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sightline.tui.keys import written
+from sightline.tui.keyboard.keys import written
 from sightline.tui.strips import Part, width_of
 from sightline.tui.widgets.bar import Bar
 from textual import events

@@ -11,7 +11,7 @@ from sightline.store.shape.source import Line
 from sightline.tui.output.hexdump import draw_row
 from sightline.tui.output.painting import LOOKS, Paint, Spans, draw, plain_text
 from sightline.tui.output.pens import PLAIN, Pen, pen_after
-from sightline.tui.reading import Reading
+from sightline.tui.output.reading import Reading
 from textual.cache import LRUCache
 from textual.strip import Strip
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sightline.tui.errand import Errand
-from sightline.tui.ordering import SEEN
-from sightline.tui.seen import Answer, Seen, SeenReader
+from sightline.tui.listing.ordering import SEEN
+from sightline.tui.listing.seen import Answer, Seen, SeenReader
 from textual.timer import Timer
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The row above the list: names of its columns, or what the filter has found."""
 
+from sightline.tui.listing.ordering import Order
 from sightline.tui.messages import ListFiltered, OrderChosen
-from sightline.tui.ordering import Order
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar

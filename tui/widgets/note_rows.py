@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from sightline.store.audit.notes import whereto
 from sightline.store.records import Note
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, pad, row
 from sightline.tui.widgets.row_view import RowView

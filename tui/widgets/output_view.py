@@ -341,7 +341,9 @@ class OutputView(Styled, Audited, can_focus=True):
         Args:
             text: ``42``, ``42,80``, ``50%``, ``$``, or where bytes are shown ``0x2a0``.
         """
-        from sightline.tui.goto import lines_meant  # its pattern takes half a millisecond of the first screen's time
+        from sightline.tui.asking.goto import (
+            lines_meant,  # its pattern takes half a millisecond of the first screen's time
+        )
 
         row_bytes = ROW_BYTES if self.opened is not None and self.opened.hex else 0
         meant = lines_meant(text, self.line_count, row_bytes)

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
+from sightline.tui.asking.prompts import Asks
 from sightline.tui.messages import PromptAnswered
-from sightline.tui.prompts import Asks
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size

@@ -6,12 +6,12 @@ from typing import ClassVar
 from rich.cells import cell_len
 from sightline.store.errors import SightlineError
 from sightline.store.store import Store
-from sightline.tui.asked import Asked, asked
-from sightline.tui.completing import Completions, completions
+from sightline.tui.asking.asked import Asked, asked
+from sightline.tui.asking.completing import Completions, completions
+from sightline.tui.asking.history import History, earlier, later, with_newest
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.history import History, earlier, later, with_newest
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.safe import visible
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar

@@ -11,11 +11,12 @@ from sightline.store.query.processes import Cancel
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
-from sightline.tui import asked, messages
-from sightline.tui.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
+from sightline.tui import messages
+from sightline.tui.asking import asked
+from sightline.tui.asking.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
-from sightline.tui.places import viewer_line
+from sightline.tui.keyboard.keys import named
+from sightline.tui.output.places import viewer_line
 from sightline.tui.safe import title, visible
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar

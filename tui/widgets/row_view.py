@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from rich.segment import Segment
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.widgets.styled import Styled
 from sightline.tui.widgets.tall import Tall
 from textual import events

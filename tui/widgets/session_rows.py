@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from sightline.store.audit.roster import SessionFacts
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.strips import row
 from sightline.tui.timeline.session_parts import FactRow, row_parts
 from sightline.tui.widgets.row_view import RowView

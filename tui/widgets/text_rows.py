@@ -10,9 +10,9 @@ from sightline.store.shape.source import Line
 from sightline.store.shape.summary import human_bytes
 from sightline.tui.clipboard import copy
 from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
+from sightline.tui.output.texts import Lines
 from sightline.tui.safe import TAB_STOP, lone_controls_shown, pieces
-from sightline.tui.texts import Lines
 from sightline.tui.widgets.row_view import RowView
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from sightline.tui.keys import named
+from sightline.tui.keyboard.keys import named
 from sightline.tui.output.folding import START, Place
 from sightline.tui.output.painting import LOOKS
 from sightline.tui.widgets.output_view import OutputView

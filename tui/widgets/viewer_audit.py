@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sightline.store.audit.spans import Spans, holds
 from sightline.tui.errand import Errand
 from sightline.tui.output.hexdump import Dump
-from sightline.tui.reading import open_reading
+from sightline.tui.output.reading import open_reading
 from sightline.tui.strips import Part
 
 if TYPE_CHECKING:  # loaded in the thread that reads

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sightline.store.audit.failure_lines import FailureLines, GivenUp
 from sightline.tui.errand import Errand
 from sightline.tui.output.hexdump import Dump
-from sightline.tui.reading import open_reading
+from sightline.tui.output.reading import open_reading
 
 if TYPE_CHECKING:
     from sightline.tui.widgets.line_strips import Drawn

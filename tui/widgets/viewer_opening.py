@@ -8,7 +8,7 @@ from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS
 from sightline.tui.output.hexdump import is_binary, open_dump
 from sightline.tui.output.painting import plain_text
-from sightline.tui.reading import Reading, open_reading, streams_of
+from sightline.tui.output.reading import Reading, open_reading, streams_of
 from sightline.tui.widgets.line_strips import Highlighter
 
 if TYPE_CHECKING:

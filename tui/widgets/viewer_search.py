@@ -8,8 +8,8 @@ from sightline.store.query.hits import Pattern
 from sightline.store.store import Target
 from sightline.tui.output.folding import Place
 from sightline.tui.output.hexdump import open_dump
+from sightline.tui.output.reading import Reading, open_reading
 from sightline.tui.output.searching import Search
-from sightline.tui.reading import Reading, open_reading
 from sightline.tui.widgets.searching import Marks, Searching
 from textual.strip import Strip
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.output.hexdump import ROW_BYTES, Dump
+from sightline.tui.output.reading import Blocks, Both, One, refs_of
 from sightline.tui.output.selection import COPY_BYTES, Selection, text_of
-from sightline.tui.reading import Blocks, Both, One, refs_of
 from sightline.tui.wording import counted, short_bytes
 from textual import events
 

@@ -12,7 +12,7 @@ from sightline.store.audit.notes import list_notes
 from sightline.store.audit.roster import SessionFacts, list_sessions
 from sightline.store.audit.spans import Span, Spans, minus, spans_of
 from sightline.store.audit.timeline import Call, Totals, calls_of, captured_by, totals_of
-from sightline.store.audit.views import TextGone, view_text
+from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer, Note
 from sightline.store.refs import parse_ref

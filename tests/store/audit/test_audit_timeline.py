@@ -21,16 +21,8 @@ from sightline.store.audit.timeline import (
     seen_after,
     totals_of,
 )
-from sightline.store.audit.views import (
-    Shows,
-    TextGone,
-    Traced,
-    find_view,
-    rebuild_views,
-    record_shown,
-    record_view,
-    view_text,
-)
+from sightline.store.audit.view_text import TextGone, view_text
+from sightline.store.audit.views import Shows, Traced, find_view, rebuild_views, record_shown, record_view
 from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.records import Buffer, Session, Shown, View
 from sightline.store.shape.segments import Segment

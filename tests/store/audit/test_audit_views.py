@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from sightline.store.audit import log, retention
 from sightline.store.audit.sessions import current_session, is_person, safe_name
+from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.audit.views import (
     Shows,
-    TextGone,
     Traced,
     UnknownView,
     find_view,
@@ -19,7 +19,6 @@ from sightline.store.audit.views import (
     record_view,
     seen_lines,
     shown_of,
-    view_text,
 )
 from sightline.store.config import Settings
 from sightline.store.errors import ExpiredRef

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sightline.store.audit.views import list_views, view_text
+from sightline.store.audit.view_text import view_text
+from sightline.store.audit.views import list_views
 from sightline.store.doors.harness.hook import answer_to
 from sightline.store.records import Buffer, View
 from sightline.store.store import Store, Target

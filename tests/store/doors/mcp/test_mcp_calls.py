@@ -275,7 +275,8 @@ def test_more_calls_than_anyone_waits_for_are_refused(connect: Callable[..., Any
 
 
 def test_views_are_logged_with_their_exact_text_before_they_are_sent(client: Any) -> None:
-    from sightline.store.audit.views import list_views, view_text
+    from sightline.store.audit.view_text import view_text
+    from sightline.store.audit.views import list_views
 
     result = client.answer(client.begin("run_command", command="seq 1 5000"))["result"]
     with client.store() as store:

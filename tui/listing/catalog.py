@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from sightline.store.disk.index import Brief, Listed
 from sightline.store.records import Buffer
-from sightline.tui.columns import Entries, Entry, entries_of
+from sightline.tui.listing.columns import Entries, Entry, entries_of
 
 if TYPE_CHECKING:
-    from sightline.tui.columns import Places
+    from sightline.tui.listing.columns import Places
 
 TITLE_CHARS = 400
 """Of a command; what stands behind that is no name."""

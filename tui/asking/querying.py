@@ -2,7 +2,7 @@
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.asked import Asked, Place, meant_ref
+from sightline.tui.asking.asked import Asked, Place, meant_ref
 from sightline.tui.messages import PlaceMeant
 from sightline.tui.stylesheets import load_style
 from sightline.tui.widgets.key_bar import KeyBar

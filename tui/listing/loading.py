@@ -6,8 +6,8 @@ from typing import NamedTuple
 from sightline.store.disk.index import Listed
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.catalog import TITLE_CHARS, entry_of, entry_of_brief
-from sightline.tui.columns import Entry
+from sightline.tui.listing.catalog import TITLE_CHARS, entry_of, entry_of_brief
+from sightline.tui.listing.columns import Entry
 
 PAGE = 200
 """Buffers read at a time while one scrolls."""

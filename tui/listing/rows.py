@@ -6,10 +6,10 @@ The view model between the store and the widget that draws it: no input or outpu
 from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.store.records import Buffer
-from sightline.tui.catalog import Catalog
-from sightline.tui.columns import Entries
-from sightline.tui.loading import PAGE, Answer, Request
-from sightline.tui.ordering import Heading, Order, Row, grouped, in_order
+from sightline.tui.listing.catalog import Catalog
+from sightline.tui.listing.columns import Entries
+from sightline.tui.listing.loading import PAGE, Answer, Request
+from sightline.tui.listing.ordering import Heading, Order, Row, grouped, in_order
 
 _RECORDS_KEPT = 500
 _AHEAD = 50  # rows below the lowest one wanted that are asked for with it

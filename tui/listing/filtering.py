@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sightline.tui.columns import Columns, Entries
-from sightline.tui.ranking import Guesses, Search, Term, wants_guesses
+from sightline.tui.listing.columns import Columns, Entries
+from sightline.tui.listing.ranking import Guesses, Search, Term, wants_guesses
 from textual.widget import Widget
 
 _FIRST_STEP = 800  # entries looked at before a letter is drawn: 1 ms

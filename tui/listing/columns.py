@@ -22,7 +22,7 @@ class Entry(NamedTuple):
         bytes: of all streams, as it was read.
         lines: of all streams, as it was read.
         seconds: that it took; endless while it runs.
-        exit: its exit code, or one of the numbers in `sightline.tui.catalog`.
+        exit: its exit code, or one of the numbers in `sightline.tui.listing.catalog`.
     """
 
     name: str

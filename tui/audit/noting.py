@@ -11,8 +11,8 @@ from sightline.store.refs import format_ref
 from sightline.store.shape.clean import clean_line
 from sightline.store.store import Store
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.output.reading import Blocks, Both, One
 from sightline.tui.person import CLIENT, person_session
-from sightline.tui.reading import Blocks, Both, One
 from sightline.tui.screens.note import NOBODY, Excerpt, NoteScreen, Recipient, Written
 from sightline.tui.widgets.viewer import Viewer
 from sightline.tui.wording import age

@@ -13,7 +13,7 @@ from sightline.store.store import Store
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS
 from sightline.tui.messages import ContentsSearched, HitSelected, LineMeant
-from sightline.tui.places import Hit, viewer_line
+from sightline.tui.output.places import Hit, viewer_line
 from sightline.tui.stylesheets import load_style
 from sightline.tui.widgets.buffer_list import BufferList
 from sightline.tui.widgets.found_lines import FoundLines

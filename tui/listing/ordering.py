@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sightline.tui.columns import Columns, Entries
+from sightline.tui.listing.columns import Columns, Entries
 
 RECENT = "recent"
 SEEN = "seen"

@@ -25,10 +25,10 @@ from sightline.store.tools import query as query_verb
 from sightline.store.tools import read_output as read_verb
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, deliver, error_reply
-from sightline.tui.asked import SHOW, Part, Pipeline
+from sightline.tui.asking.asked import SHOW, Part, Pipeline
+from sightline.tui.output.places import Hit
+from sightline.tui.output.texts import Lines, Spool, Text
 from sightline.tui.person import person_session
-from sightline.tui.places import Hit
-from sightline.tui.texts import Lines, Spool, Text
 
 _NUMBERED = re.compile(r"(?:(@[^\s:]+):)?([0-9]{1,15})[:-]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -11,7 +11,7 @@ from sightline.store.query.words import Word, split
 from sightline.store.records import Buffer
 from sightline.store.refs import format_ref, looks_like_a_ref
 from sightline.store.tools.read_output import Request
-from sightline.tui.goto import is_place
+from sightline.tui.asking.goto import is_place
 
 FORMS = (
     ("42 · 42,80 · 50% · $", "Go there in the output that is shown"),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.tui.keys import written
+from sightline.tui.keyboard.keys import written
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sightline.store.query.options import GRAMMARS
-from sightline.tui.asked import SHOW
+from sightline.tui.asking.asked import SHOW
 
 SHOW_OPTIONS = (
     "--lines", "--search", "--context", "--case", "--ignore-case",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.reading import Reading, open_reading
+from sightline.tui.output.reading import Reading, open_reading
 
 
 class Hit(NamedTuple):

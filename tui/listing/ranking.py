@@ -9,10 +9,10 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.tui.columns import Entries
+from sightline.tui.listing.columns import Entries
 
 if TYPE_CHECKING:
-    from sightline.tui.columns import Places
+    from sightline.tui.listing.columns import Places
 
 EXACT, WORD_START, WITHIN, SCATTERED = 0, 1, 2, 3
 """How a term stands in a title: as a word, at a word's start, elsewhere, as letters in order; from there on, the wider

@@ -1,6 +1,6 @@
 """A JSON text as it is looked at: which of its nodes stand on which rows. No input or output, nothing of the screen."""
 
-from sightline.tui.json_nodes import Batch, Node
+from sightline.tui.json_tree.nodes import Batch, Node
 
 
 class JsonRows:
