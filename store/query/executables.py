@@ -79,8 +79,13 @@ def executable_of(argv: tuple[str, ...], *, held: bool, reads: Iterable[str] = (
 def _ripgrep(arguments: tuple[str, ...], reads: Iterable[str]) -> Executable:
     """Mapped, 1 GB takes a third of the time: a buffer only grows, so no page of it can vanish."""
     path = ripgrep() or _missing("rg")
-    maps_bytes = sum(-(-os.path.getsize(file) // _MAPPED_AT_ONCE) * _MAPPED_AT_ONCE for file in reads)
+    maps_bytes = sum(whole_pages(os.path.getsize(file)) for file in reads)
     return Executable(path, ("rg", "--no-config", "--threads=1", *arguments), maps_bytes)
+
+
+def whole_pages(size: int) -> int:
+    """What a file takes of an address space, in bytes."""
+    return -(-size // _MAPPED_AT_ONCE) * _MAPPED_AT_ONCE
 
 
 def _awk(arguments: tuple[str, ...], *, held: bool) -> Executable:

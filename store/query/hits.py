@@ -16,7 +16,7 @@ from typing import NamedTuple
 from sightline.store.query.errors import Cancelled, SearchFailed
 from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
 from sightline.store.query.sandbox import NO_BACKING
-from sightline.store.query.search import ENGINES, Wanted, check_pattern, command_of, engine_of, open_at
+from sightline.store.query.search import ENGINES, Wanted, check_pattern, command_of, engine_of, mappable_bytes, open_at
 
 SCAN_SECONDS = 600.0  # a person waits, sees the count grow and may cancel
 KEPT_HITS = 1 << 17
@@ -185,7 +185,7 @@ def _run(
     cancel = cancel or Cancel()
     complaint = bytearray()
     with Group(
-        [command_of(engine_of(tuple(engines)), wanted)],
+        [command_of(engine_of(tuple(engines)), wanted, mappable_bytes(stdin))],
         seconds=SCAN_SECONDS,
         memory_bytes=DEFAULT_MEMORY_BYTES,
         backing=NO_BACKING,  # our own options, and one file that is open already
