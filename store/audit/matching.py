@@ -141,8 +141,8 @@ def _lines_of(source: Source, among: Spans, sought: frozenset[bytes]) -> Iterato
     end = among[-1][1]
     for first, block in source.blocks(among[0][0]):
         lines = _cleaned_lines(block)
-        for same in sought.intersection(lines):
-            yield from ((first + at, same) for at, line in enumerate(lines) if line == same)
+        if here := sought.intersection(lines):
+            yield from ((first + at, line) for at, line in enumerate(lines) if line in here)
         if first + len(lines) > end:
             return
 

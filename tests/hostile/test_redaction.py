@@ -136,7 +136,7 @@ _PIECES = st.sampled_from(
 _STREAMS = st.lists(_PIECES | st.binary(max_size=8), max_size=14).map(b"".join)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(_STREAMS, st.lists(st.integers(0, 600), max_size=8), st.sampled_from((KNOWN, OWN)))
 def test_any_split_gives_the_same_bytes(data: bytes, cuts: list[int], rules: object) -> None:
     whole = hidden(data, (), rules)
@@ -160,7 +160,7 @@ def test_a_secret_anywhere_on_an_endless_line_is_found(shift: int, edge: int, cu
     assert hidden(data, tuple(cuts)) == whole
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(_STREAMS)
 def test_what_was_hidden_once_stays_as_it_is(data: bytes) -> None:
     for rules in (KNOWN, OWN):

@@ -136,7 +136,7 @@ def test_the_page_keeps_its_shape(report: Report, text: str) -> None:
     assert _Shape(render_html(_with(report, text))).shape == _Shape(render_html(_with(report, "plain"))).shape
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(CONTEXTS) | st.text(max_size=8), min_size=1, max_size=5).map("".join).filter(str.strip))
 def test_the_page_keeps_its_shape_whatever_is_in_it(report: Report, text: str) -> None:
     page = render_html(_with(report, text))

@@ -198,7 +198,7 @@ def test_a_log_that_names_another_session_leads_nowhere(store: Store, tmp_path: 
     assert all(session.name == "s" for session in store.index.sessions())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.text(max_size=300) | st.sampled_from(["..", ".", "/", "a/../b", "\0", "\ud800", "a" * 5000, "-rf", "con\n"]))
 def test_any_session_name_is_a_plain_file_name(text: str) -> None:
     for name in (safe_name(text), current_session({}, name=text).name):
@@ -228,7 +228,7 @@ def test_labels_commands_and_notes_hold_anything_and_lead_nowhere(store: Store, 
     store.remove(buffer, "removed")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.text(max_size=30).map(lambda text: "@" + text)
     | st.from_regex(

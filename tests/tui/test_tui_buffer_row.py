@@ -87,7 +87,7 @@ def test_no_letter_of_a_command_is_lost(command: str) -> None:
     assert "".join(part.text for part in command_parts(title(command))) == title(command)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(TEXT, TEXT, TEXT, st.text(max_size=8), st.integers(20, 160))
 def test_no_row_holds_anything_that_acts(command: str, label: str, session: str, query: str, width: int) -> None:
     buffer = BUFFER._replace(command=command, label=label, session=session)

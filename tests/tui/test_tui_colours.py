@@ -33,7 +33,7 @@ _PIECES = st.sampled_from((*_TEXTS, *_COLOURS, *_OTHERS))
 _SHORT = st.sampled_from(["a", "日", "\r", "\b", "\x1b[K", "\x1b[31m", "\x1b[1;42m", "\x1b[m", "\x9b7m"])
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(st.lists(_PIECES, max_size=30).map("".join) | st.text(max_size=60))
 def test_coloured_runs_are_the_cleaned_line(text: str) -> None:
     data = text.replace("\n", "").encode("utf-8", "surrogatepass")

@@ -29,7 +29,7 @@ def acts(text: str) -> list[str]:
     return [char for char in text if unicodedata.category(char) in _ACTING]
 
 
-@settings(max_examples=300)
+@settings(max_examples=40)
 @given(
     st.binary(max_size=300) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
     st.integers(1, 80),
@@ -42,7 +42,7 @@ def test_a_drawn_line_holds_nothing_that_acts_and_fits(data: bytes, width: int, 
     assert strip.crop_extend(0, width, Style()).cell_length == width
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.text(max_size=80), st.text(max_size=30), st.integers(20, 120))
 def test_a_row_of_the_list_holds_nothing_that_acts_and_fits(command: str, label: str, width: int) -> None:
     buffer = _BUFFER._replace(command=command, label=label)
@@ -75,7 +75,7 @@ _NASTY = st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(out=_NASTY, err=_NASTY, size=st.sampled_from([(80, 24), (121, 30), (50, 20)]))
 def test_whatever_an_output_holds_only_text_reaches_the_screen_and_stays_in_its_pane(
     store: Store, out: bytes, err: bytes, size: tuple[int, int]

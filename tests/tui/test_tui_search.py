@@ -13,7 +13,7 @@ from sightline.tui.output.searching import Search, Step
 from textual.pilot import Pilot
 from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, viewer
 
-unhurried = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+unhurried = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LINES = st.lists(
     st.tuples(st.sampled_from(["out", "err"]), st.sampled_from([b"hit", b"miss", b"hit hit", b""])), max_size=30
 )

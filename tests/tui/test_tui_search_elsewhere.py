@@ -22,7 +22,7 @@ from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, rest, run, text
 
 LINES = st.lists(st.sampled_from(["hit", "hit 2", "miss", "other", ""]), max_size=12)
-unhurried = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+unhurried = settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 # comparisons

@@ -24,7 +24,7 @@ Keep = Callable[..., Buffer]
 Appends = list[tuple[str, bytes]]
 
 unhurried = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 PIECES = st.one_of(
     st.tuples(

@@ -14,7 +14,7 @@ from sightline.store.shape.failure.failures import find_failures
 from sightline.store.shape.failure.tool_rules import FOLDER
 from views_kit import Output, check, check_failures, check_lines
 
-unhurried = settings(deadline=None, max_examples=50)  # a busy machine is no defect
+unhurried = settings(deadline=None, max_examples=25)  # a busy machine is no defect
 REAL = Path(__file__).parents[3] / "benchmarks" / "failures"
 EXAMPLES = [
     (one.get("command", ""), one["output"].encode().splitlines(keepends=True))

@@ -45,7 +45,7 @@ _DAMAGE = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(damage=_DAMAGE, at=st.integers(1, 2 * CALLS))
 def test_no_damaged_line_keeps_the_others_from_coming(
     tmp_path_factory: pytest.TempPathFactory, damage: bytes, at: int
@@ -60,7 +60,7 @@ def test_no_damaged_line_keeps_the_others_from_coming(
         }
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.parametrize("harness", [name for name in HARNESSES if name != "opencode"])
 def test_no_change_of_a_recorded_line_is_fatal(
