@@ -81,7 +81,7 @@ TAPPED = {
     "set -C; echo a | tr a b": b"a\n",
     "set -x; echo a | tr a b": b"a\n",
     "ulimit -c 0; set -o pipefail; sh -c 'kill -SEGV $$' | tail -1": b"",
-    "ulimit -c 0; echo a | awk 'BEGIN { system(\"kill -SEGV \" PROCINFO[\"pid\"]) }'": b"a\n",
+    "ulimit -c 0; echo a | awk '{ system(\"kill -SEGV \" PROCINFO[\"pid\"]) }'": b"a\n",
     "printf '\\0\\377 no newline' | tr n m": b"\0\xff no newline",
     "trap 'echo done ${PIPESTATUS[@]}' EXIT; echo a | tr a b": b"a\n",
     "shopt -s lastpipe; echo a | tr a b": b"a\n",
