@@ -171,7 +171,7 @@ class View(NamedTuple):
         verb: the verb that was called.
         request: its arguments, as a JSON object.
         refs: names of the buffers it concerns.
-        shown: the raw lines that stood in it.
+        shown: the raw lines that are known to have stood in it.
         lines_shown: lines of the buffers in the reply.
         lines_total: lines that they have.
         bytes_shown: bytes of the reply's text.
@@ -180,6 +180,7 @@ class View(NamedTuple):
         truncated: whether something was left out.
         text_sha256: hash of the exact text.
         asked: the raw lines that went into it and do not stand there as they are, as far as that was found out.
+        matched: the raw lines that were recognised in its text when it was logged.
     """
 
     id: str
@@ -198,6 +199,7 @@ class View(NamedTuple):
     truncated: bool
     text_sha256: str
     asked: tuple[Shown, ...] = ()
+    matched: tuple[Shown, ...] = ()
 
 
 class Note(NamedTuple):

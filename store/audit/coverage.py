@@ -111,11 +111,6 @@ class Coverage(NamedTuple):
         mine = [one for one in self.contributions if one.view.session == session]
         return cover(self.buffer, {name: stream.total for name, stream in self.streams.items()}, mine)
 
-    def until(self, time: float) -> "Coverage":
-        """As it was after the views up to a time, seconds since the epoch."""
-        mine = [one for one in self.contributions if one.view.time <= time]
-        return cover(self.buffer, {name: stream.total for name, stream in self.streams.items()}, mine)
-
 
 def recorded(shown: Iterable[Shown], buffer: str) -> dict[str, Spans]:
     """The lines of one buffer among the ranges that a view records, by stream."""
@@ -132,9 +127,10 @@ def contribution(view: View, buffer: str, matched: Mapping[str, Spans] | None = 
     Args:
         view: the view, with the ranges that the engine recorded.
         buffer: name of the buffer.
-        matched: lines recognised in its text, by stream.
+        matched: lines recognised in its text, by stream; by default those that were when it was logged.
     """
-    exact, asked, matched = recorded(view.shown, buffer), recorded(view.asked, buffer), matched or {}
+    exact, asked = recorded(view.shown, buffer), recorded(view.asked, buffer)
+    matched = recorded(view.matched, buffer) if matched is None else matched
     streams = dict.fromkeys((*exact, *matched, *asked))
     return Contribution(
         view,

@@ -26,21 +26,27 @@ _TRANSFORMING = ("query",)
 """Verbs whose answers are made of lines by programs. All others record what they show of their first buffer."""
 
 
-def coverage_of(store: Store, buffer: Buffer, *, session: str | None = None, until: float | None = None) -> Coverage:
+def coverage_of(store: Store, buffer: Buffer, *, session: str | None = None, until: View | None = None) -> Coverage:
     """A buffer's coverage as it is now.
 
     Args:
         store: the store.
         buffer: its record, with its progress where it is running.
         session: only what one session was shown.
-        until: only views up to a time, seconds since the epoch.
+        until: only views up to this one; of those of the same moment, as an import may have, in the order of the log.
 
     Raises:
         ExpiredRef, StoreFailed: its bytes are needed, and gone.
     """
-    views = [one for one in _views_of(store, buffer, session) if until is None or one.view.time <= until]
+    views = _views_of(store, buffer, session)
+    if until is not None:
+        views = [one for one in views if _place(one.view) <= _place(until)]
     made = [contribution_of(store, buffer, indexed) for indexed in reversed(views)]
     return cover(buffer.name, {name: info.lines for name, info in buffer.streams.items()}, made)
+
+
+def _place(view: View) -> tuple[float, int]:
+    return view.time, view.number
 
 
 def _views_of(store: Store, buffer: Buffer, session: str | None) -> list[IndexedView]:
@@ -63,7 +69,7 @@ def contribution_of(store: Store, buffer: Buffer, indexed: IndexedView) -> Contr
     """What one view adds to a buffer's coverage."""
     view = indexed.view
     own = buffer.name in view.refs
-    if own and (not is_transformed(view, buffer.name) or recorded(view.shown, buffer.name)):
+    if own and (not is_transformed(view, buffer.name) or recorded((*view.shown, *view.matched), buffer.name)):
         return contribution(view, buffer.name)
     matched = _matched(store, buffer, indexed)
     return contribution(view, buffer.name, matched)

@@ -118,7 +118,7 @@ class Overview:
             if self._only is not None and name not in self._only:
                 continue
             known = self._known.setdefault(name, _Known())
-            ranges = recorded(view.shown, name)
+            ranges = recorded((*view.shown, *view.matched), name)
             is_new = view.id not in known.views
             was_traced = bool(ranges) and view.id in known.unmatched
             if was_traced:

@@ -32,12 +32,13 @@ class Shows(NamedTuple):
         verb: the verb that was called.
         request: its arguments.
         refs: names of the buffers it concerns.
-        shown: the raw lines that stand in it.
+        shown: the raw lines that are known to stand in it.
         lines_total: lines that its buffers have.
         bytes_total: bytes that they have.
         exit_code: of the command or query, None where there is none.
         truncated: whether something was left out.
         asked: the raw lines that went into it and do not stand there as they are.
+        matched: the raw lines that were recognised in its text.
     """
 
     verb: str
@@ -49,6 +50,7 @@ class Shows(NamedTuple):
     exit_code: int | None = None
     truncated: bool = False
     asked: tuple[Shown, ...] = ()
+    matched: tuple[Shown, ...] = ()
 
 
 class Other(NamedTuple):
@@ -133,7 +135,7 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
         "request": told.value(shows.request) if (told := store.redaction()) else shows.request,
         "refs": list(shows.refs),
         "shown": [list(shown) for shown in shows.shown],
-        "lines_shown": sum(shown.last - shown.first + 1 for shown in shows.shown),
+        "lines_shown": sum(shown.last - shown.first + 1 for shown in (*shows.shown, *shows.matched)),
         "lines_total": shows.lines_total,
         "bytes_shown": len(data),
         "bytes_total": shows.bytes_total,
@@ -143,6 +145,8 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
     }
     if shows.asked:
         fields["asked"] = [list(asked) for asked in shows.asked]
+    if shows.matched:
+        fields["matched"] = [list(matched) for matched in shows.matched]
     return fields
 
 
@@ -211,6 +215,7 @@ def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> Inde
         truncated=fields["truncated"],
         text_sha256=fields["text_sha256"],
         asked=tuple(Shown(*asked) for asked in fields.get("asked", ())),
+        matched=tuple(Shown(*matched) for matched in fields.get("matched", ())),
     )
     return IndexedView(view, place.offset, place.length)
 
@@ -338,7 +343,7 @@ def seen_lines(store: Store, session: Session, target: Target) -> int:
         (
             shown.last
             for indexed in list_views(store, buffer=target.buffer.name, session=session.name)
-            for shown in indexed.view.shown
+            for shown in (*indexed.view.shown, *indexed.view.matched)
             if shown.buffer == target.buffer.name and shown.stream == target.stream
         ),
         default=0,

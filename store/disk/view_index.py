@@ -138,6 +138,10 @@ class ViewIndex:
         row = self._db.row("SELECT MAX(number) FROM views")
         return int(row[0] or 0) if row else 0
 
+    def last_entries(self) -> dict[str, int]:
+        """By session, the number of its last view."""
+        return dict(self._db.rows("SELECT session, MAX(entry) FROM views GROUP BY session"))
+
     def forget_views(self, session: str) -> None:
         """Remove a session's views, to index them anew."""
         with self._db.writing():
@@ -194,6 +198,6 @@ def _view(row: tuple[Any, ...]) -> IndexedView:
     session, number, record, offset, length = row
     fields = json.loads(record)
     fields["refs"] = tuple(fields["refs"])
-    for name in ("shown", "asked"):
+    for name in ("shown", "asked", "matched"):
         fields[name] = tuple(Shown(*shown) for shown in fields.get(name, ()))
     return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)

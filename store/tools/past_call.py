@@ -46,12 +46,11 @@ def keep_call(store: Store, call: PastCall, session: Session) -> KeptCall:
 
 def _view(store: Store, call: PastCall, buffers: list[Buffer]) -> PastView:
     text = "\n".join(call.shown)
-    shown = tuple(
-        lines
-        for one, buffer in zip((call, *call.inner), buffers, strict=True)
-        for lines in shown_lines(store, one, buffer, text)
-    )
-    lines, total = sum(one.last - one.first + 1 for one in shown), sum(buffer.lines for buffer in buffers)
+    found = [shown_lines(store, one, buffer, text) for one, buffer in zip((call, *call.inner), buffers, strict=True)]
+    shown = tuple(lines for one in found for lines in one.known)
+    matched = tuple(lines for one in found for lines in one.matched)
+    lines = sum(one.last - one.first + 1 for one in (*shown, *matched))
+    total = sum(buffer.lines for buffer in buffers)
     shows = Shows(
         verb=_VERBS[call.kind],
         request=_request(call),
@@ -61,6 +60,7 @@ def _view(store: Store, call: PastCall, buffers: list[Buffer]) -> PastView:
         bytes_total=sum(buffer.bytes for buffer in buffers),
         exit_code=call.exit_code,
         truncated=lines < total or any(buffer.is_partial for buffer in buffers),
+        matched=matched,
     )
     return PastView(call.answered, shows, text, tuple(buffers))
 

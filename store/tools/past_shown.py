@@ -1,5 +1,7 @@
 """Which raw lines of its output a past call's answer showed."""
 
+from typing import NamedTuple
+
 from sightline.store.audit.matching import How, match_lines
 from sightline.store.capture.importers.past import PastCall
 from sightline.store.errors import SightlineError
@@ -9,7 +11,14 @@ from sightline.store.store import Store, Target
 _SEARCHED_BYTES = 64 << 20  # of a larger stream nobody waits for what was shown of it
 
 
-def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> tuple[Shown, ...]:
+class Found(NamedTuple):
+    """Lines of a buffer that stand in a text: those that are known to, and those that were recognised in it."""
+
+    known: tuple[Shown, ...]
+    matched: tuple[Shown, ...]
+
+
+def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> Found:
     """The lines of a buffer that stand in what the model was shown, whole.
 
     Args:
@@ -19,20 +28,21 @@ def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> tupl
         text: all that was shown.
     """
     contents = {part.stream: part.content for part in call.parts}
-    found: list[Shown] = []
+    known: list[Shown] = []
+    matched: list[Shown] = []
     for stream, info in buffer.streams.items():
         content = contents.get(stream, b"")
         if call.kind == "file" or (isinstance(content, bytes) and content and _holds(text, content)):
-            found.append(Shown(buffer.name, stream, 1, info.lines))
+            known.append(Shown(buffer.name, stream, 1, info.lines))
         elif text and info.bytes <= _SEARCHED_BYTES:
-            found += _matched(store, buffer, stream, text)
-    return tuple(found)
+            matched += _matched(store, buffer, stream, text)
+    return Found(tuple(known), tuple(matched))
 
 
 def _holds(text: str, content: bytes) -> bool:
-    """Whether a text has all of a stream, but for a newline at its end."""
+    """Whether a text has all of a stream, as lines of its own, but for a newline at its end."""
     whole = content.decode(errors="replace").removesuffix("\n")
-    return whole in text
+    return bool(whole) and f"\n{whole}\n" in f"\n{text}\n"
 
 
 def _matched(store: Store, buffer: Buffer, stream: str, text: str) -> list[Shown]:

@@ -6,6 +6,7 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.messages import StoreChanged
 from sightline.tui.screens.replay import ReplayScreen
+from sightline.tui.timeline.replaying import Replaying
 from sightline.tui.timeline.step_parts import step_at, track_parts
 from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, rest, run, until, viewer
@@ -55,6 +56,14 @@ def test_each_step_shows_the_reply_and_what_had_been_seen_by_then(store: Store, 
             assert "step 1 of 4" in bar(pilot, "replay-head")
 
     run(body)
+
+
+def test_of_calls_of_one_moment_a_step_has_seen_what_came_before_it(store: Store) -> None:
+    made = add(store, "cmd_00000a", "make paint", numbered(9), exit_code=0)
+    views = [ask(store, made, [(line, line)], ago=9) for line in (1, 2, 3)]
+    replaying = Replaying(store, AGENT)
+    seen = [step.streams[0].seen for at in range(len(views)) if (step := replaying.step(at))]
+    assert seen == [((1, 1),), ((1, 2),), ((1, 3),)]
 
 
 def test_one_can_go_to_its_ends_and_by_a_click(store: Store, buffer: Buffer) -> None:

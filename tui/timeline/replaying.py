@@ -105,7 +105,7 @@ class Replaying:
         if buffer is None or buffer.state == "evicted":
             return None, []
         buffer = self._store.with_progress(buffer)
-        coverage = coverage_of(self._store, buffer, session=self._session, until=call.view.time)
+        coverage = coverage_of(self._store, buffer, session=self._session, until=call.view)
         part, missed = call.parts.get(name), self._missed(buffer, coverage)
         found = []
         for stream in sorted(buffer.streams, key=lambda one: (one == "err", len(one), one)):

@@ -17,6 +17,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "sessions": [{**one.session._asdict(), "calls": one.counts.calls} for one in report.sessions],
         "totals": {
             **totals._asdict(),
+            "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
             "tokens_estimated": totals.tokens,
             "share_seen": round(totals.share, 6),
             "again_ratio": round(totals.again_ratio, 6),
@@ -75,6 +76,7 @@ def _call(told: Told) -> dict[str, Any]:
         "failed": told.call.failed,
         "truncated": view.truncated,
         "shown": [ref_of_shown(shown) for shown in view.shown],
+        "matched": [ref_of_shown(matched) for matched in view.matched],
         "new_lines": told.call.new,
         "again_lines": told.call.again,
         "lines_total": view.lines_total,

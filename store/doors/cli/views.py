@@ -6,6 +6,7 @@ import sys
 import time
 from typing import Any
 
+from sightline.store.audit.roster import find_session
 from sightline.store.audit.timeline import asked_of
 from sightline.store.audit.view_text import view_text
 from sightline.store.audit.views import find_view, list_views, ref_of_shown
@@ -40,7 +41,8 @@ def main(name: str, words: list[str]) -> int:
     door = Door()
     try:
         buffer = _buffer_name(door, given.ref) if given.ref else None
-        found = list_views(door.store, buffer=buffer, session=given.session, limit=min(given.limit, sys.maxsize))
+        session = find_session(door.store, given.session).session.name if given.session else None
+        found = list_views(door.store, buffer=buffer, session=session, limit=min(given.limit, sys.maxsize))
         return _list(door, found[::-1], given)
     finally:
         door.close()
@@ -84,6 +86,7 @@ def as_data(view: View) -> dict[str, object]:
     data["request"] = json.loads(view.request)
     data["refs"] = ["@" + name for name in view.refs]
     data["shown"] = [ref_of_shown(shown) for shown in view.shown]
+    data["matched"] = [ref_of_shown(matched) for matched in view.matched]
     data["asked_about"] = [ref_of_shown(asked) for asked in data.pop("asked")]
     return data
 

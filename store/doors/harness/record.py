@@ -210,8 +210,14 @@ def log_view(
     """
     buffers = [one for one in (buffer, unfiltered) if one]
     command = request.get("command", "")
-    shown = [known] if known else [one for made in buffers for one in lines_shown(store, made, seen or text, command)]
-    lines = sum(one.last - one.first + 1 for one in shown if buffer and one.buffer == buffer.name)
+    shown, matched = list[Shown](), list[Shown]()
+    if known:
+        shown.append(known)
+    else:
+        for made in buffers:
+            for one, is_whole in lines_shown(store, made, seen or text, command):
+                (shown if is_whole else matched).append(one)
+    lines = sum(one.last - one.first + 1 for one in (*shown, *matched) if buffer and one.buffer == buffer.name)
     shows = Shows(
         verb=VERB,
         request=loggable(request),
@@ -221,6 +227,7 @@ def log_view(
         bytes_total=buffer.bytes if buffer else len(text.encode(errors="surrogatepass")),
         exit_code=buffer.exit_code if buffer else None,
         truncated=buffer is not None and lines < buffer.lines,
+        matched=tuple(matched),
     )
     record_view(store, session, shows, (Segment(text),) if text else ())
     if buffer and buffer.kind == "file":
@@ -235,8 +242,10 @@ def tidy(store: Store) -> None:
         enforce_limits(store)
 
 
-def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterator[Shown]:
-    """The raw lines of a buffer that stand in a text, as far as they can be told.
+def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterator[tuple[Shown, bool]]:
+    """The raw lines of a buffer that stand in a text, as far as they can be told; whether as a whole stream as it is.
+
+    Any others are recognised by what they read.
 
     Args:
         store: the store.
@@ -252,11 +261,11 @@ def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterat
     for stream, info in buffer.streams.items():
         target = Target(buffer, stream)
         if _holds_all(store, target, text):
-            yield Shown(buffer.name, stream, 1, info.lines)
+            yield Shown(buffer.name, stream, 1, info.lines), True
         elif info.lines:
             with store.open_text(target) as source:
                 spans = match_lines(text.split("\n"), source, ((1, info.lines),), how)
-            yield from (Shown(buffer.name, stream, first, last) for first, last in spans)
+            yield from ((Shown(buffer.name, stream, first, last), False) for first, last in spans)
 
 
 def _holds_all(store: Store, target: Target, text: str) -> bool:

@@ -67,11 +67,10 @@ def test_lines_that_are_not_there_are_not_covered() -> None:
     assert _cover(_view(1, [(1, TOTAL)]), total=10).streams["out"].seen == ((1, 10),)
 
 
-def test_coverage_is_told_by_session_and_up_to_a_time() -> None:
+def test_coverage_is_told_by_session() -> None:
     made = _cover(_view(1, [(1, 10)]), _view(2, [(5, 20)], session="other"))
     assert made.sessions == ("s", "other")
     assert made.of_session("other").streams["out"].seen == ((5, 20),)
-    assert made.until(1.0).streams["out"].seen == ((1, 10),)
     assert made.seen_lines == 20
 
 

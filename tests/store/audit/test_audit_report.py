@@ -138,6 +138,7 @@ def test_data_is_json_with_everything_in_it(store: Store, keep: Keep) -> None:
     assert data["calls"][0]["text"] == "reply boom\n"
     assert data["outputs"][0]["overlooked"] == 1
     assert data["notes"][0]["text"] == "note boom"
+    assert data["totals"]["accounted"]["calls"] == 0
 
 
 def test_a_large_store_makes_a_bounded_report_that_says_so(

@@ -176,7 +176,7 @@ def test_what_a_program_of_the_model_s_ran_is_kept_whole(store: Store, imported:
     ((view, text),) = views(store)
     assert text == "Script completed\nOutput:\n\n4\n5"
     assert view.refs == (program.name, ran.name)
-    assert [(one.first, one.last) for one in view.shown if one.buffer == ran.name] == [(4, 5)]
+    assert [(one.first, one.last) for one in view.matched if one.buffer == ran.name] == [(4, 5)]
     Path(store.layout.imports).unlink()
     assert imported(path).counts.calls == 0
 

@@ -73,7 +73,8 @@ def test_the_view_is_exactly_what_the_model_was_shown(claude: Harness) -> None:
     ((view, text),) = claude.views()
     (buffer,) = claude.buffers()
     assert text == shown
-    assert view.shown == (Shown(buffer.name, "out", 1, 3), Shown(buffer.name, "out", 99, 100))
+    assert view.matched == (Shown(buffer.name, "out", 1, 3), Shown(buffer.name, "out", 99, 100))
+    assert view.shown == (), "lines that are recognised are not known to have been shown"
     assert (view.refs, view.lines_shown, view.lines_total, view.truncated) == ((buffer.name,), 5, 100, True)
     request = json.loads(view.request)
     assert (request["command"], request["alone_bytes"]) == ("make", len(shown))
@@ -109,7 +110,7 @@ def test_a_file_that_was_read_is_a_version_of_the_file(claude: Harness, tmp_path
     (buffer,) = claude.buffers()
     assert (buffer.kind, buffer.command) == ("file", str(path))
     assert claude.content(buffer) == LINES.encode()
-    assert [view.shown for view, _ in claude.views()] == [(Shown(buffer.name, "out", 10, 12),)] * 2
+    assert [view.matched for view, _ in claude.views()] == [(Shown(buffer.name, "out", 10, 12),)] * 2
 
 
 def test_what_no_longer_stands_in_the_file_is_kept_as_it_was_read(claude: Harness, tmp_path: Path) -> None:
@@ -232,7 +233,7 @@ def test_of_what_gemini_cuts_the_log_says_so_and_claims_nothing(claude: Harness)
     ((view, text),) = gemini.views()
     assert text == f"[{len(shown):,} bytes, of which Gemini CLI shows its model the beginning and the end]\n"
     assert json.loads(view.request)["alone_bytes"] is None
-    head, tail = view.shown
+    head, tail = view.matched
     assert (head.first, tail.last) == (1, 20_000)
     assert head.last < tail.first
 

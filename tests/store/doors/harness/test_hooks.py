@@ -18,6 +18,7 @@ from sightline.store.doors.harness.line import ENTRY, capture_program, hook_line
 from sightline.store.doors.harness.opencode import plugin_text
 from sightline.store.doors.harness.pending import recall
 from sightline.store.doors.harness.who import session_of
+from sightline.store.records import Shown
 from sightline.store.store import Store
 
 LARGE = "".join(f"{number}\n" for number in range(1, 20_001))
@@ -320,7 +321,8 @@ def test_what_goes_into_filters_is_kept_beside_what_comes_of_them(claude: Harnes
     claude.tell("PostToolBatch", tool_calls=[{**original, "tool_response": "19999\n20000"}])
     ((view, _),) = claude.views()
     assert view.refs == (filtered.name, unfiltered.name)
-    assert [(one.first, one.last) for one in view.shown] == [(1, 2), (19_999, 20_000)]
+    assert view.shown == (Shown(filtered.name, "out", 1, 2),)
+    assert view.matched == (Shown(unfiltered.name, "out", 19_999, 20_000),), "a filter came between"
 
 
 def test_filters_that_have_seen_enough_end_the_command(claude: Harness) -> None:
