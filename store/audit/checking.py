@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit import log
 from sightline.store.audit.covering import filtered_from
 from sightline.store.audit.failures import Overlooked, overlooked
 from sightline.store.audit.timeline import Call
+from sightline.store.audit.verifying import last_known, verify_log
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store
@@ -17,7 +17,7 @@ KINDS = {
     OVERLOOKED: "a failure in an output, no line of which stood in any view",
     CUT: "a command that failed, whose reply was cut and whose output was never asked for again",
     UNTOLD: "a command that failed after the last reply about it, as one in the background may",
-    BROKEN: "an audit log whose chain of hashes does not hold",
+    BROKEN: "an audit log whose chain of hashes does not hold, or whose end is missing",
 }
 """What is looked for, and what it means."""
 
@@ -99,12 +99,10 @@ def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
 
 
 def _broken(store: Store, sessions: Sequence[str]) -> list[Finding]:
-    found = []
+    found, known = [], last_known(store)
     for name in sessions:
         try:
-            log.verify(store.layout.audit_file(name))
-        except FileNotFoundError:
-            found.append(Finding(BROKEN, "", f"the log of session {name} is gone"))
+            verify_log(store, name, known.get(name, 0))
         except SightlineError as error:
             found.append(Finding(BROKEN, "", error.message))
     return found

@@ -227,3 +227,19 @@ def test_nothing_of_a_note_waits_after_it_went(cli: Any, hidden: str) -> None:
     assert os.listdir(cli.home / "outbox")
     cli("list")
     assert not (cli.home / "outbox").exists()
+
+
+def test_a_session_that_was_shown_nothing_has_no_broken_log(cli: Any, until: Any) -> None:
+    cli("run", "--background", "-c", "sleep 0.1", SIGHTLINE_SESSION="asker")
+    (cli.home / "audit" / "asker.jsonl").unlink()
+    for index in Path(cli.home).glob("index.sqlite*"):
+        index.unlink()
+    ran = cli("audit", "--json", "--session", "asker", "--fail-on", "broken-log")
+    assert (ran.code, ran.data["counts"]["broken-log"]) == (0, 0)
+
+
+def test_views_of_a_session_are_listed_by_whatever_names_it(cli: Any, hidden: str) -> None:
+    cli("show", hidden, "--lines", "1", SIGHTLINE_SESSION="other")
+    cli("sessions", "rename", "a-test", "release 2")
+    for name in ("a-test", "a-te", "release 2"):
+        assert [row["session"] for row in cli("views", "--session", name, "--json").data] == ["a-test"]

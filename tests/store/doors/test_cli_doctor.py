@@ -209,3 +209,19 @@ def test_a_lost_folder_is_a_problem_once_and_noted_from_then_on(cli: Any, folder
     again = cli("doctor")
     assert again.code == 0
     assert "1 lost" in again.out
+
+
+@pytest.mark.parametrize("change", ["gone", "cut"])
+def test_views_that_were_taken_out_of_the_log_are_found(cli: Any, numbers: str, change: str) -> None:
+    for line in ("1", "2"):
+        cli("show", numbers, "--lines", line)
+    path = Path(cli.home) / "audit" / "a-test.jsonl"
+    if change == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    assert cli("doctor").code == 1
+    (told,) = _levels(cli, "problem")
+    assert ("is gone" if change == "gone" else "ends before its view 3") in told
+    audit = cli("audit", "--json", "--fail-on", "broken-log", SIGHTLINE_SESSION="looker")
+    assert (audit.code, audit.data["counts"]["broken-log"]) == (1, 1)
