@@ -159,7 +159,7 @@ class Timeline:
     def _start(self) -> None:
         self._behind = False
         self.calls: list[Call] = []
-        self._settled = 0
+        self._settled: list[Call] = []
         self._after = self._newest = 0
         self._seen: _Seen = {}
         self._buffers: dict[str, Buffer | None] = {}
@@ -191,20 +191,15 @@ class Timeline:
         if newest < self._newest:  # they were indexed anew
             self._start()
         self._newest = newest
-        before, self.calls = self.calls, [self._refreshed(call) for call in self.calls[: self._settled]]
+        before, self._settled = self.calls, [self._refreshed(call) for call in self._settled]
         most = -1 if limit is None else limit + _TAIL
         rows = self._store.index.views_after(self._after, session=self._session, limit=most)
         self._behind = len(rows) == most
-        early = next((at for at, row in enumerate(rows) if row[1].view.time >= self._since), len(rows))
-        if early:
-            self._after, rows = rows[early - 1][0], rows[early:]
-        settling = max(len(rows) - _TAIL, 0)
-        for number, indexed in rows[:settling]:
-            self.calls.append(self._call(indexed, self._seen))
-            self._after = number
-        self._settled = len(self.calls)
-        seen = dict(self._seen)
-        self.calls += [self._call(indexed, seen) for _, indexed in rows[settling:]]
+        settling, tail = rows[:-_TAIL], rows[-_TAIL:]
+        self._settled += self._calls(settling, self._seen)
+        self._after = settling[-1][0] if settling else self._after
+        last = self._calls(tail, dict(self._seen))
+        self.calls = sorted([*self._settled, *last], key=lambda call: call.view.time)  # imported ones came late
         same = (place for place, (old, new) in enumerate(zip(before, self.calls, strict=False)) if old != new)
         return next(same, min(len(before), len(self.calls)))
 
@@ -213,6 +208,9 @@ class Timeline:
         if call.buffer is None or call.buffer.state != "running":
             return call
         return call._replace(buffer=self._store.index.buffer(call.buffer.name))
+
+    def _calls(self, rows: Iterable[tuple[int, IndexedView]], seen: "_Seen") -> list[Call]:
+        return [self._call(indexed, seen) for _, indexed in rows if indexed.view.time >= self._since]
 
     def _call(self, indexed: IndexedView, seen: "_Seen") -> Call:
         view = indexed.view

@@ -62,6 +62,30 @@ def test_lines_are_new_once_to_each_session(store: Store, keep: Keep, ask: Ask) 
     assert _counts(calls_of(store, session="other")) == [(9, 0)]
 
 
+def test_calls_stand_in_order_of_time_and_only_from_a_time_on_where_that_is_wanted(
+    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = keep(TEN)
+    now = ask(buffer, (1, 1)).time
+    late = [now - 200, now + 2, now - 300, now + 1]  # as an import logs what was long ago after what was just now
+    for number, when in enumerate(late):
+        with monkeypatch.context() as at:
+            at.setattr("time.time", lambda when=when: when)
+            ask(buffer, (1, 1), by=f"s{number}")
+
+    def shown(**more: Any) -> list[float]:
+        return [call.view.time - now for call in calls_of(store, **more)]
+
+    assert shown() == [-300, -200, 0, 1, 2]
+    assert shown(since=now) == [0, 1, 2]
+    monkeypatch.setattr(timeline, "_TAIL", 1)
+    followed = Timeline(store, since=now)
+    followed.refresh(1)
+    while followed.behind:
+        followed.refresh(1)
+    assert [call.view.time - now for call in followed.calls] == [0, 1, 2]
+
+
 def test_any_step_of_a_session_can_be_replayed(store: Store, keep: Keep, ask: Ask) -> None:
     buffer = keep(TEN)
     ask(buffer, (1, 2))
