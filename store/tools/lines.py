@@ -26,8 +26,8 @@ class Lines(Protocol):
         """How many bytes they are."""
 
     @property
-    def unended(self) -> int:
-        """How many of the last lines have no newline yet."""
+    def unended(self) -> tuple[tuple[str, int], ...]:
+        """(stream, number in it) of the last lines that have no newline yet: they may still go on."""
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         """(ref of the stream, line with its number in that stream) for lines first to last, inclusive."""
@@ -40,7 +40,7 @@ class _OneStream:
         self.line_count = self._reader.line_count
         sealed = target.buffer.state != "running"
         self.byte_count = target.buffer.stream(target.stream).bytes if sealed else self._reader.byte_count
-        self.unended = int(not self._reader.ends_with_newline)
+        self.unended = () if self._reader.ends_with_newline else ((target.stream, self.line_count),)
         self.close = self._reader.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
@@ -55,7 +55,8 @@ class _BothStreams:
         self._refs = {stream: Target(target.buffer, stream).ref for stream in ("out", "err")}
         self.line_count = self._merged.line_count
         self.byte_count = self._merged.byte_count
-        self.unended = sum(_unended(store, target._replace(stream=stream)) for stream in self._refs)
+        ends = [(stream, self._merged.source(stream)) for stream in self._refs]
+        self.unended = tuple((name, one.line_count) for name, one in ends if not one.ends_with_newline)
         self.close = self._merged.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
@@ -65,11 +66,6 @@ class _BothStreams:
 
         for stream, line in self._merged.lines(first, min(last, self.line_count)):
             yield self._refs[stream], cleaned_line(line, self._profile.cleaning.views)
-
-
-def _unended(store: Store, target: Target) -> bool:
-    with store.open(target) as reader:
-        return not reader.ends_with_newline
 
 
 @contextlib.contextmanager
@@ -116,7 +112,7 @@ def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
     cut: Segment | None = None
     for ref, line in lines.numbered(first, last):
         segment = segment_of(ref, line)
-        if number + 1 > lines.line_count - lines.unended:
+        if number + 1 > lines.line_count - len(lines.unended):
             segment = _unended_line(segment, is_last=number + 1 == lines.line_count)
         size = len(segment.text.encode())
         if size > left:

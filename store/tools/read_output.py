@@ -3,7 +3,7 @@
 import time
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, Traced, seen_lines, settled, shown_of
+from sightline.store.audit.views import Shows, Traced, seen_lines, shown_of
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import BadRange, BadRef, UsageError
 from sightline.store.profile import DEFAULT
@@ -15,7 +15,7 @@ from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.lines import open_lines, page_of
 from sightline.store.tools.reply import Reply, fitting, in_order
-from sightline.store.tools.search_output import search_reply
+from sightline.store.tools.search_output import search_reply, settled_reply
 
 VERB = "read_output"
 WAIT_SECONDS = 50.0  # no client waits much longer for a reply
@@ -129,7 +129,7 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
                 f"lines 1-{total} are there" if total else "it is empty",
             )
         last = min(target.last or total, total)
-        whole = total - (lines.unended if target.buffer.state == "running" else 0)
+        unended = lines.unended
         fields: dict[str, Any] = {
             "output_id": target.ref,
             "lines": f"{target.first}-{last}",
@@ -156,14 +156,7 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
     if note := _note(target):
         fields["note"] = note
     missing = cut or bool(more) or target.buffer.state != "sealed" or target.buffer.is_partial
-    reply = _reply(fields, page.segments, target, request, total, missing=missing)
-    return _settled(reply, target, whole) if whole < total else reply
-
-
-def _settled(reply: Reply, target: Target, whole: int) -> Reply:
-    """The reply, a last line not counted as shown where it has no end yet."""
-    shown = settled(reply.shows.shown, target.buffer.name, target.stream, whole)
-    return reply._replace(shows=reply.shows._replace(shown=shown))
+    return settled_reply(_reply(fields, page.segments, target, request, total, missing=missing), target, unended)
 
 
 def clipping_fields(asking: Asking, line: Segment) -> dict[str, Any]:
@@ -194,7 +187,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
             )
         fields: dict[str, Any] = {"output_id": target.ref, "total_lines": total, "total_bytes": size, **_state(target)}
         start = _character_start(source, offset)
-        whole = total - (target.buffer.state == "running" and not source.ends_with_newline)
+        unended = () if source.ends_with_newline else ((target.stream, total),)
         end, body = fitting(
             fields,
             min(request.limit or asking.profile.reading.page_bytes, HARD_LIMIT_BYTES),
@@ -211,7 +204,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     missing = end < size or bool(note) or target.buffer.state != "sealed"
     reply = _reply(fields, body, target, request, total, missing=missing)
     if asking.store.pretty_facts(target) is None:
-        return _settled(reply, target, whole) if whole < total else reply
+        return settled_reply(reply, target, unended)
     # Its lines are not those of the bytes; which they are, is worked out when the page is out.
     from sightline.store.tools.pretty_lines import pretty_lines
 
@@ -275,7 +268,7 @@ def _follow(asking: Asking, target: Target, request: Request) -> Reply:
         target = target._replace(buffer=asking.store.resolve(target.buffer.ref).buffer)
         running = target.buffer.state == "running"
         with open_lines(asking.store, target) as lines:
-            total = lines.line_count - (lines.unended if running else 0)
+            total = lines.line_count - (len(lines.unended) if running else 0)
         if total > seen or not running or time.monotonic() >= deadline or (asking.cancel and asking.cancel.cancelled):
             break
         time.sleep(_LOOK_SECONDS)

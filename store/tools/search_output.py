@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.store.audit.views import Shows, shown_of
+from sightline.store.audit.views import Shows, settled, shown_of
 from sightline.store.query.search import Hits, search
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.segments import Segment
@@ -38,7 +38,7 @@ def search_reply(
     hits = search(path, pattern, ignore_case=ignore_case, first=most, cancel=asking.cancel)
     with open_lines(asking.store, target, asking.profile) as lines:
         body, shown = _body(lines, hits, context, _word_of(pattern, hits.literal))
-        total, size = lines.line_count, lines.byte_count
+        total, size, unended = lines.line_count, lines.byte_count, lines.unended
     fields: dict[str, Any] = {
         "output_id": target.ref,
         "matches_shown": shown,
@@ -68,7 +68,18 @@ def search_reply(
         bytes_total=target.buffer.bytes,
         truncated=shown < hits.total,
     )
-    return Reply(ordered, tuple(body), shows, missing="truncated" in ordered or "note" in ordered)
+    reply = Reply(ordered, tuple(body), shows, missing="truncated" in ordered or "note" in ordered)
+    return settled_reply(reply, target, unended)
+
+
+def settled_reply(reply: Reply, target: Target, unended: Iterable[tuple[str, int]]) -> Reply:
+    """The reply, last lines not counted as shown where they have no end yet: of a running buffer they may go on."""
+    if target.buffer.state != "running":
+        return reply
+    shown = reply.shows.shown
+    for stream, line in unended:
+        shown = settled(shown, target.buffer.name, stream, line - 1)
+    return reply._replace(shows=reply.shows._replace(shown=shown))
 
 
 def _body(lines: Lines, hits: Hits, context: int, word: str) -> tuple[list[Segment], int]:

@@ -27,7 +27,7 @@ class _File:
         self._reader = reader
         self.line_count = reader.line_count
         self.byte_count = reader.byte_count
-        self.unended = int(not reader.ends_with_newline)
+        self.unended = () if reader.ends_with_newline else (("out", reader.line_count),)
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         for line in self._reader.lines(first, min(last, self.line_count)):

@@ -230,3 +230,18 @@ def test_a_line_that_went_on_after_it_was_shown_is_shown_again_whole(agent: Any)
     agent.read(running.ref, wait=0)
     assert agent.told.endswith("two\nthree\n")
     assert "one" not in agent.told
+
+
+@pytest.mark.parametrize("asked", [{"lines": "1-"}, {"search": "t"}], ids=["page", "search"])
+@pytest.mark.parametrize("stream", ["", ".all"])
+def test_a_line_that_may_go_on_counts_in_no_way_of_asking(agent: Any, asked: dict[str, str], stream: str) -> None:
+    recording = agent.store.begin("cmd", "slow", "/", "s")
+    recording.register()
+    recording.append("out", b"two\nthr")
+    recording.append("err", b"tea\nto")
+    running = agent.store.index.running()[0]
+    agent.read(running.ref + stream, **asked)
+    recording.append("out", b"ee\n")
+    recording.append("err", b"oth\n")
+    seen = {name: one.seen for name, one in coverage_of(agent.store, recording.seal(exit_code=0)).streams.items()}
+    assert seen == {"out": ((1, 1),), "err": ((1, 1),) if stream else ()}
