@@ -7,6 +7,7 @@ import html
 import os
 from collections.abc import Iterable, Iterator
 
+from sightline.store.audit.notes import whereto
 from sightline.store.audit.report import words
 from sightline.store.audit.report.gather import Missed, Output, Report, Stretch, Told, halves
 from sightline.store.audit.spans import Spans
@@ -125,7 +126,7 @@ def _notes_section(notes: Iterable[Note]) -> Iterator[str]:
         return
     yield '<section><h2>Notes</h2><ul class="notes">'
     for note in rows:
-        sent = f"sent to {note.sent_to}" if note.sent else "waits to be sent" if note.to else "not sent"
+        sent = whereto(note) or "not sent"
         text = "(blanked)" if note.text is None else note.text
         yield f"<li>{_ref(note.ref)} {_text(text)} <small>{_text(words.when(note.time))}, {_text(sent)}</small></li>"
     yield "</ul></section>"

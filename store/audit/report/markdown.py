@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from sightline.store.audit.notes import whereto
 from sightline.store.audit.report import words
 from sightline.store.audit.report.gather import Output, Report, Told, halves
 
@@ -37,7 +38,8 @@ def _document(report: Report) -> Iterator[str]:
     if report.notes:
         yield "\n## Notes\n"
     for note in report.notes:
-        yield f"- {_code(note.ref)} {_plain(note.text or '(blanked)')} ({words.when(note.time)})"
+        about = f"{words.when(note.time)}, {_plain(whereto(note) or 'not sent')}"
+        yield f"- {_code(note.ref)} {_plain(note.text or '(blanked)')} ({about})"
     yield "\n## Outputs\n"
     yield from (_output(output) for output in report.outputs)
     yield "\n## Call by call\n"

@@ -7,6 +7,7 @@ from sightline.store.audit.retention import remove_session
 from sightline.store.audit.roster import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, write_out
+from sightline.store.errors import UsageError
 from sightline.store.shape.summary import human_bytes
 from sightline.store.tools.list_outputs import state_of
 from sightline.store.tools.printing import printable
@@ -33,11 +34,13 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--all", action="store_true", help="the removed ones, too")
     made.add_argument("--limit", type=int, default=_MANY, metavar="N", help=f"how many (default {_MANY})")
     given = made.parse_args(words)
+    if given.limit < 1:
+        raise UsageError(f"limit is {given.limit}", "it is a number from 1 on")
     door = Door()
     try:
         if given.session:
             return _one(door, given)
-        found = [one for one in list_sessions(door.store) if given.all or not one.is_removed][: max(given.limit, 0)]
+        found = [one for one in list_sessions(door.store) if given.all or not one.is_removed][: given.limit]
         if given.json:
             print_json([as_data(one) for one in found])
             return 0

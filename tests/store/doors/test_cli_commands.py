@@ -391,17 +391,19 @@ def test_unknown_mode_is_told_before_the_input_is_read(cli: Any) -> None:
     assert cli("list", "--json").data == []
 
 
-@pytest.mark.parametrize("name", ["list", "views"])
+@pytest.mark.parametrize("name", ["list", "views", "sessions"])
 def test_limit_is_a_number_from_one_on_however_large(cli: Any, numbers: str, name: str) -> None:
     for limit in ("0", "-5"):
         ran = cli(name, "--limit", limit)
         assert ran.code == 2
         assert "from 1 on" in ran.err
-    assert len(cli(name, "--limit", "9" * 30).out.splitlines()) == 1
+    assert len(cli(name, "--limit", "9" * 30, "--json").data) == 1
 
 
 def test_where_no_view_matches_that_is_said(cli: Any, numbers: str) -> None:
-    assert cli("views", "--session", "nobody").out == "nothing matches\n"
+    cli("list", SIGHTLINE_SESSION="other")
+    assert cli("views", numbers, "--session", "other").out == "nothing matches\n"
+    assert cli("views", "--session", "nobody").code == 2
 
 
 def test_program_without_a_name_is_not_started(cli: Any) -> None:
