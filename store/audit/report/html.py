@@ -44,14 +44,7 @@ def _page(report: Report) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """A text of anyone's, fit to stand anywhere in the page, in an attribute, too."""
-    if not text.isprintable():
-        text = "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)
-    return html.escape(text, quote=True)
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return html.escape(words.visible(text), quote=True)
 
 
 def _style() -> str:

@@ -75,7 +75,7 @@ def _call(told: Told, many: bool) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    return "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
+    return words.visible(" ".join(text.split()))
 
 
 def _plain(text: str) -> str:
@@ -91,7 +91,7 @@ def _code(text: str) -> str:
 
 def _fenced(text: str) -> str:
     fence = "`" * max(_longest_run(text) + 1, 3)
-    return f"{fence}text\n{text.rstrip()}\n{fence}"
+    return f"{fence}text\n{words.visible(text.rstrip())}\n{fence}"
 
 
 def _longest_run(text: str) -> int:

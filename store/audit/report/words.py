@@ -21,6 +21,18 @@ HOW = (
 _LISTED = 6
 
 
+def visible(text: str) -> str:
+    """A text in which what cannot be seen is written as an escape, but for newlines and tabs."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def when(seconds: float) -> str:
     """A time, to the second."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))

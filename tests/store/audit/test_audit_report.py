@@ -132,6 +132,14 @@ def test_what_an_output_holds_cannot_leave_its_fence(store: Store, keep: Keep, t
     assert not fence
 
 
+@pytest.mark.parametrize("render", [render_html, render_markdown])
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_what_cannot_be_seen_stands_in_no_report(
+    store: Store, keep: Keep, text: str, render: Callable[[Report], str]
+) -> None:
+    assert not [char for char in render(_fill(store, keep, text)) if not char.isprintable() and char not in "\n\t"]
+
+
 def test_data_is_json_with_everything_in_it(store: Store, keep: Keep) -> None:
     data = json.loads(json.dumps(as_data(_fill(store, keep, "boom"))))
     assert data["totals"]["overlooked_failures"] == len(data["overlooked"]) == 1
