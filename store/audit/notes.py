@@ -5,7 +5,8 @@ import fcntl
 import json
 import os
 import time
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.audit.entries import append_entry
 from sightline.store.audit.views import fill_index
@@ -13,8 +14,11 @@ from sightline.store.disk.layout import make_folder, open_private, remove_file, 
 from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError, StoreFailed, UsageError
 from sightline.store.records import Note, Session
-from sightline.store.refs import format_ref
+from sightline.store.refs import format_ref, parse_ref
 from sightline.store.store import Store, Target
+
+if TYPE_CHECKING:
+    from sightline.store.audit.timeline import Call
 
 ANYONE = "*"
 """Instead of a session's name: whoever asks next."""
@@ -48,6 +52,26 @@ def list_notes(store: Store, *, buffer: str | None = None) -> list[Note]:
     """Notes, oldest first: all, or those on one buffer."""
     fill_index(store)
     return store.index.notes(buffer=buffer)
+
+
+def notes_for(notes: Iterable[Note], calls: "Iterable[Call]", session: str | None, since: float = 0.0) -> list[Note]:
+    """The notes that belong beside some calls: of one session its own, those it got, and those on what it asked of.
+
+    Args:
+        notes: all notes.
+        calls: the calls.
+        session: whose calls these are; None for everyone's, beside which all notes belong.
+        since: only notes from a time on, seconds since the epoch.
+    """
+    wanted = [note for note in notes if note.time >= since]
+    if session is None or not wanted:
+        return wanted
+    about = {name for call in calls for name in call.view.refs}
+    return [
+        note
+        for note in wanted
+        if session in (note.session, note.to, note.sent_to) or (parse_ref(note.ref).name in about)
+    ]
 
 
 def send_note(store: Store, session: Session, note: Note, to: str) -> Note:

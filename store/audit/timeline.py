@@ -327,14 +327,43 @@ def captured_by(store: Store, sessions: Iterable[str], since: float = 0.0) -> li
     return sorted(there, key=lambda buffer: buffer.created)
 
 
+def unknowable(store: Store, calls: Sequence[Call], sessions: Iterable[str], since: float = 0.0) -> list[str]:
+    """The outputs that went before all of them was shown, by name: what was overlooked in them, nobody can tell.
+
+    Args:
+        store: the store.
+        calls: what was shown.
+        sessions: names of those that captured.
+        since: only outputs from a time on, seconds since the epoch.
+    """
+    names = dict.fromkeys(sessions)
+    gone = {
+        one.name: _lines_of(one)
+        for name in names
+        for one in store.index.of_session(name)
+        if one.state == "evicted" and one.kind != "file" and one.created >= since
+    }
+    asked = dict.fromkeys(name for call in calls for name in call.view.refs if not name.startswith("file_"))
+    for name in asked:  # of those that a person removed, the index knows nothing any more
+        left = store.tombstone(name) if name not in gone and store.index.buffer(name) is None else None
+        if left and left["session"] in names and left["created"] >= since:
+            gone[name] = {stream: info["lines"] for stream, info in left["streams"].items()}
+    seen = seen_after(calls, len(calls)) if gone else {}
+    return [name for name, lines in gone.items() if _seen_of(lines, seen.get(name, {})) < sum(lines.values())]
+
+
+def _lines_of(buffer: Buffer) -> dict[str, int]:
+    return {name: info.lines for name, info in buffer.streams.items()}
+
+
+def _seen_of(lines: Mapping[str, int], seen: Mapping[str, Lines]) -> int:
+    """How many of the lines that streams have are among those that were seen of them."""
+    return sum(size(common(seen[name].seen, ((1, count),))) for name, count in lines.items() if name in seen and count)
+
+
 def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
     """What calls come to, beside what their sessions captured."""
     seen = seen_after(calls, len(calls))
-    seen_lines = 0
-    for buffer in captured:
-        for stream, info in buffer.streams.items():
-            lines = seen.get(buffer.name, {}).get(stream)
-            seen_lines += size(common(lines.seen, ((1, info.lines),))) if lines and info.lines else 0
     captured_bytes = sum(buffer.bytes for buffer in captured)
     shown_bytes = sum(call.view.bytes_shown for call in calls)
     return Totals(
@@ -342,7 +371,7 @@ def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
         captured=len(captured),
         captured_bytes=captured_bytes,
         captured_lines=sum(buffer.lines for buffer in captured),
-        seen_lines=seen_lines,
+        seen_lines=sum(_seen_of(_lines_of(buffer), seen.get(buffer.name, {})) for buffer in captured),
         shown_bytes=shown_bytes,
         saved_bytes=max(captured_bytes - shown_bytes, 0),
         cut=sum(call.view.truncated for call in calls),

@@ -268,9 +268,10 @@ def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
         Part(" · ", "dim"),
         Part(f"re-read {percent(totals.again_ratio)}"),
         Part(" · ", "dim"),
-        Part(_unseen(unseen), "failed" if unseen else "ok" if told.looked >= 1 else "dim"),
+        Part(_unseen(unseen), "failed" if unseen else "ok" if told.looked >= 1 and not told.gone else "dim"),
         Part(f" so far, {told.looked:.0%} looked at" if told.looked < 1 else "", "dim"),
         Part(f", {counted(told.skipped, 'large output')} not looked at" if told.skipped else "", "dim"),
+        Part(f", {counted(told.gone, 'output')} gone" if told.gone else "", "dim"),
     ]
     return [[Part(" "), *joined(first)], second]
 

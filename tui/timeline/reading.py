@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.notes import list_notes
+from sightline.store.audit.notes import list_notes, notes_for
 from sightline.store.audit.timeline import Call, Timeline, Wanted, filtered
 from sightline.store.records import Note
 from sightline.store.store import Store
@@ -104,10 +104,7 @@ class CallReader:
         """Calls with the notes that are wanted where they were written; of one session, those on what it asked of."""
         rows: list[Row] = list(calls)
         notes = [note for note in list_notes(self._store) if note_is_wanted(note, wanted)]
-        if self._session is not None:
-            of = {name for call in calls for name in call.view.refs} if notes else set()
-            notes = [note for note in notes if self._session in (note.session, note.to) or buffer_of(note) in of]
-        for note in notes:
+        for note in notes_for(notes, calls, self._session):
             insort(rows, note, key=time_of)
         return rows
 

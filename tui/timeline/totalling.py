@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sightline.store.audit.overview import Overview
-from sightline.store.audit.timeline import Call, Totals, captured_by, totals_of
+from sightline.store.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 
@@ -31,12 +31,14 @@ class Totalled(NamedTuple):
         missed: overlooked failures that have been found, those of the newest buffers first.
         looked: share of the buffers that have been looked through for these, 1 for all.
         skipped: how many of them were too large for that.
+        gone: how many are gone before all of them was shown, so that nobody can tell.
     """
 
     totals: Totals
     missed: tuple[Missed, ...]
     looked: float
     skipped: int
+    gone: int = 0
 
 
 class Totalling:
@@ -51,7 +53,7 @@ class Totalling:
         self._captured: list[Buffer] = []
         self._totals = Totals()
         self._missed = dict[str, tuple[Missed, ...] | None]()  # None for what is too large
-        self._at = 0
+        self._at = self._gone = 0
 
     def step(self, calls: Sequence[Call]) -> Totalled:
         """Count what these calls come to, and look for what they missed, for a moment. Raises as the store does."""
@@ -60,6 +62,7 @@ class Totalling:
             names = [self._session] if self._session is not None else list(self._store.index.session_counts())
             self._captured = captured_by(self._store, names)[::-1]
             self._totals = totals_of(calls, self._captured)
+            self._gone = len(unknowable(self._store, calls, names))
             self._overview.refresh()
         ends = time.monotonic() + STEP_SECONDS
         while self._at < len(self._captured) and time.monotonic() < ends:
@@ -71,7 +74,7 @@ class Totalling:
         looked = [self._missed[buffer.name] for buffer in self._captured if buffer.name in self._missed]
         found = tuple(one for missed in looked for one in missed or ())
         share = len(looked) / len(self._captured) if self._captured else 1.0
-        return Totalled(self._totals, found, share, looked.count(None))
+        return Totalled(self._totals, found, share, looked.count(None), self._gone)
 
     @property
     def is_done(self) -> bool:

@@ -8,14 +8,13 @@ from sightline.store.audit.checking import CUT, Finding, find_others
 from sightline.store.audit.coverage import Coverage, StreamCoverage
 from sightline.store.audit.covering import coverage_of, filtered_from
 from sightline.store.audit.failures import Failure, Overlooked, failures_of, overlooked
-from sightline.store.audit.notes import list_notes
+from sightline.store.audit.notes import list_notes, notes_for
 from sightline.store.audit.roster import SessionFacts, list_sessions
 from sightline.store.audit.spans import Span, Spans, minus, spans_of
-from sightline.store.audit.timeline import Call, Totals, calls_of, captured_by, totals_of
+from sightline.store.audit.timeline import Call, Totals, calls_of, captured_by, totals_of, unknowable
 from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer, Note
-from sightline.store.refs import parse_ref
 from sightline.store.shape.clean import clean_line, clean_text
 from sightline.store.store import Store, Target
 
@@ -140,8 +139,7 @@ def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> R
     outputs = _outputs(store, captured, session)
     missed = [_missed(store, one) for one in unseen[:MOST_OVERLOOKED]]
     told = _told(store, calls[-MOST_CALLS:])
-    refs = {buffer.name for buffer in captured}
-    notes = [note for note in list_notes(store) if parse_ref(note.ref).name in refs or note.session in names]
+    gone = unknowable(store, calls, names, since)
     facts = [everyone[name] for name in names if name in everyone]
     return Report(
         title=facts[0].name if session and facts else "All sessions",
@@ -153,13 +151,13 @@ def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> R
         findings=tuple(sorted(findings, key=lambda one: one.kind == CUT)),
         outputs=tuple(outputs[:MOST_OUTPUTS]),
         calls=tuple(told),
-        notes=tuple(note for note in notes if note.time >= since),
-        left_out=tuple(_left_out(len(calls), len(outputs), len(unseen))),
+        notes=tuple(notes_for(list_notes(store), calls, session, since)),
+        left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone))),
         overlooked=len(unseen),
     )
 
 
-def _left_out(calls: int, outputs: int, unseen: int) -> Iterable[str]:
+def _left_out(calls: int, outputs: int, unseen: int, gone: int) -> Iterable[str]:
     for count, most, what in (
         (unseen, MOST_OVERLOOKED, "overlooked failure"),
         (outputs, MOST_OUTPUTS, "output"),
@@ -167,6 +165,8 @@ def _left_out(calls: int, outputs: int, unseen: int) -> Iterable[str]:
     ):
         if count > most:
             yield f"{count - most:,} more {what}{'' if count - most == 1 else 's'}"
+    if gone:
+        yield f"what failed in {gone:,} output{'' if gone == 1 else 's'} that went before all was shown"
 
 
 def _outputs(store: Store, captured: Sequence[Buffer], session: str | None) -> list[Output]:

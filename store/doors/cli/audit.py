@@ -1,12 +1,14 @@
 """``sightline audit``: what went wrong unseen; with ``--fail-on``, for scripts and builds."""
 
 from sightline.store.audit.checking import KINDS, Finding, find_all
-from sightline.store.audit.timeline import calls_of, captured_by
+from sightline.store.audit.timeline import calls_of, captured_by, unknowable
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, red, write_out
 from sightline.store.doors.cli.scope import add_scope, scope_of
 from sightline.store.errors import UsageError
 from sightline.store.tools.printing import printable
+
+_NAMED = 5
 
 
 def main(name: str, words: list[str]) -> int:
@@ -29,16 +31,23 @@ def main(name: str, words: list[str]) -> int:
     try:
         scope = scope_of(door.store, given)
         calls = calls_of(door.store, session=scope.session, since=scope.since)
-        captured = captured_by(door.store, scope.sessions(door.store, calls), scope.since)
+        sessions = scope.sessions(door.store, calls)
+        captured = captured_by(door.store, sessions, scope.since)
+        gone = ["@" + name for name in unknowable(door.store, calls, sessions, scope.since)]
         found = find_all(door.store, calls, captured, scope.session)
     finally:
         door.close()
     failing = [finding for finding in found if finding.kind in kinds]
     if given.json:
         counts = {kind: sum(finding.kind == kind for finding in found) for kind in KINDS}
-        print_json({"findings": [one._asdict() for one in found], "counts": counts, "failed": bool(failing)})
+        rows = [one._asdict() for one in found]
+        print_json({"findings": rows, "counts": counts, "gone": gone, "failed": bool(failing)})
     else:
-        write_out("".join(_row(one) for one in found) or "nothing went wrong unseen\n")
+        nothing = "nothing of what is still there went wrong unseen\n" if gone else "nothing went wrong unseen\n"
+        write_out("".join(_row(one) for one in found) or nothing)
+        if gone:
+            named = ", ".join(gone[:_NAMED]) + (" …" if len(gone) > _NAMED else "")
+            write_out(f"gone before all of them was shown, so that nobody can tell: {len(gone):,} ({named})\n")
     return int(bool(failing))
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from sightline.store.audit.accounting import Accounted
 from sightline.store.audit.failures import overlooked
-from sightline.store.audit.notes import list_notes
-from sightline.store.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of
+from sightline.store.audit.notes import list_notes, notes_for
+from sightline.store.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.coverage import percent
 from sightline.store.doors.cli.note import as_data as note_data
@@ -40,16 +40,18 @@ def main(name: str, words: list[str]) -> int:
     try:
         scope = scope_of(door.store, given)
         calls = calls_of(door.store, session=scope.session, since=scope.since)
-        captured = captured_by(door.store, scope.sessions(door.store, calls), scope.since)
+        sessions = scope.sessions(door.store, calls)
+        captured = captured_by(door.store, sessions, scope.since)
+        gone = len(unknowable(door.store, calls, sessions, scope.since))
         totals = totals_of(calls, captured)
         unseen = len(overlooked(door.store, captured, session=scope.session))
         wanted = Wanted(given.verb, _name(door, given.ref), given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
-        notes = [note for note in list_notes(door.store) if note.time >= scope.since]
+        notes = notes_for(list_notes(door.store), calls, scope.session, scope.since)
         if given.json:
             rows = [{**as_data(call), "gone": gone_of(door.store, call.view)} for call in shown]
             print_json(
-                {"calls": rows, "notes": [note_data(one) for one in notes], "totals": totals_data(totals, unseen)}
+                {"calls": rows, "notes": [note_data(one) for one in notes], "totals": totals_data(totals, unseen, gone)}
             )
             return 0
         plain = wanted == Wanted()
@@ -57,7 +59,7 @@ def main(name: str, words: list[str]) -> int:
         rows_at = [(one.view.time, _row(one, gone_of(door.store, one.view), everyone=everyone)) for one in shown]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
-        write_out(_totals(totals, unseen))
+        write_out(_totals(totals, unseen, gone))
         return 0
     finally:
         door.close()
@@ -86,7 +88,7 @@ def as_data(call: Call) -> dict[str, Any]:
     }
 
 
-def totals_data(totals: Totals, unseen: int) -> dict[str, Any]:
+def totals_data(totals: Totals, unseen: int, gone: int) -> dict[str, Any]:
     """Totals as ``timeline --json`` gives them."""
     return {
         **totals._asdict(),
@@ -95,6 +97,7 @@ def totals_data(totals: Totals, unseen: int) -> dict[str, Any]:
         "share_seen": round(totals.share, 6),
         "again_ratio": round(totals.again_ratio, 6),
         "overlooked_failures": unseen,
+        "gone_outputs": gone,
     }
 
 
@@ -120,7 +123,7 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
     return "  ".join(filter(None, parts)) + "\n"
 
 
-def _totals(totals: Totals, unseen: int) -> str:
+def _totals(totals: Totals, unseen: int, gone: int) -> str:
     plural = "" if totals.calls == 1 else "s"
     told = (
         f"\n{totals.calls:,} call{plural}, {totals.cut:,} cut; shown {human_bytes(totals.shown_bytes)} "
@@ -129,7 +132,10 @@ def _totals(totals: Totals, unseen: int) -> str:
         f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({percent(totals.share)}); "
         f"shown again {totals.again:,} of {totals.lines:,} ({percent(totals.again_ratio)})\n"
     )
-    return told + (red(f"overlooked failures: {unseen}") if unseen else "overlooked failures: none") + "\n"
+    told += red(f"overlooked failures: {unseen}") if unseen else "overlooked failures: none"
+    if gone:
+        told += f"; {gone:,} output{'' if gone == 1 else 's'} gone before all was shown, of which nobody can tell"
+    return told + "\n"
 
 
 def _accounted(account: Accounted) -> str:

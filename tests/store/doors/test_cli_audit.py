@@ -243,3 +243,36 @@ def test_views_of_a_session_are_listed_by_whatever_names_it(cli: Any, hidden: st
     cli("sessions", "rename", "a-test", "release 2")
     for name in ("a-test", "a-te", "release 2"):
         assert [row["session"] for row in cli("views", "--session", name, "--json").data] == ["a-test"]
+
+
+def test_what_is_gone_before_all_of_it_was_shown_is_not_said_to_be_sound(cli: Any, hidden: str) -> None:
+    cli("run", "-c", "echo all of it")
+    for ref in (hidden, str(cli.last())):
+        assert cli("rm", ref).code == 0
+    assert cli("audit").out.startswith("nothing of what is still there went wrong unseen\n")
+    assert cli("audit", "--json").data["gone"] == [hidden], "the other one was shown whole"
+    assert cli("timeline", "--json").data["totals"]["gone_outputs"] == 1
+    assert "overlooked failures: none; 1 output gone before all was shown" in cli("timeline").out
+    for form in ("html", "md"):
+        assert "Not in this report: what failed in 1 output that went" in cli("report", "--format", form).out
+    assert cli("audit", "--session", "a-test", "--json", SIGHTLINE_SESSION="other").data["counts"] == dict.fromkeys(
+        ("overlooked-failure", "cut-failure", "untold-failure", "broken-log"), 0
+    )
+
+
+def test_notes_stand_beside_the_calls_of_the_session_that_they_are_for(cli: Any, hidden: str) -> None:
+    for session in ("other", "person"):
+        cli("run", "-c", "seq 1 3000", SIGHTLINE_SESSION=session)
+    theirs = str(cli.last())
+    cli("note", hidden, "on an output of a-test", SIGHTLINE_SESSION="person")
+    cli("note", theirs, "sent to a-test", "--session", "a-test", SIGHTLINE_SESSION="person")
+    cli("note", theirs, "on another's", SIGHTLINE_SESSION="person")
+
+    def told(*scope: str) -> list[str]:
+        return [note["text"] for note in cli("timeline", "--json", *scope).data["notes"]]
+
+    assert told() == ["on an output of a-test", "sent to a-test", "on another's"]
+    assert told("--session", "a-test") == ["on an output of a-test", "sent to a-test"]
+    assert told("--session", "other") == []
+    report = json.loads(cli("report", "--format", "json", "--session", "a-test").out)
+    assert [note["text"] for note in report["notes"]] == ["on an output of a-test", "sent to a-test"]
