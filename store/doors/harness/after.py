@@ -4,6 +4,7 @@ from typing import Any
 
 from sightline.store.doors.harness.called import Called, called_of, shown_text
 from sightline.store.doors.harness.facts import AFTER, BATCH, SHAPE, Facts
+from sightline.store.doors.harness.once import is_first
 from sightline.store.doors.harness.pending import Pending, forget, recall
 from sightline.store.doors.harness.record import find, keep, log_view, may_keep, request_of, tidy
 from sightline.store.doors.harness.talking import notes_answer
@@ -25,6 +26,8 @@ def after_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> di
     session = session_of(facts.name, call.session, call.cwd)
     if not may_keep(store, call):
         return notes_answer(store, session, facts, event)
+    if not is_first(store.layout.root, session.name, event, call.use):
+        return None
     pending = recall(call.use)
     if pending:
         call = call._replace(command=pending.command)

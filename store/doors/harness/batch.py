@@ -3,7 +3,8 @@
 from typing import Any
 
 from sightline.store.doors.harness.called import EXIT_LINE, Called, shown_text
-from sightline.store.doors.harness.facts import Facts
+from sightline.store.doors.harness.facts import BATCH, Facts
+from sightline.store.doors.harness.once import is_first
 from sightline.store.doors.harness.record import find, log_view, may_keep, request_of
 from sightline.store.doors.harness.who import session_of
 from sightline.store.records import Buffer, Session
@@ -24,6 +25,8 @@ def after_batch(facts: Facts, given: dict[str, Any], calls: list[dict[str, Any]]
     cwd, session_id = str(given.get("cwd", "")), str(given.get("session_id", ""))
     store = Store()  # left open, as after a tool
     session = session_of(facts.name, session_id, cwd)
+    if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
+        return
     for one in calls:
         tool_input = one.get("tool_input")
         call = Called(

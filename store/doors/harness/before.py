@@ -13,6 +13,16 @@ from sightline.store.doors.harness.pending import Pending, is_use, remember
 _LEFT_ALONE_KEYS = ("run_in_background",)
 """Of a tool's input: what is run so is told of long before it ends."""
 
+_DISTURBING = (
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONVERBOSE",
+    "PYTHONPROFILEIMPORTTIME",
+    "PYTHONWARNINGS",
+    "PYTHONDEVMODE",
+)
+"""With these a Python program may not start, or says more than its own: what stands in a pipe must do neither."""
+
 
 def before_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> dict[str, Any] | None:
     """The hook's answer: the tool's input with the command rewritten; None where it is left alone.
@@ -48,8 +58,12 @@ def rewritten(facts: Facts, command: str, use: str) -> Inserted | None:
     """A command with our capture put in; None where it must be left alone."""
     if "SHELLOPTS" in os.environ or "BASHOPTS" in os.environ:
         return None  # exported, they hand what we set on to every shell below
-    program = f"{shlex.quote(capture_program())} capture --hook {use}"
-    return insert(command, program, Rules(_is_program, facts.judged, _is_bash()))
+    if any(name in os.environ for name in _DISTURBING):
+        return None
+    program = capture_program()
+    if not os.access(program, os.X_OK):
+        return None  # without a reader the pipe would break, and the command with it
+    return insert(command, f"{shlex.quote(program)} capture --hook {use}", Rules(_is_program, facts.judged, _is_bash()))
 
 
 def _is_bash() -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import site
 import sys
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
 """What is run. By path it starts 6 ms sooner than by ``-m``."""
 
 _TAIL = os.path.join("sightline", "store", "doors", "harness", "__main__.py")
+_FLAGS = (["-E", "-P"], ["-I"])  # the second as earlier versions wrote it
+_ANYWAY = ["||", "true"]
 
 
 class HookLine(NamedTuple):
@@ -32,13 +35,19 @@ class HookLine(NamedTuple):
 
 
 def hook_words(harness: str, event: str, mode: str) -> list[str]:
-    """The words of a hook's command line; ``-I`` keeps out what a project has in ``PYTHONPATH`` or beside it."""
-    return [sys.executable, "-I", ENTRY, harness, event, "--mode", mode]
+    """The words of a hook's command line; ``-E`` and ``-P`` keep out what a project has in ``PYTHONPATH`` or beside it.
+
+    Not ``-I``: that would keep out what a person has installed for themselves alone, too.
+    """
+    return [sys.executable, "-E", "-P", ENTRY, harness, event, "--mode", mode]
 
 
 def hook_line(harness: str, event: str, mode: str) -> str:
-    """The same as one line for a shell."""
-    return shlex.join(hook_words(harness, event, mode))
+    """The same as one line for a shell, which ends well even where we are no longer installed.
+
+    Python ends with 2 where its file has gone, by which harnesses understand that the call is refused.
+    """
+    return " ".join([shlex.join(hook_words(harness, event, mode)), *_ANYWAY])
 
 
 def read_line(command: str) -> HookLine | None:
@@ -47,9 +56,11 @@ def read_line(command: str) -> HookLine | None:
         words = shlex.split(command)
     except ValueError:
         return None
-    if len(words) != 7 or words[1] != "-I" or words[5] != "--mode":
+    if words[-2:] == _ANYWAY:
+        del words[-2:]
+    if len(words) < 7 or words[1:-5] not in _FLAGS or words[-2] != "--mode":
         return None
-    python, _, entry, harness, event, _, mode = words
+    python, (entry, harness, event, _, mode) = words[0], words[-5:]
     if not entry.endswith(_TAIL) and entry != ENTRY:
         return None
     if harness not in HARNESSES or mode not in MODES:
@@ -60,9 +71,12 @@ def read_line(command: str) -> HookLine | None:
 def capture_program() -> str:
     """The first word of the commands that hooks add to a command, an absolute path.
 
-    The program beside the interpreter, since rules of harnesses name it; where there is none, whatever is on the PATH.
+    The program beside the interpreter, or where it is when a person has installed us for themselves alone, since rules
+    of harnesses name it; where there is none, whatever is on the PATH. It may be missing.
     """
     own = os.path.join(os.path.dirname(sys.executable), "sightline")
+    if ENTRY.startswith(site.getusersitepackages() + os.sep):
+        own = os.path.join(site.getuserbase(), "bin", "sightline")
     if os.access(own, os.X_OK):
         return own
     import shutil  # an installation whose programs lie elsewhere

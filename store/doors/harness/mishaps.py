@@ -20,10 +20,10 @@ def note_mishap(words: Sequence[str], error: BaseException) -> None:
         words: what the hook was called with.
         error: what went wrong.
     """
-    from sightline.store.config import default_root
-    from sightline.store.disk.layout import make_folder, open_private
-
     try:
+        from sightline.store.config import default_root
+        from sightline.store.disk.layout import make_folder, open_private
+
         root = default_root()
         if not os.path.isdir(root):
             os.makedirs(os.path.dirname(root), exist_ok=True)

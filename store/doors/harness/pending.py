@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from sightline.store.config import default_root
 from sightline.store.disk.layout import make_folder, open_private, remove_file
 
-_FOLDER = "hooks"
+FOLDER = "hooks"
+"""Below the root: what hooks must know of one another."""
+
 _USE = re.compile(r"[A-Za-z0-9_-]{1,120}")
 _KEPT_SECONDS = 7 * 86_400  # what was never run, since a person refused it
 
@@ -52,7 +54,7 @@ def remember(pending: Pending) -> None:
     if not os.path.isdir(root):
         os.makedirs(os.path.dirname(root), exist_ok=True)
         make_folder(root)
-    make_folder(os.path.join(root, _FOLDER))
+    make_folder(os.path.join(root, FOLDER))
     fd = open_private(_path(pending.use), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
         os.write(fd, json.dumps(pending._asdict()).encode())
@@ -78,7 +80,7 @@ def forget(use: str) -> None:
 
 def forget_old() -> None:
     """Forget commands that were never run."""
-    folder = os.path.join(default_root(), _FOLDER)
+    folder = os.path.join(default_root(), FOLDER)
     try:
         files = [entry for entry in os.scandir(folder) if time.time() - entry.stat().st_mtime > _KEPT_SECONDS]
     except OSError:
@@ -88,4 +90,4 @@ def forget_old() -> None:
 
 
 def _path(use: str) -> str:
-    return os.path.join(default_root(), _FOLDER, use + ".json")
+    return os.path.join(default_root(), FOLDER, use + ".json")

@@ -1,6 +1,8 @@
 """Events of harnesses, given to the hook as they give them, and what the store has of them afterwards."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,12 @@ from sightline.store.audit.views import list_views
 from sightline.store.doors.harness.hook import answer_to
 from sightline.store.records import Buffer, View
 from sightline.store.store import Store, Target
+
+
+def process(words: list[str], given: bytes, root: Path) -> "subprocess.CompletedProcess[bytes]":
+    """A hook as a harness starts it."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(root.parent), "SIGHTLINE_HOME": str(root)}
+    return subprocess.run(words, input=given, capture_output=True, env=environment, timeout=60)
 
 
 class Harness:

@@ -1,12 +1,14 @@
 """What is kept of what harnesses tell after a tool, and what the log says that their models were shown."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_kit import Harness
+from hook_kit import Harness, process
 from sightline.store.doors.harness import record
+from sightline.store.doors.harness.line import hook_words
 from sightline.store.records import Shown
 
 LINES = "".join(f"{number}\n" for number in range(1, 101))
@@ -144,6 +146,32 @@ def test_any_result_is_kept(response: Any, streams: dict[str, bytes], claude: Ha
     (buffer,) = claude.buffers()
     assert (buffer.kind, buffer.command) == ("tool", 'mcp__maps__find {"place":"here"}')
     assert {name: claude.content(buffer, name) for name in buffer.streams} == streams
+
+
+@pytest.mark.parametrize("name", ["claude-code", "opencode"])
+def test_two_hooks_of_ours_at_one_event_record_it_once(name: str, root: Path, tmp_path: Path) -> None:
+    """A person's and a project's settings may both have them; they run beside each other."""
+    one = {
+        "tool_name": "Bash" if name == "claude-code" else "bash",
+        "tool_use_id": "use1",
+        "tool_input": {"command": "make"},
+    }
+    events: dict[str, dict[str, Any]] = {
+        "claude-code": {
+            "PostToolUse": {**one, "tool_response": {"stdout": "x\n", "stderr": ""}},
+            "PostToolBatch": batch(one, "x"),
+        },
+        "opencode": {"tool.execute.after": {**one, "output": "x\n", "metadata": {"exit": 0}}},
+    }
+    for event, given in events[name].items():
+        data = json.dumps({"session_id": "s1", "cwd": str(tmp_path), **given}).encode()
+        with ThreadPoolExecutor(4) as pool:
+            hooks = [pool.submit(process, hook_words(name, event, mode), data, root) for mode in ("keep", "record") * 2]
+        assert {hook.result().returncode for hook in hooks} == {0}
+    harness = Harness(name, root, tmp_path)
+    assert [buffer.command for buffer in harness.buffers()] == ["make"]
+    assert len(harness.views()) == 1
+    assert not (root / "hooks.log").exists()
 
 
 @pytest.mark.parametrize("tool", ["mcp__sightline__run_command", "mcp__plugin_sightline_sightline__query"])
