@@ -7,7 +7,6 @@ not come again: whatever became of its buffer, and whichever transcript tells of
 import re
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from sightline.store.audit.past_views import Known, known_calls, record_past_views
@@ -24,7 +23,8 @@ from sightline.store.errors import StoreFailed
 from sightline.store.records import Session
 from sightline.store.store import Store
 from sightline.store.tools.import_ledger import Ledger
-from sightline.store.tools.past_call import KeptCall, keep_call
+from sightline.store.tools.past_batch import Writing
+from sightline.store.tools.past_call import KeptCall
 
 QUIET_SECONDS = 60.0
 """A transcript that nobody has written to for so long is taken to be at its end."""
@@ -32,7 +32,6 @@ QUIET_SECONDS = 60.0
 TOLD_TROUBLES = 1_000
 """Records that could not be read, of which it is told where they stand; more are counted."""
 
-_WRITERS = 2  # making files is most of the work, and the system does it beside us
 _KNOWN_SESSIONS = 100
 _BATCH_CALLS = 512
 _BATCH_BYTES = 8 << 20
@@ -112,7 +111,10 @@ class Importer:
         self._touched: set[str] = set()
         self._captures: dict[str, bool] = {}
         self._batch: list[tuple[PastCall, Session]] = []
+        self._waiting: set[str] = set()  # ids of the batch
         self._batch_bytes = 0
+        self._writing: Writing | None = None
+        self._read_whole: list[tuple[Source, set[str]]] = []  # whose calls are not all kept yet
         self._placed: dict[str, float] = {}
         self._silent: set[str] = set()
 
@@ -138,12 +140,17 @@ class Importer:
                         self.take_in(source, reading, ended=time.time() - source.written > QUIET_SECONDS)
                     finally:
                         reading.close()
-                    if len(self._placed) >= _SETTLE_BUFFERS and not self.settle():
+                    if self._unsettled >= _SETTLE_BUFFERS and not self.settle():
                         self._count(left_out=len(ordered) - at - 1)
                         break
         finally:
             self.settle()
         return self.counts
+
+    @property
+    def _unsettled(self) -> int:
+        """Calls whose buffers are there, or about to be, and have not been held against the limits."""
+        return len(self._placed) + len(self._batch) + (len(self._writing.ids) if self._writing else 0)
 
     def is_known(self, source: Source) -> bool:
         """Whether a transcript was imported as it is now."""
@@ -181,14 +188,14 @@ class Importer:
                 if reading.position - at >= _BATCH_BYTES // 8:
                     self._read(reading.position - at)
                     at = reading.position
-        self._flush()
+        if ended or not reading.waiting:
+            self._read_whole.append((source, self._silent))
         if len(self._known) > _KNOWN_SESSIONS:  # what their logs know is read again where it is needed
+            self._keep_all()
             self._known.clear()
             self._sessions.clear()
             self._met.clear()
         self._read(reading.position - at)
-        if ended or not reading.waiting:
-            self._ledger.put(source, self._silent)
 
     def _read(self, size: int) -> None:
         self._count(bytes=size)
@@ -208,7 +215,7 @@ class Importer:
             self._count(own=1)
         elif not self._may_capture(event.cwd):
             self._count(off=1)
-        elif self._store.index.of_artifact(event.id) is not None:
+        elif self._is_kept(event.id):
             self._count(known=1)  # of the session that this one was forked from
         else:
             inner = tuple(one for one in event.inner if one.id not in known.imported and one.use not in known.uses)
@@ -220,6 +227,7 @@ class Importer:
                 self._batch_bytes += sum(map(len, one.shown))
             if not event.shown:
                 self._silent.add(event.id)
+            self._waiting.add(event.id)
             self._batch.append((event._replace(inner=inner), session))
             if len(self._batch) >= _BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
@@ -242,6 +250,8 @@ class Importer:
                 started=past.started,
             )
             self._sessions[name] = session
+            if past.agent:
+                self._keep_all()  # what the session itself was imported of must be in its log
             self._known[name] = known_calls(self._store, {name, safe_name(own)})
             self._known[name].imported.update(self._store.index.artifacts(name))
         self._met[met] = session
@@ -254,24 +264,44 @@ class Importer:
             self._captures[cwd] = self._store.settings.captures(cwd)
         return self._captures[cwd]
 
+    def _is_kept(self, call: str) -> bool:
+        """Whether a call of whichever session is kept, or about to be."""
+        if self._writing is not None and call in self._writing.ids:
+            return True
+        return call in self._waiting or self._store.index.of_artifact(call) is not None
+
     def _flush(self) -> None:
-        """Keep the calls of the batch: buffers on disk first, then all their records at once."""
+        """Have the calls of the batch written, once those of the one before it are."""
+        self._record_written()
         batch, self._batch, self._batch_bytes = self._batch, [], 0
-        if not batch:
+        self._waiting.clear()
+        if batch:
+            self._writing = Writing(self._store, batch)
+
+    def _keep_all(self) -> None:
+        """Keep all calls that were read: then so are the transcripts that they are from."""
+        self._flush()
+        self._record_written()
+        read, self._read_whole = self._read_whole, []
+        for source, silent in read:
+            self._ledger.put(source, silent)
+
+    def _record_written(self) -> None:
+        """Log and index a batch whose buffers are on disk."""
+        if self._writing is None:
             return
-        store = self._store
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            writing = [pool.submit(keep_call, store, call, session) for call, session in batch]
-        kept = [one.result() for one in writing if one.exception() is None]
+        kept, error = self._writing.wait()
+        self._writing = None
         try:
-            for one in writing:
-                one.result()
+            if error is not None:
+                raise error
             for name in dict.fromkeys(made.session.name for made in kept):
                 self._record(name, [made for made in kept if made.session.name == name])
         except StoreFailed:  # what the log does not know must not stay
+            self._batch, self._read_whole = [], []
             for buffer in (buffer for made in kept for buffer in made.buffers):
-                if store.index.buffer(buffer.name) is None:
-                    remove_folder(store.layout.folder(buffer.name))
+                if self._store.index.buffer(buffer.name) is None:
+                    remove_folder(self._store.layout.folder(buffer.name))
             raise
 
     def _record(self, session: str, kept: list[KeptCall]) -> None:
@@ -294,7 +324,7 @@ class Importer:
         Returns:
             Whether any of it was kept: older transcripts need not be read where not.
         """
-        self._flush()
+        self._keep_all()
         placed, self._placed = self._placed, {}
         if placed:
             self._store.index.place(placed)
