@@ -34,6 +34,7 @@ def as_data(report: Report) -> dict[str, Any]:
             }
             for missed in report.missed
         ],
+        "gone": ["@" + name for name in report.gone],
         "findings": [finding._asdict() for finding in report.findings],
         "outputs": [_output(output) for output in report.outputs],
         "calls": [_call(told) for told in report.calls],

@@ -106,6 +106,7 @@ class Report(NamedTuple):
         notes: on the outputs.
         left_out: what there was no room for, in words.
         overlooked: how many failures were overlooked in all.
+        gone: names of outputs that went before all of them was shown.
     """
 
     title: str
@@ -120,6 +121,7 @@ class Report(NamedTuple):
     notes: tuple[Note, ...]
     left_out: tuple[str, ...]
     overlooked: int
+    gone: tuple[str, ...] = ()
 
 
 def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> Report:
@@ -154,6 +156,7 @@ def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> R
         notes=tuple(notes_for(list_notes(store), calls, session, since)),
         left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone))),
         overlooked=len(unseen),
+        gone=tuple(gone),
     )
 
 

@@ -65,7 +65,7 @@ def _head(report: Report) -> Iterator[str]:
         yield f'<p class="who">{_text(times)}</p>'
     yield '<dl class="figures">'
     for place, (figure, what, more) in enumerate(words.figures(report)):
-        mark = (" bad" if report.overlooked else " good") if place == 0 else ""
+        mark = (" bad" if report.overlooked else "" if report.gone else " good") if place == 0 else ""
         yield f'<div class="figure{mark}"><dt>{_text(what)}</dt>'
         yield f'<dd>{_text(figure)}</dd><dd class="more">{_text(more)}</dd></div>'
     yield "</dl>"
@@ -77,7 +77,7 @@ def _head(report: Report) -> Iterator[str]:
 def _missed_section(report: Report) -> Iterator[str]:
     yield '<section id="overlooked"><h2>Overlooked failures</h2>'
     if not report.missed:
-        yield '<p class="empty">None: something of every failure stood in a reply.</p>'
+        yield f'<p class="empty">{words.none_missed(report)}</p>'
     for missed in report.missed:
         yield from _missed(missed)
     yield "</section>"

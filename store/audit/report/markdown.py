@@ -23,7 +23,7 @@ def _document(report: Report) -> Iterator[str]:
     yield from (f"\nNot in this report: {line}." for line in report.left_out)
     yield "\n## Overlooked failures\n"
     if not report.missed:
-        yield "None: something of every failure stood in a reply.\n"
+        yield words.none_missed(report) + "\n"
     for missed in report.missed:
         name = missed.failure.name or missed.failure.text
         yield f"### {_plain(name)}\n"

@@ -71,6 +71,12 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
     ]
 
 
+def none_missed(report: Report) -> str:
+    """What is said where no failure is known to have been overlooked."""
+    where = " in what is still there" if report.gone else ""
+    return f"None{where}: something of every failure stood in a reply."
+
+
 def span_of_time(report: Report) -> str:
     """From the first call to the last; empty where there is none."""
     if not report.calls:

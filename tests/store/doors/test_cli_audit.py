@@ -254,7 +254,10 @@ def test_what_is_gone_before_all_of_it_was_shown_is_not_said_to_be_sound(cli: An
     assert cli("timeline", "--json").data["totals"]["gone_outputs"] == 1
     assert "overlooked failures: none; 1 output gone before all was shown" in cli("timeline").out
     for form in ("html", "md"):
-        assert "Not in this report: what failed in 1 output that went" in cli("report", "--format", form).out
+        report = cli("report", "--format", form).out
+        assert "Not in this report: what failed in 1 output that went" in report
+        assert "None in what is still there" in report
+    assert json.loads(cli("report", "--format", "json").out)["gone"] == [hidden]
     assert cli("audit", "--session", "a-test", "--json", SIGHTLINE_SESSION="other").data["counts"] == dict.fromkeys(
         ("overlooked-failure", "cut-failure", "untold-failure", "broken-log"), 0
     )
