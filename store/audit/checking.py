@@ -84,18 +84,17 @@ def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
     for call in calls:
         for name in call.view.refs:
             last[name] = call.view.time
-    found = []
-    for buffer in captured:
-        if buffer.failed and not filtered_from(buffer) and buffer.ended and last.get(buffer.name, 0.0) < buffer.ended:
-            how = (
-                "timed out"
-                if buffer.timed_out
-                else buffer.state
-                if buffer.exit_code is None
-                else f"exit {buffer.exit_code}"
-            )
-            found.append(Finding(UNTOLD, buffer.ref, f"ended with {how}, and nobody was told", buffer.command))
-    return found
+    return [
+        Finding(UNTOLD, buffer.ref, f"{_ended(buffer)}, and nobody was told", buffer.command)
+        for buffer in captured
+        if buffer.failed and not filtered_from(buffer) and buffer.ended and last.get(buffer.name, 0.0) < buffer.ended
+    ]
+
+
+def _ended(buffer: Buffer) -> str:
+    if buffer.timed_out:
+        return "timed out"
+    return "was interrupted" if buffer.exit_code is None else f"ended with exit {buffer.exit_code}"
 
 
 def _broken(store: Store, sessions: Sequence[str]) -> list[Finding]:

@@ -10,6 +10,7 @@ from sightline.store.audit.covering import contribution_of
 from sightline.store.audit.spans import NONE, Spans, common, size, union
 from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.audit.views import fill_index, ref_of_shown
+from sightline.store.disk.recovery import adopt_dead
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer, Shown, View
@@ -186,6 +187,7 @@ class Timeline:
             limit: so many new ones at most; all by default.
         """
         fill_index(self._store)
+        adopt_dead(self._store.layout, self._store.index)
         self._buffers = {}
         newest = self._store.index.newest_view()
         if newest < self._newest:  # they were indexed anew
@@ -322,6 +324,7 @@ def _has_text(store: Store, call: Call, text: str) -> bool:
 
 def captured_by(store: Store, sessions: Iterable[str], since: float = 0.0) -> list[Buffer]:
     """The buffers that sessions captured and that are there, oldest first; only those made from a time on."""
+    adopt_dead(store.layout, store.index)  # one whose writer was killed has failed
     found = [buffer for name in dict.fromkeys(sessions) for buffer in store.index.of_session(name)]
     there = [store.with_progress(buffer) for buffer in found if buffer.state != "evicted" and buffer.created >= since]
     return sorted(there, key=lambda buffer: buffer.created)

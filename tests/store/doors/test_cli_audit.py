@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -279,3 +280,12 @@ def test_notes_stand_beside_the_calls_of_the_session_that_they_are_for(cli: Any,
     assert told("--session", "other") == []
     report = json.loads(cli("report", "--format", "json", "--session", "a-test").out)
     assert [note["text"] for note in report["notes"]] == ["on an output of a-test", "sent to a-test"]
+
+
+def test_a_command_whose_writer_was_killed_has_failed_and_nobody_was_told(cli: Any, until: Any) -> None:
+    running = cli.start("run", "-c", "while echo on; do sleep 0.1; done", start_new_session=True)
+    until(lambda: (shown := cli("list", "--json").data) and shown[0]["out"]["bytes"])
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    until(lambda: cli("audit", "--fail-on", "untold-failure").code == 1)
+    assert "was interrupted, and nobody was told" in cli("audit", "--session", "a-test").out
