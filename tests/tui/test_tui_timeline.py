@@ -44,7 +44,7 @@ def test_calls_stand_in_order_with_what_they_were_shown(store: Store, buffer: Bu
         async with opened(store, (160, 30)) as pilot:
             await press(pilot, "t")
             first, second, third, fourth = rows(pilot, "calls")
-            assert "run_command @cmd_00000a" in first and "make paint" in first
+            assert "run_command  @cmd_00000a" in first and "make paint" in first
             assert first.split()[-5:] == ["0", "5/81", "cut", "5B", "~2"]
             assert second.split()[-1] == "↺2"
             assert OTHER in third and "@file_00000b" in third

@@ -93,7 +93,7 @@ _BY_WEIGHT = (_SHOWN, _EXIT, _TOKENS, _CUT, _AGAIN, _SESSION, _BYTES, _LINES)
 _LEAST_ASKED = dict(zip(_BY_WEIGHT, (14, 14, 14, 16, 24, 24, 36, 36), strict=True))
 """Cells that a column leaves to what was asked."""
 
-_TIME_CELLS, _VERB_CELLS, _REF_CELLS = 8, 11, 15
+_TIME_CELLS, _VERB_CELLS, _REF_CELLS = 8, 12, 15
 
 
 class Layout(NamedTuple):
