@@ -8,6 +8,7 @@ from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer, Shown
 from sightline.store.store import Store, Target
 
+_BEFORE = ("\n", "\nOutput: ")  # what stands before the first line; the latter is Gemini CLI's
 _SEARCHED_BYTES = 64 << 20  # of a larger stream nobody waits for what was shown of it
 
 
@@ -42,7 +43,7 @@ def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> Foun
 def _holds(text: str, content: bytes) -> bool:
     """Whether a text has all of a stream, as lines of its own, but for a newline at its end."""
     whole = content.decode(errors="replace").removesuffix("\n")
-    return bool(whole) and f"\n{whole}\n" in f"\n{text}\n"
+    return bool(whole) and any(f"{before}{whole}\n" in f"\n{text}\n" for before in _BEFORE)
 
 
 def _matched(store: Store, buffer: Buffer, stream: str, text: str) -> list[Shown]:

@@ -107,6 +107,16 @@ def test_both_streams_are_kept_apart_where_a_version_did_so(store: Store, import
     assert not view[0].truncated
 
 
+def test_an_output_within_a_line_of_the_answer_is_not_said_to_stand_in_it(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    claude = Claude()
+    told = {"stdout": "5", "stderr": "", "interrupted": False}
+    imported(write_lines(tmp_path / "s.jsonl", claude.use(1, "count"), claude.result(1, "Exit code 15", told)))
+    ((view, _),) = views(store)
+    assert (view.shown, view.matched) == ((), ())
+
+
 def test_what_claude_prints_as_it_goes_is_read_alike(store: Store, imported: Import, tmp_path: Path) -> None:
     begins = {
         "type": "system",

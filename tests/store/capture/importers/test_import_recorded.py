@@ -98,3 +98,11 @@ def test_the_store_is_sound_afterwards(harness: str, store: Store, kept: list[Bu
     assert {finding.level for finding in examine(store, rebuild=True)} <= {"ok", "note", "mended"}
     assert len(views(store)) == len(kept)
     assert [finding.text for finding in examine(store) if finding.level in ("mended", "problem")] == []
+
+
+def test_a_short_output_is_known_to_have_been_shown_whole(harness: str, store: Store, kept: list[Buffer]) -> None:
+    (buffer,) = [one for one in kept if one.kind == "cmd" and "exit 3" in one.command]
+    (view,) = [view for view, _ in views(store) if view.refs == (buffer.name,)]
+    assert not view.truncated
+    assert sum(one.last - one.first + 1 for one in view.shown) == buffer.lines > 0
+    assert view.matched == ()
