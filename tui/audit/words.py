@@ -15,7 +15,7 @@ def share_text(seen: int, total: int) -> str:
         return "< 1 %"
     if total - seen and seen * 100 > total * 99:
         return "> 99 %"
-    return f"{seen * 100 // total if total else 100} %"
+    return f"{round(seen * 100 / total) if total else 100} %"
 
 
 def of_output(marks: Marks) -> list[Part]:
