@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.config import Settings, default_root, load_settings
-from sightline.store.disk.database import Database, is_broken, set_aside
+from sightline.store.disk.database import BUSY_SECONDS, Database, is_broken, set_aside
 from sightline.store.disk.index import Index, Listed
 from sightline.store.disk.layout import Layout, remove_file, remove_folder, write_atomically
 from sightline.store.disk.meta import encode_buffer, write_meta
@@ -34,13 +34,21 @@ _DAY_SECONDS = 86_400
 class Store:
     """One store on disk. Threads may share it; close it, or use it as a context manager."""
 
-    def __init__(self, root: str | None = None, settings: Settings | None = None, *, insist: bool = True) -> None:
+    def __init__(
+        self,
+        root: str | None = None,
+        settings: Settings | None = None,
+        *,
+        insist: bool = True,
+        patience: float = BUSY_SECONDS,
+    ) -> None:
         """Open the store, making it where it is missing; the index is opened when it is first needed.
 
         Args:
             root: the store's folder; ``$SIGHTLINE_HOME`` or the platform's state folder by default.
             settings: instead of those of the root's ``config.toml`` and the environment.
             insist: whether a root that cannot be made is an error at once; else whatever needs it raises that.
+            patience: seconds that whatever changes the index waits for another process that does.
 
         Raises:
             SettingError: a setting has a wrong value.
@@ -57,6 +65,7 @@ class Store:
                     f"the store at {self.layout.root} cannot be used: {error.strerror}",
                     "make its folder writable, or set SIGHTLINE_HOME to another one",
                 ) from error
+        self._patience = patience
         self._index: Index | None = None
 
     def __enter__(self) -> "Store":
@@ -90,7 +99,7 @@ class Store:
                 index = self._sound_index()
                 if index is None:
                     set_aside(self.layout.index)
-                    index = Index(Database(self.layout.index, durable=self.settings.durable))
+                    index = Index(self._database())
         if index.is_new and (os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones)):
             from sightline.store.disk.recovery import rebuild_buffers
 
@@ -101,7 +110,7 @@ class Store:
         """The index that is there, or a new one where there is none; None where it is broken."""
         database = None
         try:
-            database = Database(self.layout.index, durable=self.settings.durable)
+            database = self._database()
             index = Index(database)
             index.totals()
             return index
@@ -114,6 +123,9 @@ class Store:
         except OSError as error:
             raise self._unusable(error.strerror) from error
 
+    def _database(self) -> Database:
+        return Database(self.layout.index, durable=self.settings.durable, patience=self._patience)
+
     def _unusable(self, why: object) -> StoreFailed:
         hint = f"{self.layout.root} must be writable; SIGHTLINE_HOME names another store"
         return StoreFailed(f"the index cannot be opened: {why}", hint)
@@ -123,7 +135,7 @@ class Store:
         self.close()
         if os.path.exists(self.layout.index):
             set_aside(self.layout.index)
-        self._index = Index(Database(self.layout.index, durable=self.settings.durable))
+        self._index = Index(self._database())
 
     # finding
 

@@ -23,8 +23,13 @@ class Database:
         is_new: whether the tables were made by this one, so that there is nothing in them yet.
     """
 
-    def __init__(self, path: str, *, durable: bool = False) -> None:
+    def __init__(self, path: str, *, durable: bool = False, patience: float = BUSY_SECONDS) -> None:
         """Open, making or migrating the tables as needed.
+
+        Args:
+            path: the file.
+            durable: whether power loss must not undo what was written.
+            patience: seconds that a statement waits for another process that writes.
 
         Raises:
             UnsafeStore: the file is a symbolic link.
@@ -32,6 +37,7 @@ class Database:
         """
         self.path = path
         self.is_new = False
+        self._patience = patience
         self._lock = _thread.RLock()
         if os.path.islink(path):
             raise UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
@@ -39,7 +45,7 @@ class Database:
             os.close(open_private(path, os.O_RDWR | os.O_CREAT))
         self._connection = sqlite3.connect(
             path,
-            timeout=BUSY_SECONDS,
+            timeout=patience,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=STATEMENTS_KEPT,
@@ -64,7 +70,7 @@ class Database:
 
     def _patiently(self, statement: str) -> list[Any]:
         """For statements that answer "locked" at once, whatever the busy timeout (switching to WAL does)."""
-        deadline = time.monotonic() + BUSY_SECONDS
+        deadline = time.monotonic() + self._patience
         while True:
             try:
                 return self._connection.execute(statement).fetchall()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sightline.store.doors.harness.called import Called, called_of, shown_text
-from sightline.store.doors.harness.facts import AFTER, BATCH, SHAPE, Facts
+from sightline.store.doors.harness.facts import AFTER, BATCH, PATIENCE_SECONDS, SHAPE, Facts
 from sightline.store.doors.harness.once import is_first
 from sightline.store.doors.harness.pending import Pending, forget, recall
 from sightline.store.doors.harness.record import find, keep, log_view, may_keep, request_of, tidy
@@ -22,7 +22,7 @@ def after_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> di
     call = called_of(facts, when, given)
     if call is None:
         return None
-    store = Store()
+    store = Store(patience=PATIENCE_SECONDS)
     session = session_of(facts.name, call.session, call.cwd)
     if not may_keep(store, call):
         return notes_answer(store, session, facts, event)

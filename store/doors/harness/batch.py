@@ -3,7 +3,7 @@
 from typing import Any
 
 from sightline.store.doors.harness.called import EXIT_LINE, Called, shown_text
-from sightline.store.doors.harness.facts import BATCH, Facts
+from sightline.store.doors.harness.facts import BATCH, PATIENCE_SECONDS, Facts
 from sightline.store.doors.harness.once import is_first
 from sightline.store.doors.harness.record import find, log_view, may_keep, request_of
 from sightline.store.doors.harness.who import session_of
@@ -23,7 +23,7 @@ def after_batch(facts: Facts, given: dict[str, Any], calls: list[dict[str, Any]]
         StoreFailed: they could not be logged.
     """
     cwd, session_id = str(given.get("cwd", "")), str(given.get("session_id", ""))
-    store = Store()  # left open, as after a tool
+    store = Store(patience=PATIENCE_SECONDS)  # left open, as after a tool
     session = session_of(facts.name, session_id, cwd)
     if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
         return

@@ -12,6 +12,9 @@ MODES = (RECORD, KEEP, SHAPE)
 
 DEFAULT_MODE = KEEP
 
+PATIENCE_SECONDS = 3.0
+"""How long hooks, and what they put into commands, wait for another process that changes the index: an agent waits."""
+
 BEFORE, AFTER, FAILED, BATCH, START, PROMPT = "before", "after", "failed", "batch", "start", "prompt"
 """What an event is: before a tool, after it, after it failed, what the model is shown, a session's start, a prompt."""
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from sightline.store.capture.piped import Ended, pass_on, pump, relay, writers_of
+from sightline.store.doors.harness.facts import PATIENCE_SECONDS
 from sightline.store.doors.harness.mishaps import note_mishap
 from sightline.store.doors.harness.pending import Pending, recall
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
@@ -59,7 +60,7 @@ class _Kept:
         from sightline.store.store import Store
 
         pending = self._pending
-        self._store = store = Store(insist=False)
+        self._store = store = Store(insist=False, patience=PATIENCE_SECONDS)
         session = session_of(pending.harness, pending.session, working_directory())
         self._session = session
         self._keeper = Keeper()

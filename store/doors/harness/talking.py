@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.config import default_root
-from sightline.store.doors.harness.facts import KEEP, SHAPE, START, Facts
+from sightline.store.doors.harness.facts import KEEP, PATIENCE_SECONDS, SHAPE, START, Facts
 
 if TYPE_CHECKING:  # loaded only where a note waits
     from sightline.store.records import Session
@@ -30,7 +30,7 @@ def at_start_or_prompt(facts: Facts, event: str, mode: str, given: dict[str, Any
         from sightline.store.doors.harness.who import session_of
         from sightline.store.store import Store
 
-        with Store() as store:
+        with Store(patience=PATIENCE_SECONDS) as store:
             harness_session = given.get("session_id") or given.get("conversation_id") or ""
             session = session_of(facts.name, str(harness_session), str(given.get("cwd", "")))
             said += _notes(store, session)

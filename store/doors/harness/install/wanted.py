@@ -40,7 +40,11 @@ _HINTS = {
     ),
 }
 _PROJECT_HINTS = {
-    "claude-code": ("Claude Code asks once whether the server of this folder may be started",),
+    "claude-code": (
+        "Claude Code asks once whether the server of this folder may be started",
+        "Claude Code runs the hooks of a folder at once, but heeds its rules only when you trust it: start claude here "
+        "once, or it asks about every command in the modes keep and shape",
+    ),
     "codex": ("Codex reads .codex/ only in folders that you trust",),
     "gemini": ("Gemini CLI reads .gemini/ only in folders that you trust",),
 }

@@ -1,15 +1,20 @@
 """The command line of a hook, and the program that it puts into commands: wherever we are, or are no longer."""
 
 import json
+import os
 import site
+import sqlite3
 import sys
 from pathlib import Path
 
 import pytest
 from hook_kit import Harness, process
-from sightline.store.doors.harness import before
+from sightline.store.capture.piped import pump
+from sightline.store.doors.harness import after, before, piped
 from sightline.store.doors.harness import line as lines
 from sightline.store.doors.harness.line import ENTRY, capture_program, hook_line, hook_words, read_line
+from sightline.store.errors import StoreFailed
+from sightline.store.store import Store
 
 BASH = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "echo hello"}}
 
@@ -64,3 +69,26 @@ def test_where_python_itself_would_be_disturbed_commands_are_left_alone(
 ) -> None:
     monkeypatch.setenv(name, "1")
     assert claude.tell("PreToolUse", **BASH) is None
+
+
+def test_an_index_that_another_process_holds_stops_nobody(
+    claude: Harness, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Whoever holds it may have been stopped, and never let go."""
+    monkeypatch.setattr(after, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(piped, "PATIENCE_SECONDS", 0.01)
+    claude.tell("PreToolUse", **BASH)
+    with Store(str(claude.root)) as store:
+        holder = sqlite3.connect(store.index and store.layout.index, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    source, into = os.pipe()
+    os.write(into, b"hello\n")
+    os.close(into)
+    monkeypatch.setattr(piped, "pump", lambda _, *rest: pump(source, *rest))
+    assert piped.main("use1") == 0
+    assert capfdbinary.readouterr().out == b"hello\n"
+    with pytest.raises((StoreFailed, sqlite3.OperationalError)):  # which ends as a line in the log
+        claude.tell("PostToolUse", **BASH, tool_response={"stdout": "hello\n", "stderr": ""})
+    holder.close()
+    assert claude.buffers() == []
+    assert "locked" in (claude.root / "hooks.log").read_text()
