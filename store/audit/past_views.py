@@ -1,7 +1,7 @@
 """Views of the past: what transcripts say that agents were shown, logged in batches with the times that they had."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.views import Shows, indexed_view, logged_fields
@@ -49,21 +49,48 @@ def record_past_views(store: Store, session: Session, views: Sequence[PastView])
         store.index.put_view(indexed_view(session.name, place, entry))
 
 
+_SAME_SECONDS = 60.0
+"""A call as it was recorded and as a transcript tells it are at most so far apart where they are the same."""
+
+
+class Nameless(NamedTuple):
+    """A call that was recorded as it happened, of which the harness told no id, as Gemini CLI's hooks.
+
+    Attributes:
+        tool: the tool's name.
+        what: the command line, or the file's path; empty for any other tool.
+        time: when it was shown, seconds since the epoch.
+    """
+
+    tool: str
+    what: str
+    time: float
+
+
 class Known(NamedTuple):
     """What the log of a session knows.
 
     Attributes:
         imported: ids of calls that were imported.
         uses: the model's ids of uses of tools; those that were logged as they happened among them.
+        nameless: calls that have neither, and were not yet taken for one of a transcript.
     """
 
     imported: set[str]
     uses: set[str]
+    nameless: list[Nameless]
+
+    def takes_nameless(self, call: Nameless) -> bool:
+        """Whether a call without an id can be this one; it is no other one then."""
+        same = [one for one in self.nameless if one[:2] == call[:2] and abs(one.time - call.time) <= _SAME_SECONDS]
+        if same:
+            self.nameless.remove(min(same, key=lambda one: abs(one.time - call.time)))
+        return bool(same)
 
 
 def known_calls(store: Store, sessions: Iterable[str]) -> Known:
     """The calls that sessions' logs have, whatever became of their buffers."""
-    known = Known(set(), set())
+    known = Known(set(), set(), [])
     for name in sessions:
         try:
             for _, entry in log.read_all(store.layout.audit_file(name)):
@@ -71,6 +98,8 @@ def known_calls(store: Store, sessions: Iterable[str]) -> Known:
                 if isinstance(request, dict):
                     _note(known.imported, request.get("imported"), "id")
                     _note(known.uses, request.get("caller"), "tool_use")
+                    if (nameless := _nameless(request, entry.get("time"))) is not None:
+                        known.nameless.append(nameless)
         except (FileNotFoundError, SightlineError):
             continue  # none yet; or changed from outside, as the doctor says
     return known
@@ -79,3 +108,13 @@ def known_calls(store: Store, sessions: Iterable[str]) -> Known:
 def _note(found: set[str], fields: object, name: str) -> None:
     if isinstance(fields, dict) and isinstance(value := fields.get(name), str):
         found.add(value)
+
+
+def _nameless(request: dict[str, Any], time: object) -> Nameless | None:
+    """The call that a request of a harness' hook tells of; None for one with an id, and for any other request."""
+    tool, caller = request.get("tool"), request.get("caller")
+    if not isinstance(tool, str) or not isinstance(time, float) or "imported" in request:
+        return None
+    if not isinstance(caller, dict) or "tool_use" in caller or "harness_session" not in caller:
+        return None
+    return Nameless(tool, str(request.get("command", request.get("path", ""))), time)

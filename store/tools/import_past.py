@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from sightline.store.audit.past_views import Known, known_calls, record_past_views
+from sightline.store.audit.past_views import Known, Nameless, known_calls, record_past_views
 from sightline.store.audit.retention import enforce_limits
 from sightline.store.audit.sessions import safe_name
 from sightline.store.capture.importers.formats import Source, open_reading
@@ -210,6 +210,9 @@ class Importer:
         session = self._session(event.session, source.written)
         known = self._known[session.name]
         if event.id in known.imported or (event.use and event.use in known.uses) or event.id in self._silent:
+            self._count(known=1)
+        elif known.takes_nameless(Nameless(event.tool, event.command, event.answered)):
+            known.imported.add(event.id)
             self._count(known=1)
         elif _OWN.fullmatch(event.tool):
             self._count(own=1)

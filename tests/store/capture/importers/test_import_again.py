@@ -2,6 +2,7 @@
 
 import os
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,27 @@ def test_a_call_that_was_recorded_as_it_happened_does_not_come(store: Store, imp
     assert (counts.calls, counts.known) == (1, 1)
     assert [view.number for view, _ in views(store)] == [1, 2]
     assert store.index.session("claude-code-5e551011") == session
+
+
+@pytest.mark.parametrize(("late", "calls"), [(0.0, 1), (3600.0, 3)])
+def test_a_call_that_was_recorded_without_an_id_does_not_come_either(
+    late: float, calls: int, store: Store, imported: Import, tmp_path: Path
+) -> None:
+    """Hooks of Gemini CLI are told none: such a call is known by its tool, its command and its time."""
+    session = Session("gemini-5e55", "gemini", "5e55", "", "/", 1.0)
+    caller = {"client": "gemini", "harness_session": "5e55"}
+    for command in ("make", "make", "other"):
+        request = {"tool": "run_shell_command", "command": command, "caller": caller}
+        record_view(store, session, Shows("tool", request), [Segment("one")])
+    result = [{"functionResponse": {"response": {"output": "one"}}}]
+    stamp = datetime.fromtimestamp(time.time() + late, UTC).isoformat()
+    made = {"name": "run_shell_command", "args": {"command": "make"}, "result": result, "timestamp": stamp}
+    tools = [{**made, "id": f"run_shell_command_{number}", "status": "success"} for number in range(3)]
+    header = {"sessionId": "5e55", "projectHash": "abc", "startTime": stamp}
+    path = write_lines(tmp_path / "p/chats/s.jsonl", header, {"id": "m", "type": "gemini", "toolCalls": tools})
+    assert imported(path).counts.calls == calls
+    os.unlink(store.layout.imports)  # it is read again
+    assert imported(path).counts.calls == 0
 
 
 def test_calls_of_a_session_that_was_forked_come_once(store: Store, imported: Import, tmp_path: Path) -> None:
