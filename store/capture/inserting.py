@@ -137,6 +137,8 @@ def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
     name = program_of(stage.words)
     if not name or name in _CHANGING or name in _INTERACTIVE:
         return False
+    if name == "printf" and any(word.startswith("-v") for word in stage.words):
+        return False  # it sets a variable
     word = next(word for word in without_assignments(stage.words) if word != "command")
     return name in HARMLESS_BUILTINS or "/" in word or found(name)
 
