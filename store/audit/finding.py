@@ -11,7 +11,8 @@ MOST_FOUND = 200_000
 _SECONDS = 30.0
 _MOST_FOR_RG = 2_000  # texts; of more, grep finds them faster
 _RG_CHARACTERS = 200  # of a text that are looked for: very long ones take ripgrep seconds to prepare for
-_RG = ("--no-config", "--threads=1", "--text", "--encoding=none", "--color=never", "--no-heading")
+# Mapped, it would be no faster here, and a large stream would count as memory.
+_RG = ("--no-config", "--no-mmap", "--threads=1", "--text", "--encoding=none", "--color=never", "--no-heading")
 
 
 def grep() -> str:
