@@ -16,7 +16,7 @@ from sightline.store.store import Store
 PATIENCE_SECONDS = 20.0
 
 # The same examples each time: a change is to blame for what fails. --hypothesis-profile=thorough looks for more.
-settings.register_profile("usual", max_examples=35, deadline=None, derandomize=True)
+settings.register_profile("usual", max_examples=20, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=1_000, deadline=None)
 settings.load_profile("usual")
 

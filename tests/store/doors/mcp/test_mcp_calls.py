@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sightline.store.errors import UnknownRef
 
 MODERN = "2026-07-28"
 Until = Callable[[Callable[[], object]], None]
@@ -44,9 +45,12 @@ def pid_in(path: Path) -> int:
 
 
 def ended(client: Any, ref: str) -> bool:
-    """Whether a capture has ended."""
+    """Whether a capture has ended; a command may run before the index knows of it."""
     with client.store() as store:
-        return str(store.resolve(ref).buffer.state) == "sealed"
+        try:
+            return str(store.resolve(ref).buffer.state) == "sealed"
+        except UnknownRef:
+            return False
 
 
 def views_of(client: Any) -> list[Any]:
