@@ -72,6 +72,15 @@ class Accounted(NamedTuple):
         """What was not shown because of us; below zero where we showed more."""
         return self.alone_bytes - self.shown_bytes
 
+    @property
+    def told(self) -> str:
+        """What that comes to, in words; empty where nobody can tell, since no such call was made."""
+        if not self.calls:
+            return ""
+        from sightline.store.shape.summary import human_bytes  # hooks count, and tell nothing
+
+        return f"{human_bytes(abs(self.saved_bytes))} {'saved' if self.saved_bytes >= 0 else 'more'}"
+
 
 def what_of(*, is_command: bool = False, is_file: bool = False) -> str:
     """COMMAND, FILE or TOOL."""

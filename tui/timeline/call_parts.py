@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sightline.store.audit.notes import whereto
 from sightline.store.audit.report.words import percent
-from sightline.store.audit.timeline import Call
+from sightline.store.audit.timeline import Call, Totals
 from sightline.store.records import Note
 from sightline.store.shape.summary import human_bytes
 from sightline.tui.listing.command_words import command_parts
@@ -249,6 +249,14 @@ def bar(share: float, cells: int) -> tuple[str, str]:
     return "━" * full, "─" * (cells - full)
 
 
+def sent_parts(totals: Totals) -> list[Part]:
+    """What of the captured bytes was not sent; and, of harnesses that are known to cut, what that saved, or cost."""
+    left = [Part(f"not sent {human_bytes(totals.saved_bytes)}")]
+    if told := totals.accounted.told:
+        left.append(Part(f"{told} beside the harness alone", "ok" if totals.accounted.saved_bytes >= 0 else "failed"))
+    return left
+
+
 def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
     """What the calls come to, on two rows of so many cells; None before it has been counted."""
     if told is None:
@@ -259,7 +267,7 @@ def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
         Part(counted(totals.calls, "call") + (f", {totals.cut:,} cut" if totals.cut else ""), "strong"),
         Part(f"captured {human_bytes(totals.captured_bytes)}"),
         Part(f"shown {human_bytes(totals.shown_bytes)}" + (f" ({tokens})" if width >= _TOKENS_TOLD else "")),
-        Part(f"saved {human_bytes(totals.saved_bytes)}", "ok"),
+        *sent_parts(totals),
     ]
     full, empty = bar(totals.share, 12)
     second = [

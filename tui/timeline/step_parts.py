@@ -4,11 +4,10 @@ import time
 from collections.abc import Sequence
 
 from sightline.store.audit.report.words import percent
-from sightline.store.shape.summary import human_bytes
 from sightline.tui.listing.command_words import command_parts
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, width_of
-from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, shown_parts
+from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, sent_parts, shown_parts
 from sightline.tui.timeline.covered import BEFORE, MISSED, NOW, UNSEEN, Standing, counts, map_cells
 from sightline.tui.timeline.replaying import Step
 from sightline.tui.wording import counted
@@ -117,7 +116,7 @@ def so_far_rows(step: Step, width: int) -> list[list[Part]]:
             [
                 Part(f"seen {percent(totals.share)} of {counted(totals.captured_lines, 'line')}"),
                 Part(f"{counted(totals.calls, 'call')}, ~{counted(totals.tokens, 'token')}"),
-                Part(f"saved {human_bytes(totals.saved_bytes)}", "ok"),
+                *sent_parts(totals),
             ]
         ),
     ]

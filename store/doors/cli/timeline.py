@@ -142,9 +142,7 @@ def _accounted(account: Accounted) -> str:
     """What the calls of known harnesses come to beside what these would have shown by themselves."""
     if not account.calls:
         return ""
-    saved = account.saved_bytes
-    told = f"{human_bytes(abs(saved))} {'saved' if saved >= 0 else 'more'}"
     return (
         f"{account.calls:,} of them through known harnesses: shown {human_bytes(account.shown_bytes)}, "
-        f"alone they would have shown {human_bytes(account.alone_bytes)}: {told}\n"
+        f"alone they would have shown {human_bytes(account.alone_bytes)}: {account.told}\n"
     )

@@ -82,3 +82,9 @@ def test_what_was_shown_on_top_is_not_hidden() -> None:
     total = accounted([(100, 1_000), (5_000, 0), (7, None)])
     assert total == Accounted(2, 5_100, 1_000)
     assert total.saved_bytes == -4_100
+
+
+def test_what_it_comes_to_is_claimed_only_of_known_harnesses_and_told_when_it_cost_more() -> None:
+    assert accounted([(7, None)]).told == ""
+    assert accounted([(100, 1_124)]).told == "1.0 KiB saved"
+    assert accounted([(1_124, 100)]).told == "1.0 KiB more"
