@@ -57,6 +57,20 @@ def test_what_was_overlooked_is_marked_until_it_is_seen(filled: Store) -> None:
     run(body)
 
 
+def test_who_was_shown_nothing_overlooked_nothing(filled: Store) -> None:
+    alone = add(filled, "cmd_00000d", "alone", b"ERROR: out of paint\n", ago=60)
+
+    async def body() -> None:
+        async with opened(filled) as pilot:
+            await until(pilot, lambda: "!@cmd_00000b" in text(buffers(pilot))[2])
+            assert "!" not in text(buffers(pilot))[0]
+            ask(filled, alone, [])
+            buffers(pilot).store_changed(index=True, live=frozenset())
+            await until(pilot, lambda: "!@cmd_00000d" in text(buffers(pilot))[0])
+
+    run(body)
+
+
 def test_the_least_seen_come_first_in_their_order(filled: Store) -> None:
     async def body() -> None:
         async with opened(filled) as pilot:

@@ -21,7 +21,7 @@ class Seen(NamedTuple):
 
     Attributes:
         share: seen of its lines, 0 to 1.
-        overlooked: whether it tells of a failure that nobody was shown; None while that is not known.
+        overlooked: whether it tells of a failure that none of its views shows; None while that is not known.
     """
 
     share: float
@@ -70,14 +70,15 @@ class SeenReader:
         self._has_all = everything
         seen, done, ends = dict[str, Seen](), True, time.monotonic() + STEP_SECONDS
         for buffer in buffers:
-            share = overview.of(buffer).share
-            known = overview.overlooked_if_known(buffer)
+            share = overview.of(buffer)
+            # Who was shown nothing overlooked nothing: the viewer says so, too.
+            known = overview.overlooked_if_known(buffer) if share.views else ()
             if known is None and time.monotonic() < ends:
                 known = overview.overlooked(buffer)
                 time.sleep(_PAUSE_SECONDS)
             elif known is None:
                 done = False
-            seen[buffer.name] = Seen(share, None if known is None else bool(known))
+            seen[buffer.name] = Seen(share.share, None if known is None else bool(known))
         return Answer(seen, lines, done)
 
 
