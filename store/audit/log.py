@@ -89,13 +89,13 @@ class Appending:
         self, header: dict[str, Any], entries: Sequence[dict[str, Any]], *, durable: bool = False
     ) -> list[Place]:
         """As `append_all`."""
-        entries = [{**one, _PIECES: _pieces_hash(one["text"])} if "text" in one else one for one in entries]
+        told = [_Told.of(one) for one in entries]
         if self._fd < 0:
             self._fd = _open_locked(self.path)
         else:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
         try:
-            return self._added(self._now(), header, entries, durable)
+            return self._added(self._now(), header, told, durable)
         finally:
             if self._fd >= 0:
                 fcntl.flock(self._fd, fcntl.LOCK_UN)
@@ -119,18 +119,16 @@ class Appending:
             self.close()
             self._fd = _open_locked(self.path)
 
-    def _added(
-        self, end: _End, header: dict[str, Any], entries: Sequence[dict[str, Any]], durable: bool
-    ) -> list[Place]:
+    def _added(self, end: _End, header: dict[str, Any], entries: Sequence["_Told"], durable: bool) -> list[Place]:
         lines, places = list[bytes](), list[Place]()
         number, digest, at = end.number, end.digest, end.size
         if number < 0:
-            line, digest = _encode(0, digest, header)
+            line, digest = _Told.of(header).line(0, digest)
             lines.append(line)
             number, at = 0, at + len(line)
         for entry in entries:
             number += 1
-            line, digest = _encode(number, digest, entry)
+            line, digest = entry.line(number, digest)
             lines.append(line)
             places.append(Place(number, at, len(line)))
             at += len(line)
@@ -185,25 +183,65 @@ def _last(fd: int, size: int) -> tuple[int, str]:
     return int(match[1]), match[2].decode()
 
 
-def _encode(number: int, previous: str, entry: dict[str, Any]) -> tuple[bytes, str]:
-    digest = entry_hash(number, previous, entry)
-    return _line(number, previous, entry, digest), digest
+class _Told(NamedTuple):
+    """An entry as JSON, each part of it written once: the hash covers some, and the line has all in its order.
+
+    Attributes:
+        before: the members whose names sort before ``text``.
+        text: what ``text`` is, None where there is none.
+        between: the members between ``text`` and ``v``.
+        after: those after ``v``.
+    """
+
+    before: str
+    text: str | None
+    between: str
+    after: str
+
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> "_Told":
+        """A new entry: the hash of its text is added."""
+        if "text" not in entry:
+            return cls.kept(entry)
+        text = _dumps(entry["text"])
+        return cls.kept({**entry, _PIECES: sha256_hex(_bytes(text))}, text)
+
+    @classmethod
+    def kept(cls, entry: dict[str, Any], text: str | None = None) -> "_Told":
+        """An entry that has all but its ties, its text written already or in it."""
+        parts: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] = ({}, {}, {})
+        for name, value in entry.items():
+            if name != "text":
+                parts[(name > "text") + (name > "v")][name] = value
+            elif text is None:
+                text = _dumps(value)
+        before, between, after = (_dumps(part)[1:-1] if part else "" for part in parts)
+        return cls(before, text, between, after)
+
+    def line(self, number: int, previous: str) -> tuple[bytes, str]:
+        """The line of a number in the chain, after the line of a hash; and its own hash."""
+        digest = self.hash(number, previous)
+        return self.tied(number, previous, digest), digest
+
+    def hash(self, number: int, previous: str) -> str:
+        """The hash that ties an entry to the one before it; it does not cover ``text``."""
+        covered = ",".join(filter(None, (self.before, self.between, self.after)))
+        return sha256_hex(_bytes(f"{FORMAT}\n{number}\n{previous}\n{{{covered}}}"))
+
+    def tied(self, number: int, previous: str, digest: str) -> bytes:
+        """The line with the hash that it was given."""
+        text = "" if self.text is None else f'"text":{self.text}'
+        members = ",".join(filter(None, (self.before, text, self.between, f'"v":{FORMAT}', self.after)))
+        return _bytes(f'{{{members},"prev":"{previous}","n":{number},"hash":"{digest}"}}\n')
 
 
-def _line(number: int, previous: str, entry: dict[str, Any], digest: str) -> bytes:
-    tail = f'"prev":"{previous}","n":{number},"hash":"{digest}"}}\n'
-    return (_dumps({"v": FORMAT, **entry})[:-1] + "," + tail).encode(errors="surrogatepass")
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
 
 
 def _pieces_hash(text: Any) -> str:
     """What the chain covers of a view's text: its pieces as they are kept, so that a blanked text leaves their hash."""
-    return sha256_hex(_dumps(text).encode(errors="surrogatepass"))
-
-
-def entry_hash(number: int, previous: str, entry: dict[str, Any]) -> str:
-    """The hash that ties an entry to the one before it; it does not cover ``text``."""
-    covered = {key: value for key, value in entry.items() if key not in ("text", *_TIES)}
-    return sha256_hex(f"{FORMAT}\n{number}\n{previous}\n{_dumps(covered)}".encode(errors="surrogatepass"))
+    return sha256_hex(_bytes(_dumps(text)))
 
 
 def loggable(value: Any) -> Any:
@@ -274,7 +312,7 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
                 entry["text"] = None
                 blanked += 1
             fields = {key: value for key, value in entry.items() if key not in _TIES}
-            lines.append(_line(place.number, entry["prev"], fields, entry["hash"]))
+            lines.append(_Told.kept(fields).tied(place.number, entry["prev"], entry["hash"]))
         if blanked:
             write_atomically(path, b"".join(lines), durable=durable)
         return blanked
@@ -291,7 +329,7 @@ def verify(path: str) -> int:
     previous, count = NO_HASH, 0
     for place, entry, line in _read_lines(path):
         fields = {key: value for key, value in entry.items() if key not in _TIES}
-        written, previous = _encode(place.number, previous, fields)
+        written, previous = _Told.kept(fields).line(place.number, previous)
         if line != written or not _text_holds(entry):
             raise BrokenChain(f"{path}:{place.number + 1} is not what was written", "the log was changed from outside")
         count += 1
