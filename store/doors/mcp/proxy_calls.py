@@ -100,7 +100,7 @@ def _context(meta: Any, opened: Context) -> Context:
     meta = meta if isinstance(meta, dict) else {}
     version = meta.get(META + "protocolVersion")
     if not isinstance(version, str):
-        return opened._replace(meta=meta)
+        return opened._replace(meta=meta) if meta else opened
     return Context(version, client_label(meta.get(META + "clientInfo")), meta)
 
 

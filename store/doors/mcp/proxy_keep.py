@@ -10,6 +10,7 @@ from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Appended, Shows, append_view, index_view
 from sightline.store.capture.result import FAILED_NOTE, call_text, capture_result
 from sightline.store.doors.mcp.calls import render, result_of
+from sightline.store.doors.mcp.protocol import Context
 from sightline.store.doors.mcp.proxy_calls import ToolCall
 from sightline.store.doors.mcp.proxy_redacted import without_secrets
 from sightline.store.doors.mcp.proxy_results import Result, parts_of, read_result, rewritten, told
@@ -51,6 +52,7 @@ class ResultKeeper:
         self._cwd = working_directory()
         self._store = service.desk().store
         self._file: Appending | None = None  # of the session that asked last: its calls follow each other
+        self._called: tuple[Context, tuple[Session, Caller]] | None = None  # most say nothing of themselves anew
         self._logged: deque[Appended] = deque()
         self._catching_up = threading.Lock()
         self._has_logged = threading.Event()
@@ -114,10 +116,15 @@ class ResultKeeper:
         self._log(call, f"[{size:,} bytes, passed on as they came]\n", size)
 
     def _log(self, call: ToolCall, text: str, size: int) -> None:
-        session, caller = self._service.desk().caller(call.context)
+        session, caller = self._caller_of(call.context)
         shows = Shows(VERB, _request(call, caller), bytes_total=size)
         self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._audit_file(session)))
         self._has_logged.set()
+
+    def _caller_of(self, context: Context) -> tuple[Session, "Caller"]:
+        if self._called is None or self._called[0] is not context:
+            self._called = context, self._service.desk().caller(context)
+        return self._called[1]
 
     def _audit_file(self, session: Session) -> Appending:
         path = self._store.layout.audit_file(session.name)

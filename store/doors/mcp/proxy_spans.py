@@ -62,7 +62,7 @@ RESULT = {"content": array_of(plain)}
 def parse(text: str, reader: Reader) -> Any:
     """The value of a whole text. Raises NotPlain."""
     try:
-        value, end = reader(text, _space(text, 0))
+        value, end = reader(text, _past(text, 0))
     except (IndexError, RecursionError, ValueError) as error:  # ValueError: no JSON, or a number of thousands of digits
         raise NotPlain("not JSON, nested too deeply, or a number too long") from error
     if text[end:].strip(_SPACE):
@@ -88,7 +88,7 @@ def without(text: str, whole: Span, members: dict[str, Span], key: str) -> str:
 
 def _members(text: str, at: int, within: dict[str, Reader]) -> tuple[dict[str, Span], int]:
     members: dict[str, Span] = {}
-    at = _space(text, at)
+    at = _past(text, at)
     if text[at] == "}":
         return members, at + 1
     while True:
@@ -96,13 +96,13 @@ def _members(text: str, at: int, within: dict[str, Reader]) -> tuple[dict[str, S
             raise NotPlain("a key is no string")
         key_at = at
         key, at = plain(text, at)
-        at = _space(text, at)
+        at = _past(text, at)
         if text[at] != ":" or key in members:
             raise NotPlain("no colon, or a key twice")
-        start = _space(text, at + 1)
+        start = _past(text, at + 1)
         value, end = within.get(key, plain)(text, start)
         members[key] = Span(key_at, start, end, value)
-        at = _space(text, end)
+        at = _past(text, end)
         if text[at] == "}":
             return members, at + 1
         at = _comma(text, at)
@@ -110,13 +110,13 @@ def _members(text: str, at: int, within: dict[str, Reader]) -> tuple[dict[str, S
 
 def _elements(text: str, at: int, element: Reader) -> tuple[list[Span], int]:
     elements: list[Span] = []
-    at = _space(text, at)
+    at = _past(text, at)
     if text[at] == "]":
         return elements, at + 1
     while True:
         value, end = element(text, at)
         elements.append(Span(at, at, end, value))
-        at = _space(text, end)
+        at = _past(text, end)
         if text[at] == "]":
             return elements, at + 1
         at = _comma(text, at)
@@ -125,10 +125,11 @@ def _elements(text: str, at: int, element: Reader) -> tuple[list[Span], int]:
 def _comma(text: str, at: int) -> int:
     if text[at] != ",":
         raise NotPlain("no comma")
-    return _space(text, at + 1)
+    return _past(text, at + 1)
 
 
-def _space(text: str, at: int) -> int:
-    while text[at : at + 1] and text[at] in _SPACE:
+def _past(text: str, at: int) -> int:
+    """Past the space that may stand there. Raises IndexError at the text's end."""
+    while text[at] in _SPACE:
         at += 1
     return at
