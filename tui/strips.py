@@ -38,7 +38,16 @@ def pad(text: str, width: int) -> str:
 
 def width_of(parts: Iterable[Part]) -> int:
     """How many cells parts take."""
-    return sum([_cells(part.text) for part in parts])
+    return sum([len(text) if text.isascii() else cell_len(text) for text, _ in parts])
+
+
+def filled(parts: Sequence[Part], width: int) -> list[Part]:
+    """Parts in exactly this many cells."""
+    left = width - width_of(parts)
+    if left < 0:
+        parts = fitted(parts, width)
+        left = width - width_of(parts)
+    return [*parts, Part(" " * left)] if left else list(parts)
 
 
 def fitted(parts: Sequence[Part], width: int) -> list[Part]:
@@ -57,10 +66,12 @@ def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, st
     at_right = width_of(right)
     if at_right > width - LEAST_LEFT:
         right, at_right = (), 0
-    kept = fitted(left, max(width - at_right - (1 if right else 0), 0))
-    at_left = width_of(kept)
+    at_left, room = width_of(left), max(width - at_right - (1 if right else 0), 0)
+    if at_left > room:
+        left = fitted(left, room)
+        at_left = width_of(left)
     gap = max(width - at_left - at_right, 0)
-    runs = _runs([*kept, Part(" " * gap), *right])
+    runs = _runs([*left, Part(" " * gap), *right])
     segments = [Segment(text, base + styles[style] if style in styles else base) for text, style in runs]
     return Strip(segments, at_left + gap + at_right)
 

@@ -12,7 +12,7 @@ from sightline.tui.listing.command_words import command_parts
 from sightline.tui.listing.ordering import Heading, Order
 from sightline.tui.listing.seen import Seen, percent
 from sightline.tui.safe import title
-from sightline.tui.strips import Part, cut, fitted, pad, width_of
+from sightline.tui.strips import Part, cut, filled, pad, width_of
 
 if TYPE_CHECKING:
     from sightline.tui.listing.ranking import Term
@@ -184,12 +184,6 @@ def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[Term]") -> l
     label = title(buffer.label)
     named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
     return filled([*named, *marked_parts(command, terms, is_command=True)], width)
-
-
-def filled(parts: Sequence[Part], width: int) -> list[Part]:
-    """Parts in exactly this many cells."""
-    kept = fitted(parts, width)
-    return [*kept, Part(" " * (width - width_of(kept)))]
 
 
 def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: bool = False) -> list[Part]:
