@@ -11,14 +11,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.config import Settings, default_root, load_settings
-from sightline.store.disk.database import BUSY_SECONDS, Database, is_broken, set_aside
+from sightline.store.disk.database import BUSY_SECONDS, Database, set_aside
 from sightline.store.disk.index import Index, Listed
 from sightline.store.disk.layout import Layout, remove_file, remove_folder, write_atomically
 from sightline.store.disk.meta import encode_buffer, write_meta
 from sightline.store.disk.opening import Target as Target  # part of the store's face
-from sightline.store.disk.opening import content_path, open_merged, open_stream, stream_path, with_progress
+from sightline.store.disk.opening import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
 from sightline.store.disk.recording import Recording, new_buffer, reserve
 from sightline.store.disk.streams import StreamReader
+from sightline.store.disk.trouble import is_broken, is_full, trouble_of, unwritable
+from sightline.store.disk.writing import store_failed
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.refs import Ref
@@ -29,6 +31,8 @@ if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.store.redact.hiding import Redaction
 
 _DAY_SECONDS = 86_400
+_ROOM_BYTES = 1 << 19  # what SQLite and a tombstone need, and some more
+_RETRY_SECONDS = 2.0  # between two looks whether a store that could not be written to can be now
 
 
 class Store:
@@ -61,12 +65,14 @@ class Store:
             self.layout.ensure()
         except OSError as error:
             if insist:
+                what, _ = trouble_of(error, self.layout.root)
                 raise StoreFailed(
-                    f"the store at {self.layout.root} cannot be used: {error.strerror}",
-                    "make its folder writable, or set SIGHTLINE_HOME to another one",
+                    f"the store at {self.layout.root} cannot be used: {what}",
+                    "make room for its folder, and it writable, or set SIGHTLINE_HOME to another one",
                 ) from error
         self._patience = patience
         self._index: Index | None = None
+        self._retry_at = 0.0
 
     def __enter__(self) -> "Store":
         return self
@@ -87,12 +93,38 @@ class Store:
 
     @property
     def index(self) -> Index:
-        """The index; made anew from the folders where it is missing or broken."""
+        """The index; made anew from the folders where it is missing or broken.
+
+        Where nothing can be written, it can still be read: its ``unwritable`` tells why.
+
+        Raises:
+            StoreFailed: it can be neither written nor read.
+        """
         if self._index is None:
             self._index = self._open_index()
+        elif self._index.unwritable and time.monotonic() > self._retry_at:
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
+            try:
+                self._index = self._index_to_write()  # the old one is left to the threads that are at it
+            except (sqlite3.Error, OSError):
+                pass
         return self._index
 
     def _open_index(self) -> Index:
+        try:
+            try:
+                return self._index_to_write()
+            except (sqlite3.Error, OSError) as error:
+                why = unwritable(error, self.layout.root)
+                if why is None:
+                    raise
+                self._retry_at = time.monotonic() + _RETRY_SECONDS
+                return self._filled(Index(self._database(unwritable=why.what)))
+        except (sqlite3.Error, OSError) as error:
+            what, hint = trouble_of(error, self.layout.root)
+            raise StoreFailed(f"the store at {self.layout.root} cannot be opened: {what}", hint) from error
+
+    def _index_to_write(self) -> Index:
         index = self._sound_index()
         if index is None:
             with self.layout.locked():  # of several that find it broken, the first sets it aside
@@ -100,6 +132,10 @@ class Store:
                 if index is None:
                     set_aside(self.layout.index)
                     index = Index(self._database())
+        return self._filled(index)
+
+    def _filled(self, index: Index) -> Index:
+        """The index with what the folders hold, where it is a new one."""
         if index.is_new and (os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones)):
             from sightline.store.disk.recovery import rebuild_buffers
 
@@ -118,17 +154,13 @@ class Store:
             if database is not None:
                 database.close()
             if not is_broken(error):
-                raise self._unusable(error) from error
+                raise
             return None
-        except OSError as error:
-            raise self._unusable(error.strerror) from error
 
-    def _database(self) -> Database:
-        return Database(self.layout.index, durable=self.settings.durable, patience=self._patience)
-
-    def _unusable(self, why: object) -> StoreFailed:
-        hint = f"{self.layout.root} must be writable; SIGHTLINE_HOME names another store"
-        return StoreFailed(f"the index cannot be opened: {why}", hint)
+    def _database(self, unwritable: str = "") -> Database:
+        return Database(
+            self.layout.index, durable=self.settings.durable, patience=self._patience, unwritable=unwritable
+        )
 
     def start_index_anew(self) -> None:
         """Set the index aside and open an empty one; filling it is the caller's."""
@@ -165,6 +197,10 @@ class Store:
 
     def with_progress(self, buffer: Buffer) -> Buffer:
         """The record with what its streams hold now, where it is still running."""
+        if buffer.state == "running" and self.index.unwritable:
+            from sightline.store.disk.recovery import adopt
+
+            buffer = adopt(self.layout, self.index, buffer.name) or buffer
         return with_progress(self.layout, buffer)
 
     def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
@@ -178,8 +214,14 @@ class Store:
         ]
 
     def touch(self, name: str) -> None:
-        """A use by an agent, or by a person's command: the buffer becomes the most recently used."""
-        self.index.touch(name, time.time())
+        """A use by an agent, or by a person's command: the buffer becomes the most recently used.
+
+        Where that cannot be kept, what uses it goes on all the same.
+        """
+        try:
+            self.index.touch(name, time.time())
+        except sqlite3.OperationalError:  # read-only, full, or locked for long
+            pass
 
     # reading
 
@@ -266,17 +308,21 @@ class Store:
 
         Raises:
             UnknownRef: there is no such buffer.
+            StoreFailed: the record could not be written.
         """
-        with self.index.transaction():
-            buffer = self.index.buffer(name)
-            if buffer is None or buffer.state == "evicted":
-                from sightline.store.disk.tombstones import gone
+        try:
+            with self.index.transaction():
+                buffer = self.index.buffer(name)
+                if buffer is None or buffer.state == "evicted":
+                    from sightline.store.disk.tombstones import gone
 
-                raise gone(self.layout, name)
-            buffer = buffer._replace(**fields)
-            if buffer.state != "running":
-                write_meta(self.layout, buffer, durable=self.settings.durable)
-            self.index.put_buffer(buffer)
+                    raise gone(self.layout, name)
+                buffer = buffer._replace(**fields)
+                if buffer.state != "running":
+                    write_meta(self.layout, buffer, durable=self.settings.durable)
+                self.index.put_buffer(buffer)
+        except (sqlite3.Error, OSError) as error:
+            raise store_failed(error, self.root) from error
         return buffer
 
     def over_limits(self, batch: int = 64) -> list[Buffer]:
@@ -302,6 +348,8 @@ class Store:
     def remove(self, buffer: Buffer, reason: str, left: Callable[[], dict[str, Any]] = dict) -> bool:
         """Take a buffer's bytes away and leave a tombstone.
 
+        On a full disk there is no room for that: then the bytes go first, where they are enough to make some.
+
         Args:
             buffer: its record; not running.
             reason: ``evicted`` (it stays in the list as that) or ``removed``.
@@ -309,10 +357,30 @@ class Store:
 
         Returns:
             False where another process was first, or has pinned what would have been evicted.
+
+        Raises:
+            StoreFailed: the tombstone could not be written, or the bytes not be taken.
         """
+        try:
+            return self._remove(buffer, reason, left)
+        except (sqlite3.Error, OSError) as error:
+            if not is_full(error, self.root):
+                raise store_failed(error, self.root) from error
+        try:
+            known = self.index.buffer(buffer.name)
+            if known is None or not _may_go(known, reason):
+                return False
+            kept = left()
+            take_bytes(self.layout, known, at_least=_ROOM_BYTES)
+            self._retry_at = 0.0
+            return self._remove(buffer, reason, lambda: kept)
+        except (sqlite3.Error, OSError) as error:
+            raise store_failed(error, self.root) from error
+
+    def _remove(self, buffer: Buffer, reason: str, left: Callable[[], dict[str, Any]]) -> bool:
         with self.index.transaction():
             known = self.index.buffer(buffer.name)
-            if known is None or known.state == "evicted" or (known.pinned and reason == "evicted"):
+            if known is None or not _may_go(known, reason):
                 return False
             data = encode_buffer(buffer._replace(state="evicted"), reason=reason, gone=time.time(), **left())
             write_atomically(self.layout.tombstone(buffer.name), data, durable=self.settings.durable)
@@ -324,3 +392,7 @@ class Store:
         remove_file(self.layout.marker(buffer.name))
         remove_folder(self.layout.folder(buffer.name))
         return True
+
+
+def _may_go(buffer: Buffer, reason: str) -> bool:
+    return buffer.state != "evicted" and not (buffer.pinned and reason == "evicted")

@@ -5,6 +5,7 @@ from typing import Any
 
 from sightline.store.audit import log
 from sightline.store.audit.views import Other
+from sightline.store.disk.trouble import trouble_of
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Note, Session
 from sightline.store.refs import parse_ref
@@ -24,7 +25,8 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
             store.index.put_session(session)
         _index(store, Other(session.name, place.number, entry))
     except Exception as error:  # disk full speaks through OSError and SQLite alike
-        raise StoreFailed(f"this could not be logged: {error}", "`sightline doctor` tells more") from error
+        what, hint = trouble_of(error, store.root)
+        raise StoreFailed(f"this could not be logged: {what}", hint) from error
     return place.number
 
 

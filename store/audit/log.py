@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.disk.hashing import sha256_hex
-from sightline.store.disk.layout import open_private, write_all, write_atomically
+from sightline.store.disk.layout import open_private, remove_file, write_all, write_atomically
 from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError
 
@@ -138,6 +138,8 @@ class Appending:
                 os.fsync(self._fd)
         except OSError:
             os.ftruncate(self._fd, end.size)
+            if not end.size:
+                remove_file(self.path)  # those who wait for it look for another one
             raise
         self._end = _End(end.inode, at, number, digest)
         return places

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.views import Shows, indexed_view, logged_fields
+from sightline.store.disk.trouble import trouble_of
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
@@ -42,7 +43,8 @@ def record_past_views(store: Store, session: Session, views: Sequence[PastView])
     try:
         places = log.append_all(store.layout.audit_file(session.name), header, entries, durable=store.settings.durable)
     except OSError as error:
-        raise StoreFailed(f"past views could not be logged: {error}", "`sightline doctor` tells more") from error
+        what, hint = trouble_of(error, store.root)
+        raise StoreFailed(f"past views could not be logged: {what}", hint) from error
     if places[0].number == 1:
         store.index.put_session(session)
     for place, entry in zip(places, entries, strict=True):

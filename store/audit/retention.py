@@ -41,6 +41,8 @@ def enforce_limits(store: Store) -> Collected:
     evicted: list[str] = []
     freed = 0
     while batch := store.over_limits():
+        if store.index.unwritable:  # on a full disk the largest makes the room that removing takes
+            batch.sort(key=lambda buffer: buffer.bytes, reverse=True)
         for buffer in batch:
             if evict(store, buffer):
                 evicted.append(buffer.name)

@@ -122,7 +122,7 @@ def append_view(
         add = file.append if file else partial(log.append, path)
         place = add(header, entry, durable=store.settings.durable)
     except OSError as error:
-        raise _not_logged(error) from error
+        raise _not_logged(store, error) from error
     return Appended(session, place, fields)
 
 
@@ -159,11 +159,16 @@ def index_view(store: Store, appended: Appended) -> View:
         store.index.put_view(indexed)
         return indexed.view
     except Exception as error:  # by its class SQLite would have to be loaded
-        raise _not_logged(error) from error
+        raise _not_logged(store, error) from error
 
 
-def _not_logged(error: Exception) -> StoreFailed:
-    return StoreFailed(f"this reply could not be logged: {error}", "`sightline doctor` tells more")
+def _not_logged(store: Store, error: Exception) -> StoreFailed:
+    if isinstance(error, StoreFailed):
+        return StoreFailed(f"this reply could not be logged: {error.message}", error.hint)
+    from sightline.store.disk.trouble import trouble_of
+
+    what, hint = trouble_of(error, store.root)
+    return StoreFailed(f"this reply could not be logged: {what}", hint)
 
 
 def record_shown(store: Store, view: View, traced: Traced) -> None:

@@ -1,4 +1,7 @@
-"""One SQLite file shared by any number of processes: opening, transactions, and starting over when it is broken."""
+"""One SQLite file shared by any number of processes: opening, transactions, and starting over when it is broken.
+
+Reading it takes writing beside it, as SQLite does it. Where nothing can be written it is opened in another way.
+"""
 
 import _thread
 import contextlib
@@ -21,35 +24,41 @@ class Database:
 
     Attributes:
         is_new: whether the tables were made by this one, so that there is nothing in them yet.
+        unwritable: why nothing can be written, empty where it can.
     """
 
-    def __init__(self, path: str, *, durable: bool = False, patience: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self, path: str, *, durable: bool = False, patience: float = BUSY_SECONDS, unwritable: str = ""
+    ) -> None:
         """Open, making or migrating the tables as needed.
 
         Args:
             path: the file.
             durable: whether power loss must not undo what was written.
             patience: seconds that a statement waits for another process that writes.
+            unwritable: why nothing can be written to its folder, where that is so. It is then opened for reading; one
+                that cannot be read is left alone, and an empty one made in memory in its place.
 
         Raises:
             UnsafeStore: the file is a symbolic link.
-            sqlite3.DatabaseError: it cannot be read; see `is_broken`.
+            sqlite3.DatabaseError: it cannot be read; see `trouble.is_broken`.
         """
         self.path = path
         self.is_new = False
+        self.unwritable = unwritable
         self._patience = patience
         self._lock = _thread.RLock()
         if os.path.islink(path):
             raise UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
-        if not os.path.exists(path):
-            os.close(open_private(path, os.O_RDWR | os.O_CREAT))
-        self._connection = sqlite3.connect(
-            path,
-            timeout=patience,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=STATEMENTS_KEPT,
-        )
+        if unwritable:
+            found = _connected_to_read(path, patience)
+            self._connection = found or _connected(":memory:", patience)
+            if found:
+                return
+        else:
+            if not os.path.exists(path):
+                os.close(open_private(path, os.O_RDWR | os.O_CREAT))
+            self._connection = _connected(path, patience)
         try:
             self._prepare(durable)
         except BaseException:
@@ -135,10 +144,32 @@ class Database:
             self._connection.close()
 
 
-def is_broken(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file itself is damaged or not ours, so that only making it anew helps."""
-    text = str(error)
-    return any(sign in text for sign in ("malformed", "not a database", "no such table", "no such column"))
+def _connected(address: str, patience: float) -> sqlite3.Connection:
+    return sqlite3.connect(
+        address,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=STATEMENTS_KEPT,
+        uri=address.startswith("file:"),
+    )
+
+
+def _connected_to_read(path: str, patience: float) -> sqlite3.Connection | None:
+    """The file as it is, nothing being written beside it; None where it is missing, broken, old or not complete."""
+    address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    # Without the write-ahead file's own index only a file that has all in itself can be read.
+    is_all = not os.path.exists(path + "-wal") or not os.path.getsize(path + "-wal")
+    for how in ("mode=ro", "immutable=1") if is_all else ("mode=ro",):
+        connection = _connected(f"{address}?{how}", patience)
+        try:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version >= schema.VERSION and connection.execute("SELECT views_stale FROM totals").fetchone() == (0,):
+                return connection
+        except sqlite3.DatabaseError:
+            pass
+        connection.close()
+    return None
 
 
 def set_aside(path: str) -> str:

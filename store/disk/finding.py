@@ -67,6 +67,8 @@ class Finder:
             buffer = read_meta(self._layout, name)
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
+        if self._index.unwritable:
+            return None if os.path.lexists(self._layout.tombstone(name)) else buffer
         with self._index.transaction():
             if os.path.lexists(self._layout.tombstone(name)):
                 return None

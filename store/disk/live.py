@@ -85,7 +85,7 @@ def marker_names(layout: Layout) -> list[str]:
 def writer_alive(layout: Layout, name: str) -> bool:
     """Whether a living writer holds the buffer's marker."""
     try:
-        fd = open_private(layout.marker(name), os.O_RDWR)
+        fd = open_private(layout.marker(name), os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:

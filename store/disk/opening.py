@@ -1,20 +1,25 @@
 """Opening the streams of a buffer, and the files that they are."""
 
+import errno
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store import refs
 from sightline.store.disk.layout import (
     CONTENT_NAME_ENDING,
+    DERIVED,
     SEALED_MODE,
     Layout,
     open_private,
     refuse_all_but_file,
     refuse_link,
+    remove_file,
 )
 from sightline.store.disk.lines import Checkpoints, StreamIndex
 from sightline.store.disk.order import STREAM_CODES
 from sightline.store.disk.streams import StreamReader
+from sightline.store.disk.trouble import trouble_of
+from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer, StreamInfo
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
@@ -130,12 +135,33 @@ def _merged_path(layout: Layout, buffer: Buffer, path: str) -> str:
         if single := merged.single:
             return stream_path(layout, buffer, single)
         if not os.path.exists(path) or os.stat(path).st_mode & 0o777 != SEALED_MODE:
-            merged.copy_to(path)
+            try:
+                merged.copy_to(path)
+            except OSError as error:
+                what = trouble_of(error, layout.root).what
+                raise StoreFailed(
+                    f"both streams of {buffer.ref} cannot be written to one file: {what}",
+                    f"ask for each, {buffer.ref} and {buffer.ref}.err; `sightline show {buffer.ref}.all` shows both",
+                ) from error
             if buffer.state != "running":  # until then, what was copied is only a part
                 os.chmod(path, SEALED_MODE)
         return path
     finally:
         merged.close()
+
+
+def take_bytes(layout: Layout, buffer: Buffer, *, at_least: int) -> None:
+    """Remove the files of a sealed buffer's streams, and what was made of them, where that frees so many bytes.
+
+    Raises:
+        OSError: it would not; nothing was removed.
+    """
+    paths = [layout.stream(buffer.name, file) for file in (*buffer.streams, *DERIVED)]
+    found = [(path, os.lstat(path)) for path in paths if os.path.lexists(path)]
+    if sum(status.st_size for _, status in found if status.st_nlink == 1) < at_least:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    for path, _ in found:
+        remove_file(path)
 
 
 def with_progress(layout: Layout, buffer: Buffer) -> Buffer:

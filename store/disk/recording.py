@@ -111,7 +111,7 @@ class Recording:
         try:
             self._index().put_buffer(self.buffer)
         except sqlite3.Error as error:
-            raise _index_failed(error) from error
+            raise store_failed(error, self._layout.root) from error
 
     def seal(
         self,
@@ -165,7 +165,7 @@ class Recording:
         except OSError as error:
             raise store_failed(error) from error
         except sqlite3.Error as error:
-            raise _index_failed(error) from error
+            raise store_failed(error, self._layout.root) from error
         self._writer.release()
         return self.buffer
 
@@ -196,10 +196,6 @@ class Recording:
 def joined_notes(*notes: str) -> str:
     """What there is to tell of a buffer, on one line."""
     return "; ".join(filter(None, notes))
-
-
-def _index_failed(error: sqlite3.Error) -> StoreFailed:
-    return StoreFailed(f"storing failed: {error}", "`sightline doctor` tells more")
 
 
 def share_streams(layout: Layout, index: Index, buffer: Buffer) -> None:

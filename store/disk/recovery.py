@@ -20,6 +20,7 @@ from sightline.store.disk.layout import (
 from sightline.store.disk.lines import count_newlines
 from sightline.store.disk.live import marker_names, take_dead, writer_alive
 from sightline.store.disk.meta import decode_buffer, read_meta, write_meta
+from sightline.store.disk.opening import with_progress
 from sightline.store.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.store.errors import UnsafeStore
 from sightline.store.records import Buffer, StreamInfo
@@ -42,8 +43,13 @@ class Adopted(NamedTuple):
 
 
 def adopt_dead(layout: Layout, index: Index) -> Adopted:
-    """Take care of every capture whose writer died. Any process may at any time; the marker's lock keeps them apart."""
-    interrupted, dropped = [], []
+    """Take care of every capture whose writer died. Any process may at any time; the marker's lock keeps them apart.
+
+    Where the store cannot be written to, nothing is done.
+    """
+    interrupted, dropped = list[str](), list[str]()
+    if index.unwritable:
+        return Adopted(interrupted, dropped)
     for name in {*marker_names(layout), *(buffer.name for buffer in index.running())}:
         buffer = adopt(layout, index, name)
         if buffer is None:
@@ -56,6 +62,9 @@ def adopt_dead(layout: Layout, index: Index) -> Adopted:
 
 def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
     """Take care of one capture if its writer died: its record then; None while it lives, or where nothing is left."""
+    if index.unwritable:
+        buffer = index.buffer(name)
+        return as_left(layout, buffer) if buffer and not writer_alive(layout, name) else None
     marker = take_dead(layout, name)
     if marker is None and (writer_alive(layout, name) or os.path.lexists(layout.marker(name))):
         return None
@@ -80,6 +89,17 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
     if marker:
         marker.close()
     return buffer
+
+
+def as_left(layout: Layout, buffer: Buffer) -> Buffer:
+    """The record of what a dead writer left, as it is told where nothing can be written: without hashes."""
+    try:
+        buffer = read_meta(layout, buffer.name)  # it may have died between this and the index
+    except (FileNotFoundError, ValueError):
+        pass
+    if buffer.state != "running":
+        return buffer
+    return with_progress(layout, buffer)._replace(state="interrupted", ended=buffer.created)
 
 
 def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:

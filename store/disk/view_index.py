@@ -1,6 +1,8 @@
 """The part of the index that is about the audit: sessions, views, notes, and what was found out about lines."""
 
+import contextlib
 import json
+import sqlite3
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
@@ -182,8 +184,9 @@ class ViewIndex:
         return str(row[0]) if row else None
 
     def put_derived(self, buffer: str, key: str, value: str) -> None:
-        """Keep what was found out about a buffer's lines, so that it need not be found again."""
-        self._db.execute("INSERT OR REPLACE INTO derived VALUES (?, ?, ?)", (buffer, key, value))
+        """Keep what was found out about a buffer's lines, so that it need not be found again; where it can be kept."""
+        with contextlib.suppress(sqlite3.OperationalError):
+            self._db.execute("INSERT OR REPLACE INTO derived VALUES (?, ?, ?)", (buffer, key, value))
 
 
 def _record(view: View) -> str:

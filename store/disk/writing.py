@@ -3,7 +3,6 @@
 Memory does not depend on what is written. Nothing is kept back: what `append` was given is in the file when it returns.
 """
 
-import errno
 import os
 import time
 
@@ -12,6 +11,7 @@ from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, write
 from sightline.store.disk.lines import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
 from sightline.store.disk.live import Marker
 from sightline.store.disk.order import STREAM_CODES, pack_arrival
+from sightline.store.disk.trouble import trouble_of
 from sightline.store.errors import StoreFailed
 from sightline.store.records import StreamInfo
 
@@ -182,15 +182,7 @@ class BufferWriter:
         self._marker.close(remove=not for_adoption)
 
 
-def store_failed(error: OSError) -> StoreFailed:
-    """What a person reads when the disk did not take something."""
-    hints = {
-        errno.ENOSPC: "the disk is full: free space, or lower max_bytes and run `sightline gc`",
-        errno.EDQUOT: "the disk quota is used up: free space, or lower max_bytes and run `sightline gc`",
-        errno.EFBIG: "the file-size limit of this process is reached",
-        errno.EACCES: "the store's folder must be yours and writable: `sightline doctor`",
-        errno.EROFS: "the store lies on a read-only file system: set SIGHTLINE_HOME to another folder",
-    }
-    return StoreFailed(
-        f"storing failed: {error.strerror or error}", hints.get(error.errno or 0, "`sightline doctor` tells more")
-    )
+def store_failed(error: Exception, root: str = "") -> StoreFailed:
+    """What a person reads when the disk, or the index, did not take something; `root` is the store's folder."""
+    what, hint = trouble_of(error, root)
+    return StoreFailed(f"storing failed: {what}", hint)

@@ -12,11 +12,12 @@ from sightline.store.audit import log
 from sightline.store.audit.verifying import last_known, verify_log
 from sightline.store.audit.views import list_views, rebuild_views
 from sightline.store.disk.layout import DERIVED, FOLDER_MODE, SEALED_MODE, open_private, remove_file, remove_folder
-from sightline.store.disk.live import writer_alive
+from sightline.store.disk.live import marker_names, writer_alive
 from sightline.store.disk.meta import is_buffer_name, read_meta, write_meta
 from sightline.store.disk.recording import new_buffer
 from sightline.store.disk.recovery import adopt_dead, close_interrupted, hash_file, rebuild_buffers, stream_files
-from sightline.store.errors import SightlineError, UnsafeStore
+from sightline.store.disk.trouble import trouble_of
+from sightline.store.errors import SightlineError, StoreFailed, UnsafeStore
 from sightline.store.query.sandbox import describe
 from sightline.store.records import Buffer
 from sightline.store.shape.summary import human_bytes
@@ -50,6 +51,7 @@ def examine(store: Store, *, rebuild: bool = False) -> Iterator[Finding]:
     """
     for check in (
         _root,
+        _writable,
         lambda s: _index(s, rebuild),
         _dead,
         _folders,
@@ -60,7 +62,23 @@ def examine(store: Store, *, rebuild: bool = False) -> Iterator[Finding]:
         _limits,
         _queries,
     ):
-        yield from check(store)
+        try:
+            yield from check(store)
+        except (OSError, sqlite3.Error, StoreFailed) as error:
+            yield Finding("problem", f"this check broke off where it was to mend something: {_told(store, error)}")
+
+
+def _told(store: Store, error: Exception) -> str:
+    told = (error.message, error.hint) if isinstance(error, SightlineError) else trouble_of(error, store.root)
+    return ": ".join(told)
+
+
+def _writable(store: Store) -> Iterator[Finding]:
+    if store.index.unwritable:
+        yield Finding("problem", f"nothing can be written to the store, and nothing mended: {store.index.unwritable}")
+        names = [name for name in marker_names(store.layout) if not writer_alive(store.layout, name)]
+        for name in names:
+            yield Finding("note", f"@{name}: its writer is dead; it is yet to be marked interrupted")
 
 
 def _root(store: Store) -> Iterator[Finding]:

@@ -210,7 +210,16 @@ def _ask_back(asking: Asking, request: Request, reason: str) -> Reply:
     token = f"@ack_{os.urandom(4).hex()}"
     now = time.time()
     kept = json.dumps(request._asdict())
-    asking.store.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
+    try:
+        asking.store.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
+    except Exception as error:  # by its class SQLite would have to be loaded
+        from sightline.store.disk.trouble import trouble_of
+
+        what, _ = trouble_of(error, asking.store.root)
+        raise UsageError(
+            f"not run, since {reason}; and no confirmation can be kept: {what}",
+            "to run it all the same: --acknowledge-risk, acknowledge_risk=true",
+        ) from error
     fields = in_order(
         {
             "pending_ack": token,

@@ -66,9 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _stdout_gone()
     except Exception as error:
-        if type(error).__module__ != "sqlite3":  # by name: most commands need not import it
+        if type(error).__module__ != "sqlite3" and not isinstance(error, OSError):  # by name: few need to import it
             raise
-        return _index_damaged(error)
+        return _store_failed(error)
     except KeyboardInterrupt:
         return 130
 
@@ -157,10 +157,14 @@ def _stdout_gone() -> int:
     return 0
 
 
-def _index_damaged(error: Exception) -> int:
+def _store_failed(error: Exception) -> int:
+    from sightline.store.config import default_root
+    from sightline.store.disk.trouble import is_known, trouble_of
     from sightline.store.doors.cli.output import tell_error
 
-    tell_error(SightlineError(f"the index cannot be read: {error}", "`sightline doctor` makes it anew"))
+    if isinstance(error, OSError) and not is_known(error):
+        raise error
+    tell_error(SightlineError(*trouble_of(error, default_root())))
     return 1
 
 

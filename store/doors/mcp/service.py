@@ -57,7 +57,10 @@ class Service:
             call.answer(_trouble(call, error.message, error.hint))
         except Exception as error:
             if type(error).__module__ == "sqlite3":  # by name: loading it is for those who need the store
-                call.answer(_trouble(call, f"the index cannot be used: {error}", "`sightline doctor` makes it anew"))
+                from sightline.store.config import default_root
+                from sightline.store.disk.trouble import trouble_of
+
+                call.answer(_trouble(call, *trouble_of(error, default_root())))
                 return
             import traceback
 

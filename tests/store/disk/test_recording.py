@@ -154,7 +154,7 @@ def test_bytes_that_were_not_taken_are_not_there(store: Store, monkeypatch: pyte
     with pytest.raises(StoreFailed, match="storing failed") as told:
         recording.append("out", b"not taken")
     monkeypatch.undo()
-    assert "disk is full" in told.value.hint
+    assert "disk is full" in told.value.message
     assert Path(store.layout.stream(recording.name, "out")).read_bytes() == b"taken"
     recording.discard()
 

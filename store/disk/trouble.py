@@ -1,0 +1,102 @@
+"""What is the matter where the disk or the index refuses, in a person's words, and what to do about it."""
+
+import errno
+import os
+import sqlite3
+from typing import NamedTuple
+
+_FULL_BYTES = 1 << 16  # SQLite needs about this much beside a file to read it
+_UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_BROKEN = ("malformed", "not a database", "no such table", "no such column")
+
+
+class Trouble(NamedTuple):
+    """What is the matter, and what to do."""
+
+    what: str
+    hint: str
+
+
+_NO_SPACE = "free space, or lower max_bytes and run `sightline gc`"
+_WRITING = {
+    errno.ENOSPC: Trouble("the disk is full", _NO_SPACE),
+    errno.EDQUOT: Trouble("the disk quota is used up", _NO_SPACE),
+    errno.EFBIG: Trouble("the file-size limit of this process is reached", "raise it: ulimit -f unlimited"),
+    errno.EROFS: Trouble("the file system is read-only", "to keep anything new, set SIGHTLINE_HOME to another folder"),
+    errno.EACCES: Trouble(
+        "the store's folder may not be written to", "make it yours and writable, or set SIGHTLINE_HOME to another one"
+    ),
+}
+_WRITING[errno.EPERM] = _WRITING[errno.EACCES]
+_ANY = _WRITING | {errno.EMFILE: Trouble("this process has too many files open", "raise the limit: ulimit -n 4096")}
+
+
+def trouble_of(error: Exception, root: str) -> Trouble:
+    """What is to be told of an error of the disk or of SQLite.
+
+    Args:
+        error: the error.
+        root: the store's folder.
+    """
+    if isinstance(error, sqlite3.Error):
+        return _of_index(error, root)
+    number = error.errno if isinstance(error, OSError) else None
+    what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return _ANY.get(number or 0, Trouble(what, "`sightline doctor` tells more"))
+
+
+def _of_index(error: sqlite3.Error, root: str) -> Trouble:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if isinstance(error, sqlite3.DatabaseError) and is_broken(error):
+        return Trouble(f"the index is damaged: {error}", "`sightline doctor` makes it anew; no output is lost")
+    if code in _BUSY:
+        return Trouble(
+            "another process holds the index locked",
+            f"try again; `fuser {os.path.join(root, 'index.sqlite')}` tells which one it is",
+        )
+    if reason := unwritable(error, root):
+        return reason
+    return Trouble(f"the index cannot be used: {error}", "`sightline doctor` tells more")
+
+
+def is_known(error: OSError) -> bool:
+    """Whether it is one that the disk or a limit is to blame for, and nobody's mistake."""
+    return error.errno in _ANY
+
+
+def is_full(error: Exception, root: str) -> bool:
+    """Whether there is no room left."""
+    return unwritable(error, root) in (_WRITING[errno.ENOSPC], _WRITING[errno.EDQUOT])
+
+
+def unwritable(error: Exception, root: str) -> Trouble | None:
+    """Why nothing can be written to the store, where an error comes of that; SQLite itself tells next to nothing."""
+    if isinstance(error, OSError):
+        return _WRITING.get(error.errno or 0)
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code not in (*_UNWRITABLE, sqlite3.SQLITE_CANTOPEN):
+        return None
+    if code == sqlite3.SQLITE_FULL:
+        return _WRITING[errno.ENOSPC]
+    try:
+        status = os.statvfs(root)
+    except OSError:
+        return None
+    if status.f_flag & os.ST_RDONLY:
+        return _WRITING[errno.EROFS]
+    free = status.f_bavail if os.geteuid() else status.f_bfree
+    if free * status.f_frsize < _FULL_BYTES:
+        return _WRITING[errno.ENOSPC]
+    if code == sqlite3.SQLITE_READONLY or not os.access(root, os.W_OK):
+        return _WRITING[errno.EACCES]
+    import resource  # only here
+
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        return _WRITING[errno.EFBIG]
+    return Trouble(f"the index cannot be written: {error}", "`sightline doctor` tells more")
+
+
+def is_broken(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file itself is damaged or not ours, so that only making it anew helps."""
+    return any(sign in str(error) for sign in _BROKEN)
