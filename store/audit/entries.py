@@ -21,9 +21,11 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
     header = {"kind": "session", "session": session._asdict()}
     try:
         place = log.append(store.layout.audit_file(session.name), header, entry, durable=store.settings.durable)
-        if place.number == 1:
-            store.index.put_session(session)
-        _index(store, Other(session.name, place.number, entry))
+        with store.index.transaction():
+            if place.number == 1:
+                store.index.put_session(session)
+            _index(store, Other(session.name, place.number, entry))
+            store.index.advance(session.name, *place)
     except Exception as error:  # disk full speaks through OSError and SQLite alike
         what, hint = trouble_of(error, store.root)
         raise StoreFailed(f"this could not be logged: {what}", hint) from error

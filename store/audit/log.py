@@ -273,6 +273,18 @@ def read_all(path: str) -> Iterator[tuple[Place, dict[str, Any]]]:
         yield place, entry
 
 
+def read_from(path: str, offset: int) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """As `read_all`, from where a line begins."""
+    with open(open_private(path, os.O_RDONLY), "rb") as file:
+        file.seek(offset)
+        for line in file:
+            if not line.endswith(b"\n"):
+                return  # torn: never sent
+            entry = _decode(line, path)
+            yield Place(int(entry.get("n", -1)), offset, len(line)), entry
+            offset += len(line)
+
+
 def _read_lines(path: str) -> Iterator[tuple[Place, dict[str, Any], bytes]]:
     offset = 0
     with open(open_private(path, os.O_RDONLY), "rb") as file:

@@ -21,6 +21,10 @@ LITERAL_BYTES = 4096
 """A run of lines up to this size is logged as text, a longer one as a range of its stream: it can be rendered again."""
 
 
+COMPARED_SECONDS = 2.0
+"""How often one process looks at the sizes of all audit files at most."""
+
+
 class UnknownView(SightlineError):
     """No view has this id."""
 
@@ -182,11 +186,18 @@ def record_shown(store: Store, view: View, traced: Traced) -> None:
     entry: dict[str, Any] = {"kind": "shown", "of": view.number, "shown": [list(one) for one in traced.shown]}
     if traced.asked:
         entry["asked"] = [list(one) for one in traced.asked]
-    log.append(store.layout.audit_file(view.session), {}, entry, durable=store.settings.durable)
-    store.index.amend_view(_with_shown(view, traced))
+    number, *where = log.append(store.layout.audit_file(view.session), {}, entry, durable=store.settings.durable)
+    with store.index.transaction():
+        store.index.amend_view(with_shown(view, traced))
+        store.index.advance(view.session, number, *where)
 
 
-def _with_shown(view: View, traced: Traced) -> View:
+def traced_of(entry: dict[str, Any]) -> Traced:
+    """What such an entry says."""
+    return Traced(*(tuple(Shown(*one) for one in entry.get(name, ())) for name in Traced._fields))
+
+
+def with_shown(view: View, traced: Traced) -> View:
     lines = sum(one.last - one.first + 1 for one in traced.shown)
     return view._replace(shown=traced.shown, asked=traced.asked, lines_shown=lines)
 
@@ -252,16 +263,41 @@ def list_views(
 ) -> list[IndexedView]:
     """Views, newest first: all, those of a buffer or a session, or those from a time on (seconds since the epoch).
 
-    An index made anew is filled first.
+    An index that lacks some is filled first.
     """
-    fill_index(store)
+    fill_index(store, session)
     return store.index.views(buffer=buffer, session=session, since=since, limit=limit)
 
 
-def fill_index(store: Store) -> None:
-    """See to it that an index made anew knows what the audit files hold."""
+def fill_index(store: Store, session: str | None = None) -> None:
+    """See to it that the index knows what the audit files hold: that of one session, or all.
+
+    An index made anew does not, nor one whose writer died after it had logged a view.
+    """
     if store.index.views_stale():
         rebuild_views(store)
+    elif not store.index.unwritable and (behind := _behind(store, session)):
+        from sightline.store.audit.indexing import catch_up  # few ever need it
+
+        catch_up(store, behind)
+
+
+def _behind(store: Store, session: str | None) -> list[str]:
+    """The sessions whose file has grown beyond what is indexed of it; all are not looked at too often."""
+    if session is not None:
+        try:
+            size = os.stat(store.layout.audit_file(session)).st_size
+        except FileNotFoundError:
+            return []
+        return [session] if size > store.index.indexed_bytes(session) else []
+    now = time.monotonic()
+    if now < store.index.compared + COMPARED_SECONDS:
+        return []
+    store.index.compared = now
+    known = store.index.logs()
+    with os.scandir(store.layout.audit) as files:
+        sizes = [(file.name.removesuffix(".jsonl"), file) for file in files if file.name.endswith(".jsonl")]
+        return [name for name, file in sizes if file.stat(follow_symlinks=False).st_size > known.get(name, 0)]
 
 
 def find_view(store: Store, view_id: str) -> IndexedView:
@@ -281,12 +317,14 @@ def rebuild_views(store: Store) -> int:
     """
     found: list[IndexedView] = []
     others: list[Other] = []
+    sizes: dict[str, int] = {}
     with store.index.transaction():
         for file in sorted(os.listdir(store.layout.audit)):
             session_name, dot, ending = file.rpartition(".")
             if ending == "jsonl" and dot:
                 store.index.forget_views(session_name)
                 store.index.forget_notes(session_name)
+                sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
                 found += _read_views(store, session_name, others)
         found.sort(key=lambda indexed: indexed.view.time)  # the list goes by the order in which they are put
         for indexed in found:
@@ -295,6 +333,8 @@ def rebuild_views(store: Store) -> int:
             from sightline.store.audit.entries import index_others  # few logs have any
 
             index_others(store, others)
+        for name, size in sizes.items():
+            store.index.set_log(name, size)
         if store.index.views_stale():
             used = {name: indexed.view.time for indexed in found for name in indexed.view.refs}
             for name, when in sorted(used.items(), key=lambda item: item[1]):
@@ -315,8 +355,7 @@ def _read_views(store: Store, session: str, others: list[Other]) -> list[Indexed
             elif entry.get("kind") == "view":
                 views[place.number] = indexed_view(session, place, entry)
             elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
-                traced = Traced(*(tuple(Shown(*one) for one in entry.get(name, ())) for name in Traced._fields))
-                views[found.view.number] = found._replace(view=_with_shown(found.view, traced))
+                views[found.view.number] = found._replace(view=with_shown(found.view, traced_of(entry)))
             else:
                 others.append(Other(session, place.number, entry))
     except (log.BrokenChain, KeyError, TypeError):

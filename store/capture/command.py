@@ -153,8 +153,11 @@ class CommandCapture:
         out, err = self._recording.progress("out"), self._recording.progress("err")
         return out[0] + err[0], out[1] + err[1]
 
-    def run(self) -> Captured:
+    def run(self, begun: Callable[[int], None] | None = None) -> Captured:
         """Run the command to its end.
+
+        Args:
+            begun: told the command's process once it runs; it leads a group where it has one of its own.
 
         Raises:
             CommandNotStarted: there is no such program; nothing is kept.
@@ -169,6 +172,8 @@ class CommandCapture:
             if self._recording:
                 self._recording.discard()
             raise
+        if begun:
+            begun(self._child.pid)
         for number in self._early:
             self._child.kill(number)
         if self._timeout is not None:

@@ -117,11 +117,6 @@ class Database:
         with self._lock:
             return self._connection.execute(statement, parameters).rowcount
 
-    def insert(self, statement: str, parameters: Any = ()) -> int:
-        """Run one INSERT; the new row's number."""
-        with self._lock:
-            return self._connection.execute(statement, parameters).lastrowid or 0
-
     def rows(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self._lock:

@@ -84,12 +84,14 @@ class Index(ViewIndex):
     Attributes:
         is_new: whether it was made just now, and knows nothing yet of what the folders hold.
         unwritable: why nothing can be written to it, empty where it can.
+        compared: when the audit files were last compared with it, by the monotonic clock.
     """
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.is_new = database.is_new
         self.unwritable = database.unwritable
+        self.compared = float("-inf")
 
     def transaction(self) -> contextlib.AbstractContextManager[None]:
         """Several changes as one; nests."""

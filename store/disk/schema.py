@@ -1,6 +1,6 @@
 """The index's tables, and the steps from each released version of them to the next."""
 
-VERSION = 2
+VERSION = 3
 
 CREATE = """
 CREATE TABLE buffers (
@@ -106,12 +106,17 @@ CREATE TABLE derived (
 ) WITHOUT ROWID;
 """
 
-CREATE += _AUDIT
+_LOGS = "CREATE TABLE logs (session TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;\n"
+"""Up to which byte each session's audit file has been indexed."""
+
+CREATE += _AUDIT + _LOGS
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN removed REAL NOT NULL DEFAULT 0;
 """
 
-MIGRATIONS = {1: _TITLES + _AUDIT}
+_KNOWN_LOGS = "INSERT INTO logs SELECT session, MAX(offset + length) FROM views GROUP BY session;\n"
+
+MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS}
 """From version N, the script that leads to N + 1."""

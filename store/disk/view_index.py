@@ -13,6 +13,12 @@ _VIEW_COLUMNS = "session, entry, record, offset, length"
 _VIEW = f"SELECT {_VIEW_COLUMNS} FROM views "  # noqa: S608
 
 
+_PUT_VIEW = (
+    "INSERT OR IGNORE INTO views (session, entry, time, verb, record, offset, length) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_ADVANCE = "INSERT INTO logs VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET bytes = ? WHERE bytes = ?"
+
+
 class IndexedView(NamedTuple):
     """A view's record, and where its line stands in its session's audit file (bytes)."""
 
@@ -81,24 +87,40 @@ class ViewIndex:
         return [(row[0], row[1], row[2]) for row in rows]
 
     def put_view(self, indexed: IndexedView) -> None:
-        """Insert a view's record."""
+        """Insert a view's record; one that is there already stays as it is."""
         view = indexed.view
         with self._db.writing():
-            number = self._db.insert(
-                "INSERT OR REPLACE INTO views (session, entry, time, verb, record, offset, length)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    view.session,
-                    view.number,
-                    view.time,
-                    view.verb,
-                    _record(view),
-                    indexed.offset,
-                    indexed.length,
-                ),
-            )
-            for name in dict.fromkeys(view.refs):
-                self._db.execute("INSERT OR IGNORE INTO views_of VALUES (?, ?)", (name, number))
+            self.advance(view.session, view.number, indexed.offset, indexed.length)
+            values = (view.session, view.number, view.time, view.verb, _record(view), indexed.offset, indexed.length)
+            if self._db.execute(_PUT_VIEW, values):
+                for name in dict.fromkeys(view.refs):
+                    self._db.execute("INSERT OR IGNORE INTO views_of VALUES (?, last_insert_rowid())", (name,))
+
+    # how far the audit files have been indexed
+
+    def advance(self, session: str, number: int, offset: int, length: int) -> None:
+        """Say that an entry of a session's file is indexed: it counts once all before it are, see `logs`.
+
+        Args:
+            session: whose file it is.
+            number: of the entry; the header, number 0, goes with the first.
+            offset: where its line begins, in bytes.
+            length: of its line, in bytes.
+        """
+        self._db.execute(_ADVANCE, (session, offset + length if number == 1 else 0, offset + length, offset))
+
+    def logs(self) -> dict[str, int]:
+        """By session, up to which byte its audit file has been indexed without a gap."""
+        return dict(self._db.rows("SELECT session, bytes FROM logs"))
+
+    def indexed_bytes(self, session: str) -> int:
+        """The same of one session, 0 where nothing is."""
+        row = self._db.row("SELECT bytes FROM logs WHERE session = ?", (session,))
+        return int(row[0]) if row else 0
+
+    def set_log(self, session: str, size: int) -> None:
+        """Say that a session's file has been indexed up to a byte."""
+        self._db.execute("INSERT OR REPLACE INTO logs VALUES (?, ?)", (session, size))
 
     def amend_view(self, view: View) -> None:
         """Replace a view's record."""
@@ -151,6 +173,7 @@ class ViewIndex:
                 "DELETE FROM views_of WHERE view IN (SELECT number FROM views WHERE session = ?)", (session,)
             )
             self._db.execute("DELETE FROM views WHERE session = ?", (session,))
+            self._db.execute("DELETE FROM logs WHERE session = ?", (session,))
 
     # notes, and what was found out about buffers
 

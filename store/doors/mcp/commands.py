@@ -3,13 +3,15 @@
 import signal
 import threading
 import time
+from collections.abc import Callable
 
 from sightline.store.capture.command import Captured, CommandCapture
 from sightline.store.doors.mcp.call import Call, Cancelled
+from sightline.store.doors.mcp.ward import Ward
 from sightline.store.shape.summary import human_bytes, human_seconds
 
 TERM_GRACE_SECONDS = 0.7
-"""What commands have to end at the server's end: clients kill a server after 2 s, and a killed one ends nothing."""
+"""What commands have to end at the server's end: clients kill a server after 2 s."""
 
 
 class _Command:
@@ -21,6 +23,14 @@ class _Command:
         self.woken = threading.Event()  # it has ended, or nobody waits for it any more
         self.captured: Captured | None = None
         self.failure: BaseException | None = None
+        self.group = 0  # its process group, once it runs
+
+    def begun(self, ward: Ward) -> Callable[[int], None]:
+        def has_begun(group: int) -> None:
+            self.group = group
+            ward.add(group)
+
+        return has_begun
 
     def telling(self) -> str:
         size, lines = self.capture.written
@@ -40,6 +50,7 @@ class Commands:
         self._lock = threading.Lock()
         self._running: set[_Command] = set()
         self._closed = False
+        self._ward = Ward()
 
     def run(self, capture: CommandCapture, call: Call) -> Captured | None:
         """Run a capture and wait for its end; None where it goes on after the patience is over.
@@ -70,9 +81,11 @@ class Commands:
 
     def _capture(self, command: _Command) -> None:
         try:
-            command.captured = command.capture.run()
+            command.captured = command.capture.run(command.begun(self._ward))
         except BaseException as error:
             command.failure = error
+        if command.group:
+            self._ward.remove(command.group)
         with self._lock:
             self._running.discard(command)
         command.woken.set()

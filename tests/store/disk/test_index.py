@@ -257,6 +257,7 @@ def test_an_index_of_before_there_were_notes_takes_them(tmp_path: Path) -> None:
     for statement in (
         "DROP TABLE notes",
         "DROP TABLE derived",
+        "DROP TABLE logs",
         "ALTER TABLE sessions DROP COLUMN title",
         "ALTER TABLE sessions DROP COLUMN removed",
         "PRAGMA user_version = 1",
