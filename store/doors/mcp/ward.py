@@ -14,7 +14,7 @@ while read -r what group; do
     esac
 done
 for group in $groups; do kill -s TERM -- "-$group"; done
-[ -z "$groups" ] || sleep 2
+[ -z "$groups" ] || sleep 1
 for group in $groups; do kill -s KILL -- "-$group"; done
 """
 """It reads which process groups begin and end; that nothing more can come tells that the server has gone."""
