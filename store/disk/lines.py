@@ -162,6 +162,10 @@ class StreamIndex:
         """The last point that lies below an offset."""
         return self._pair(self._checkpoints.last_before(lambda point: point[self._bytes], offset))
 
+    def close(self) -> None:
+        """Close the checkpoints' file."""
+        self._checkpoints.close()
+
     def _pair(self, point: Checkpoint) -> tuple[int, int]:
         return point[self._bytes], point[self._newlines]
 
@@ -180,6 +184,9 @@ class ScannedIndex:
     def before_byte(self, offset: int) -> tuple[int, int]:
         """The last point that lies below an offset."""
         return self._before(lambda point: point[0], offset)
+
+    def close(self) -> None:
+        """There is no file to close."""
 
     def _before(self, key: Callable[[tuple[int, int]], int], value: int) -> tuple[int, int]:
         if not self._points:

@@ -50,6 +50,7 @@ class MergedReader:
         """Close all files."""
         for reader in self._readers.values():
             reader.close()
+        self._checkpoints.close()
         if self._order_fd >= 0:
             os.close(self._order_fd)
             self._order_fd = -1

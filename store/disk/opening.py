@@ -1,5 +1,6 @@
 """Opening the streams of a buffer, and the files that they are."""
 
+import contextlib
 import errno
 import os
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,7 +63,11 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
         raise lost_stream(layout, buffer, stream)
     index = None
     if stream in STREAM_CODES and fd >= 0:
-        lines_fd = _open_file(layout, buffer.name, "lines")
+        try:
+            lines_fd = _open_file(layout, buffer.name, "lines")
+        except BaseException:
+            os.close(fd)
+            raise
         if lines_fd >= 0 or buffer.state == "running" or buffer.stream(stream).bytes < _SCAN_BYTES:
             index = StreamIndex(Checkpoints(lines_fd), stream)
     return StreamReader(fd, refs.format_ref(buffer.name, stream), index)
@@ -72,13 +77,13 @@ def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":
     """Both streams of a buffer in order of arrival. Raises as `open_stream`."""
     from sightline.store.disk.merged import MergedReader
 
-    return MergedReader(
-        refs.format_ref(buffer.name, "all"),
-        open_stream(layout, buffer, "out"),
-        open_stream(layout, buffer, "err"),
-        Checkpoints(_open_file(layout, buffer.name, "lines")),
-        _open_file(layout, buffer.name, "order"),
-    )
+    with contextlib.ExitStack() as opened:  # one that is gone meanwhile must not leave the others open
+        out = opened.enter_context(open_stream(layout, buffer, "out"))
+        err = opened.enter_context(open_stream(layout, buffer, "err"))
+        points = opened.enter_context(contextlib.closing(Checkpoints(_open_file(layout, buffer.name, "lines"))))
+        order_fd = _open_file(layout, buffer.name, "order")
+        opened.pop_all()
+    return MergedReader(refs.format_ref(buffer.name, "all"), out, err, points, order_fd)
 
 
 def _open_file(layout: Layout, name: str, file: str) -> int:

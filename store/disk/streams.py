@@ -20,7 +20,7 @@ class StreamReader:
     """
 
     def __init__(self, fd: int, ref: str, index: StreamIndex | None = None) -> None:
-        """Takes over the descriptor; -1 stands for an empty stream, which has no file."""
+        """Takes over descriptor and index; -1 stands for an empty stream, which has no file."""
         self._fd = fd
         self._ref = ref
         self._index = index or ScannedIndex(lambda offset, length: self.read(offset, length))
@@ -35,7 +35,8 @@ class StreamReader:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the files."""
+        self._index.close()
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

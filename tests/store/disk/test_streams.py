@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sightline.store.config import Settings
 from sightline.store.disk.lines import CHECKPOINT_BYTES
 from sightline.store.disk.streams import StreamReader
+from sightline.store.errors import StoreFailed, UnsafeStore
 from sightline.store.records import Buffer
 from sightline.store.shape.source import BLOCK_BYTES, Line
 from sightline.store.store import Store, Target
@@ -300,3 +301,30 @@ def test_a_file_cut_short_from_outside_ends_the_reading(store: Store) -> None:
         assert reader.offset_of_line(90_000) == reader.byte_count
         assert len(list(reader.lines(990, 1010))) <= 12
         assert list(reader.blocks(90_000)) == []
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"))
+
+
+def test_closing_closes_all_that_was_opened(store: Store, keep: Keep) -> None:
+    buffer = keep(b"out\n" * CHECKPOINT_BYTES, b"err\n" * CHECKPOINT_BYTES)
+    assert os.path.exists(store.layout.stream(buffer.name, "lines"))
+    before = open_files()
+    for stream in ("out", "err"):
+        store.open(Target(buffer, stream)).close()
+    store.open_merged(buffer).close()
+    assert open_files() == before
+
+
+def test_what_cannot_be_opened_leaves_nothing_open(store: Store, keep: Keep) -> None:
+    buffer = keep(b"out\n" * CHECKPOINT_BYTES, b"err\n")
+    before = open_files()
+    os.unlink(store.layout.stream(buffer.name, "err"))
+    with pytest.raises(StoreFailed):
+        store.open_merged(buffer)
+    os.unlink(store.layout.stream(buffer.name, "lines"))
+    os.symlink("out", store.layout.stream(buffer.name, "lines"))
+    with pytest.raises(UnsafeStore):
+        store.open(Target(buffer, "out"))
+    assert open_files() == before
