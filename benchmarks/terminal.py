@@ -1,5 +1,6 @@
 """A real terminal to drive programs in: a tmux server of its own, with keys in and the screen out as text."""
 
+import contextlib
 import os
 import shlex
 import signal
@@ -85,8 +86,9 @@ class Terminal:
 
     def stop(self) -> None:
         """End the program, whatever it does."""
-        if pid := self._pid():
-            os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            if pid := self.pid():
+                os.kill(pid, signal.SIGKILL)
 
     def keys(self, *keys: str) -> float:
         """Send keys, texts as they stand, others as tmux names them (``Enter``, ``NPage``); the time before that."""
@@ -124,11 +126,21 @@ class Terminal:
         """Until the screen is not what it was: seconds since a time. Raises NotShown."""
         return self.wait(lambda screen: screen != before, since, seconds)
 
+    def ended(self, seconds: float) -> bool:
+        """Wait for the program's end; whether it came."""
+        deadline = time.perf_counter() + seconds
+        while self._ask("display-message -p '#{pane_dead}'") != ["1"]:
+            if time.perf_counter() > deadline:
+                return False
+            time.sleep(POLL_SECONDS * 10)
+        return True
+
     def private_bytes(self) -> int:
         """Memory that the program and its children have for themselves; 0 where the system does not tell."""
-        return sum(map(_private_bytes, _tree(self._pid())))
+        return sum(map(private_bytes, tree(self.pid())))
 
-    def _pid(self) -> int:
+    def pid(self) -> int:
+        """The program's process; 0 where there is none."""
         return int(next(iter(self._ask("display-message -p '#{pane_pid}'")), "0") or 0)
 
 
@@ -136,18 +148,20 @@ _ASKED_FOR = " 1"  # tmux carries out commands of its own too, and ends the line
 _NAMED = {"Enter", "Escape", "Space", "NPage", "PPage", "Home", "End", "Tab", "Down", "Up", "BSpace"}
 
 
-def _tree(pid: int) -> list[int]:
+def tree(pid: int) -> list[int]:
+    """A process and all that descends from it."""
     found = [pid]
     for parent in found:
-        try:
-            text = Path(f"/proc/{parent}/task/{parent}/children").read_text()
-        except OSError:
-            continue
-        found += map(int, text.split())
+        for thread in Path(f"/proc/{parent}/task").glob("*/children"):  # each has those that it started
+            try:
+                found += map(int, thread.read_text().split())
+            except OSError:
+                continue
     return found
 
 
-def _private_bytes(pid: int) -> int:
+def private_bytes(pid: int) -> int:
+    """Memory that a process has for itself; 0 where the system does not tell."""
     try:
         with open(f"/proc/{pid}/status") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
