@@ -77,5 +77,14 @@ class CommandNotStarted(SightlineError):
         self.exit_code = exit_code
 
 
+class OutOfProcesses(SightlineError):
+    """The system starts no more processes or threads for this user."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no more processes or threads can be started", "end some that run (`ps`), or raise the limit (`ulimit -u`)"
+        )
+
+
 class QueryRefused(UsageError):
     """The query is not a read-only pipeline over refs."""

@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from sightline.store.capture.command import CommandCapture
+from sightline.store.capture.spawn import not_started
 from sightline.store.config import Settings
 from sightline.store.errors import CommandNotStarted, StoreFailed
 from sightline.store.store import Store
@@ -53,13 +54,17 @@ def start_in_background(
         "label": label,
         "timeout": timeout,
     }
-    worker = subprocess.Popen(
-        [sys.executable, "-P", "-m", "sightline.store.capture.background"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    words = [sys.executable, "-P", "-m", "sightline.store.capture.background"]
+    try:
+        worker = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise not_started(words[0], None, error) from error
     assert worker.stdin and worker.stdout
     with worker.stdin as stdin, worker.stdout as stdout:
         stdin.write(json.dumps(request).encode())

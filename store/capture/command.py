@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sightline.store.capture.pump import Pump
 from sightline.store.capture.spawn import Child, start
 from sightline.store.disk.recording import Recording
-from sightline.store.errors import StoreFailed
+from sightline.store.errors import OutOfProcesses, StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.store import Store, Target
@@ -169,8 +169,7 @@ class CommandCapture:
         except BaseException:
             if self._tap:
                 self._tap.finish()
-            if self._recording:
-                self._recording.discard()
+            self.discard()
             raise
         if begun:
             begun(self._child.pid)
@@ -215,11 +214,11 @@ class CommandCapture:
             return self._argv
         from sightline.store.capture.tap import Tap, can_tap
 
-        if not can_tap(self._argv, self._split):
-            return self._argv
         try:
+            if not can_tap(self._argv, self._split):
+                return self._argv
             self._tap = Tap(self._store, self._recording.buffer, self._split)
-        except OSError:
+        except (OSError, OutOfProcesses):
             return self._argv
         return self._tap.redirected(self._argv)
 
@@ -243,6 +242,11 @@ class CommandCapture:
             self._tap.abandon()
         if self._recording is not None:
             self._recording.abandon()
+
+    def discard(self) -> None:
+        """It will not be run: nothing of it is wanted."""
+        if self._recording is not None:
+            self._recording.discard()
 
     def stop(self, number: int = signal.SIGTERM, *, insist: bool = True) -> None:
         """Pass a signal on to the command's group; where it insists, one that has not ended soon is killed."""

@@ -17,9 +17,10 @@ from sightline.store.capture.filters import Split
 from sightline.store.disk.layout import remove_file
 from sightline.store.disk.lines import newlines_in
 from sightline.store.disk.recording import Recording
-from sightline.store.errors import StoreFailed
+from sightline.store.errors import OutOfProcesses, StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.store import Store
+from sightline.store.threads import start_thread
 
 CUT = "cut by filter"
 
@@ -76,6 +77,7 @@ class Tap:
 
         Raises:
             OSError: the pipes cannot be made.
+            OutOfProcesses: nor can a thread be started that looks after them.
         """
         self._store = store
         self._main = main
@@ -88,7 +90,14 @@ class Tap:
         self._recording: Recording | None = None
         self._failure: StoreFailed | None = None
         self._buffer = memoryview(bytearray(_HALF_BYTES))
+        self._may_begin = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sightline-tap", daemon=True)
+        try:
+            start_thread(self._thread)  # now: once the command runs, there is no way back
+        except OutOfProcesses:
+            for fd in (*self._fifos, self._stop):
+                os.close(fd)
+            raise
 
     def redirected(self, argv: list[str]) -> list[str]:
         """How the shell is to be started, so that the left side and the first filter find the pipes."""
@@ -97,7 +106,7 @@ class Tap:
 
     def start(self) -> None:
         """Begin to pass on what comes. Until then both sides wait."""
-        self._thread.start()
+        self._may_begin.set()
 
     def plain(self, message: memoryview) -> memoryview:
         """What a shell says of a pipeline that has crashed, without the redirections that are ours."""
@@ -114,8 +123,8 @@ class Tap:
         if not self._passing:  # one of the sides never came: the thread waits for it no longer
             ends = [os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC) for path in self._paths]
         os.eventfd_write(self._stop, 1)
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._may_begin.set()
+        self._thread.join()
         for fd in (*ends, *self._fifos, self._stop):
             os.close(fd)
 
@@ -164,6 +173,7 @@ class Tap:
 
     def _work(self) -> None:
         """Wait until the left side and the filter have opened their ends, then pass on."""
+        self._may_begin.wait()
         left = _open(self._paths[0], os.O_RDONLY)
         into = _open(self._paths[1], os.O_WRONLY)
         self._passing = True

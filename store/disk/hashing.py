@@ -10,6 +10,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sightline.store.errors import OutOfProcesses
+from sightline.store.threads import start_thread
+
 if TYPE_CHECKING:
     import hashlib
 
@@ -49,6 +52,7 @@ class Hasher:
         self._sha256: hashlib._Hash | None = None
         self._seen = 0
         self._worker: _Worker | None = None
+        self._alone = False  # no thread can be started
 
     def update(self, data: bytes | memoryview) -> None:
         """Take the next bytes, which are in the file already."""
@@ -57,10 +61,19 @@ class Hasher:
             self._worker.advance(self._seen)
         elif self._seen <= SMALL_BYTES:
             self._small += data
-        elif self._seen <= INLINE_BYTES:
+        elif self._seen <= INLINE_BYTES or self._alone:
             self._started().update(data)
         else:
+            self._hand_over(data, before)
+
+    def _hand_over(self, data: bytes | memoryview, before: int) -> None:
+        """From here on a thread hashes, or this one where the system starts no more."""
+        try:
             self._worker = _Worker(self._fd, self._started(), before)
+        except OutOfProcesses:
+            self._alone = True
+            self._started().update(data)
+        else:
             self._worker.advance(self._seen)
 
     def _started(self) -> "hashlib._Hash":
@@ -103,7 +116,7 @@ class _Worker:
         self._error: OSError | None = None
         self._moved = threading.Condition()
         self._thread = threading.Thread(target=self._work, name="sightline-sha256", daemon=True)
-        self._thread.start()
+        start_thread(self._thread)
 
     def advance(self, size: int) -> None:
         if size - self._target >= STEP_BYTES:

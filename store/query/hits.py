@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import NamedTuple
 
+from sightline.store.errors import OutOfProcesses
 from sightline.store.query.errors import Cancelled, SearchFailed
 from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
 from sightline.store.query.sandbox import NO_BACKING
 from sightline.store.query.search import ENGINES, Wanted, check_pattern, command_of, engine_of, mappable_bytes, open_at
+from sightline.store.threads import start_thread
 
 SCAN_SECONDS = 600.0  # a person waits, sees the count grow and may cancel
 KEPT_HITS = 1 << 17
@@ -170,7 +172,12 @@ def _fed(data: bytes) -> Iterator[int]:
             pass  # whoever reads has seen enough
 
     feeder = threading.Thread(target=feed, daemon=True)
-    feeder.start()
+    try:
+        start_thread(feeder)
+    except OutOfProcesses:
+        os.close(write)
+        os.close(read)
+        raise
     try:
         yield read
     finally:

@@ -167,7 +167,10 @@ class Group:
     def _start_watcher(self) -> None:
         read, _ = self._pipe()
         null = self._keep(os.open(os.devnull, os.O_RDWR))
-        self._watcher = _spawn(Executable(_SHELL, ("sh", "-c", _WATCHER)), 0, (read, null, null))
+        try:
+            self._watcher = _spawn(Executable(_SHELL, ("sh", "-c", _WATCHER)), 0, (read, null, null))
+        except OSError as error:
+            raise ProgramMissing(f"{_SHELL} could not be started: {error.strerror}") from error
         self._close(read, null)
 
     def _start(self, programs: Sequence[Executable], stdin: int, feeds: Sequence[Executable]) -> None:

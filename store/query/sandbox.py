@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from sightline.store.query.errors import SandboxFailed
+from sightline.store.threads import start_thread
 
 T = TypeVar("T")
 
@@ -61,6 +62,7 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
         backing: what to use of the kernel's; with NO_BACKING the action is simply done.
 
     Raises:
+        OutOfProcesses: there is no thread for it.
         SandboxFailed: the kernel has what the backing says and did not grant it; the action was not begun.
     """
     if not backing.landlock and not backing.seccomp:
@@ -84,7 +86,7 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
             failed.append(error)
 
     thread = threading.Thread(target=work, name="sightline-query", daemon=True)
-    thread.start()
+    start_thread(thread)
     thread.join()
     if failed:
         raise failed[0]

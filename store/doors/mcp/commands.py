@@ -8,7 +8,9 @@ from collections.abc import Callable
 from sightline.store.capture.command import Captured, CommandCapture
 from sightline.store.doors.mcp.call import Call, Cancelled
 from sightline.store.doors.mcp.ward import Ward
+from sightline.store.errors import OutOfProcesses
 from sightline.store.shape.summary import human_bytes, human_seconds
+from sightline.store.threads import start_thread
 
 TERM_GRACE_SECONDS = 0.7
 """What commands have to end at the server's end: clients kill a server after 2 s."""
@@ -59,14 +61,19 @@ class Commands:
 
         Raises:
             Cancelled: the call was withdrawn, or the server ends; a command that runs is captured on.
-            CommandNotStarted: as `CommandCapture.run`.
+            CommandNotStarted: as `CommandCapture.run`; OutOfProcesses: there is no thread for it.
         """
         command = _Command(capture)
         with self._lock:
             if self._closed:
                 raise Cancelled
             self._running.add(command)
-        threading.Thread(target=self._capture, args=(command,), name="sightline-command", daemon=True).start()
+        try:
+            start_thread(threading.Thread(target=self._capture, args=(command,), name="sightline-command", daemon=True))
+        except OutOfProcesses:
+            self._over(command)
+            capture.discard()
+            raise
         call.telling = command.telling
         call.at_cancel(command.woken.set)
         command.woken.wait(self._patience_secs)
@@ -86,6 +93,9 @@ class Commands:
             command.failure = error
         if command.group:
             self._ward.remove(command.group)
+        self._over(command)
+
+    def _over(self, command: _Command) -> None:
         with self._lock:
             self._running.discard(command)
         command.woken.set()

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.store.doors.mcp.call import Call
+from sightline.store.errors import OutOfProcesses
+from sightline.store.threads import start_thread
 
 EVERY_SECONDS = 1.0
 
@@ -34,7 +36,12 @@ class Progress:
             if self._running:
                 return
             self._running = True
-        threading.Thread(target=self._run, name="sightline-progress", daemon=True).start()
+        try:
+            start_thread(threading.Thread(target=self._run, name="sightline-progress", daemon=True))
+        except OutOfProcesses:  # the call goes on without a word meanwhile
+            with self._lock:
+                self._calls.clear()
+                self._running = False
 
     def _run(self) -> None:
         while True:

@@ -29,8 +29,9 @@ from sightline.store.doors.mcp.proxy_spans import (
 )
 from sightline.store.doors.mcp.proxy_tools import ADDED, Names, next_call
 from sightline.store.doors.mcp.service import Service
-from sightline.store.doors.mcp.wire import Id, LineWriter, encode, error_of, result_of
-from sightline.store.errors import SightlineError
+from sightline.store.doors.mcp.wire import INTERNAL_ERROR, Id, LineWriter, encode, error_of, result_of
+from sightline.store.errors import OutOfProcesses, SightlineError
+from sightline.store.threads import start_thread
 
 if TYPE_CHECKING:  # loaded while the server starts
     from sightline.store.doors.mcp.proxy_keep import ResultKeeper
@@ -158,7 +159,11 @@ class Proxy:
 
         thread = threading.Thread(target=run, name="sightline-answer", daemon=True)
         self._ours[number] = call, thread
-        thread.start()
+        try:
+            start_thread(thread)
+        except OutOfProcesses as error:
+            del self._ours[number]
+            call.answer(Rejected(INTERNAL_ERROR, f"{error.message}: {error.hint}"))
 
     def prepare(self) -> None:
         """Load and open what the first result needs, while the server starts."""

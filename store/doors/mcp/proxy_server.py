@@ -9,6 +9,8 @@ import signal
 import threading
 
 from sightline.store.capture.spawn import PIPE_BYTES, RESTORED_SIGNALS, not_started
+from sightline.store.errors import OutOfProcesses
+from sightline.store.threads import start_thread
 
 
 class Server:
@@ -63,7 +65,10 @@ class Server:
                     return
                 self.signal(number)
 
-        threading.Thread(target=insist, daemon=True).start()
+        try:
+            start_thread(threading.Thread(target=insist, daemon=True))
+        except OutOfProcesses:  # nobody can wait: it is told the last thing at once
+            self.signal(signals[-1])
 
     def end(self) -> None:
         """End it at once: nobody will talk to it."""

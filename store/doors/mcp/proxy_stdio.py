@@ -10,6 +10,8 @@ from sightline.store.doors.mcp.proxy import Proxy
 from sightline.store.doors.mcp.proxy_lines import PassingLines
 from sightline.store.doors.mcp.proxy_server import Server
 from sightline.store.doors.mcp.wire import LineWriter
+from sightline.store.errors import OutOfProcesses
+from sightline.store.threads import start_thread
 
 CLIENT_GONE_SECONDS = 2.0
 """How long a server may go on after its client has gone, before it is asked to end; and then, before it is ended."""
@@ -31,14 +33,21 @@ def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
         server: the server, running.
         proxy: what becomes of each line; None to pass them on as they come.
         client: standard output; the client's lines come from standard input.
+
+    Raises:
+        OutOfProcesses: there are no threads for it; the server has been ended.
     """
     for fd in (0, 1):
         os.set_blocking(fd, True)  # whoever had them before may have left them otherwise
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: _pass_on(server, received))
     copying = _FromServer(server, proxy, client)
-    threading.Thread(target=_from_client, args=(server, proxy), daemon=True).start()
-    copying.start()
+    try:
+        start_thread(threading.Thread(target=_from_client, args=(server, proxy), daemon=True))
+        start_thread(copying)
+    except OutOfProcesses:
+        server.end()
+        raise
     if proxy:
         proxy.prepare()
     code = server.wait()

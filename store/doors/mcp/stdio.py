@@ -1,5 +1,6 @@
 """The MCP server on standard input and output: reads lines, hands calls to threads, writes answers as they come."""
 
+import contextlib
 import select
 import threading
 import time
@@ -41,6 +42,8 @@ from sightline.store.doors.mcp.wire import (
     notification_of,
     result_of,
 )
+from sightline.store.errors import OutOfProcesses
+from sightline.store.threads import start_thread
 
 LINE_LIMIT_BYTES = 16 << 20
 """A longer request is refused unread: a command or a query has no use for it."""
@@ -115,7 +118,8 @@ class StdioServer:
         # so it is not this thread that does it.
         self._service.close()
         ending = threading.Thread(target=self._end_subscriptions, daemon=True)
-        ending.start()
+        with contextlib.suppress(OutOfProcesses):
+            start_thread(ending)
         deadline = time.monotonic() + LAST_WORDS_SECONDS
         while (self._working or ending.is_alive()) and time.monotonic() < deadline and not self._gone:
             time.sleep(0.005)
@@ -204,7 +208,12 @@ class StdioServer:
             call.answer(Rejected(INTERNAL_ERROR, f"{CALLS_AT_ONCE} calls are being answered; wait for one to end"))
             return
         self._progress.follow(call)
-        threading.Thread(target=self._work, args=(number, call), name="sightline-call", daemon=True).start()
+        try:
+            start_thread(threading.Thread(target=self._work, args=(number, call), name="sightline-call", daemon=True))
+        except OutOfProcesses as error:
+            with self._lock:
+                self._working -= 1
+            call.answer(Rejected(INTERNAL_ERROR, f"{error.message}: {error.hint}"))
 
     def _work(self, number: Id, call: Call) -> None:
         try:

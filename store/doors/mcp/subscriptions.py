@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.errors import SightlineError
 from sightline.store.store import Store
+from sightline.store.threads import start_thread
 
 LOOK_SECONDS = 0.25  # how often those that run are looked at; a client reads again after each notification
 
@@ -53,8 +54,9 @@ class Watch:
             self._watched[key] = _Watched(ref, uri, notify)
             self._seen.setdefault(ref, state)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="sightline-watch", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="sightline-watch", daemon=True)
+                start_thread(thread)
+                self._thread = thread
 
     def remove(self, key: Hashable) -> None:
         """Watch it no more; a key that is not there is fine."""
