@@ -86,11 +86,12 @@ class Soak:
         for thread in threads:
             thread.start()
             time.sleep(0.05)  # they would all start in the same moment, which is not what is measured
-        passed = self._watch(seconds)
-        self._ending.set()
-        for thread in threads:
-            thread.join()
-        return passed
+        try:
+            return self._watch(seconds)
+        finally:
+            self._ending.set()
+            for thread in threads:
+                thread.join()
 
     def _use(self, slot: Slot, seconds: float) -> None:
         try:

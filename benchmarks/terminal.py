@@ -152,11 +152,9 @@ def tree(pid: int) -> list[int]:
     """A process and all that descends from it."""
     found = [pid]
     for parent in found:
-        for thread in Path(f"/proc/{parent}/task").glob("*/children"):  # each has those that it started
-            try:
-                found += map(int, thread.read_text().split())
-            except OSError:
-                continue
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            for thread in os.listdir(f"/proc/{parent}/task"):  # each has those that it started
+                found += map(int, Path(f"/proc/{parent}/task/{thread}/children").read_text().split())
     return found
 
 

@@ -95,8 +95,8 @@ class Slot(ABC):
         told = subprocess.run(
             [*SIGHTLINE, *words], env=self.environment, text=True, stdin=subprocess.DEVNULL, capture_output=True
         )
-        if told.returncode and not any(word in told.stderr for word in _GONE):
-            self.ledger.fault("a command failed", f"{words} {told.returncode} {told.stderr}")
+        if told.returncode and not any(word in told.stdout + told.stderr for word in _GONE):
+            self.ledger.fault("a command failed", f"{words} {told.returncode} {told.stdout} {told.stderr}")
         self.ledger.count(words[0])
         return "" if told.returncode else told.stdout
 
@@ -214,11 +214,10 @@ class Server(Protocol):
     def _background(self, _: object) -> None:
         made = self.ledger.new()
         fields, _ = self.call("run_command", command=made.command(2, 0.3), background=True)
-        ref = str(fields["output_id"])
+        ref = str(fields.get("output_id", ""))
         while "running" in str(fields.get("status", "")):
             fields, _ = self.call("read_output", ref=ref, wait=20)
-        if "error" not in fields:
-            self.ledger.keep(made, ref)
+        self.ledger.keep(made, ref)
         self.ledger.count("run_command in the background")
 
     def _query(self, made: Made) -> None:
