@@ -293,3 +293,31 @@ def test_search_looks_through_the_stream_that_is_shown(store: Store) -> None:
             assert "/hit 2" in place(pilot)
 
     run(body)
+
+
+def test_hits_within_a_line_that_is_too_long_to_be_read_whole_are_shown_one_by_one(store: Store) -> None:
+    filling = b"x" * 40_000
+    add(
+        store,
+        "cmd_00000a",
+        "cat min.js",
+        b"short\n" + filling + b"needle 1" + filling + b"needle 2" + filling + b"\nend\n",
+    )
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "enter", *"/needle", "enter")
+            assert "needle 1" in shown_of(pilot)
+            await press(pilot, "n")
+            assert "needle 2" in shown_of(pilot)
+            assert "needle 1" not in shown_of(pilot)
+            await press(pilot, "N")
+            assert "needle 1" in shown_of(pilot)
+            await press(pilot, "N")
+            assert "needle 2" in shown_of(pilot)
+            assert "wrapped" in place(pilot)
+            await press(pilot, "w", *"/ne[e]dle 1", "enter")
+            assert "needle 1" in shown_of(pilot)
+            assert marked(pilot, "here") == ["needle 1"]
+
+    run(body)

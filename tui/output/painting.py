@@ -10,6 +10,7 @@ from rich.terminal_theme import TerminalTheme
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.source import Line
 from sightline.store.shape.summary import human_bytes
+from sightline.tui.output.middle import Middle, pieces_of
 from sightline.tui.output.pens import PLAIN, Pen, coloured, style_of
 from sightline.tui.safe import TAB_STOP, lone_controls_shown, pieces
 from textual.strip import Strip
@@ -42,7 +43,9 @@ def plain_text(line: Line) -> str:
     return clean_line(lone_controls_shown(line.data))
 
 
-def draw(line: Line, look: str, paint: Paint, pen: Pen = PLAIN, spans: Spans = ()) -> Strip:
+def draw(
+    line: Line, look: str, paint: Paint, pen: Pen = PLAIN, spans: Spans = (), middle: Middle | None = None
+) -> Strip:
     """The text of a raw line.
 
     Args:
@@ -51,14 +54,38 @@ def draw(line: Line, look: str, paint: Paint, pen: Pen = PLAIN, spans: Spans = (
         paint: what it is drawn in.
         pen: what the line begins with.
         spans: of its cleaned text; a line with colours of its own keeps those.
+        middle: what else is there of a very long one.
     """
     if line.whole:
         return Strip(_segments(line.data, look, paint, pen, spans))
-    half = len(line.data) // 2
-    gap = f" ⋯ {human_bytes(line.length - len(line.data))} not read ⋯ "
-    head = _segments(line.data[:half], look, paint, pen, ())
-    tail = _segments(line.data[half:], look, paint, pen, ())
-    return Strip([*head, Segment(gap, paint.base + paint.parts["dim"]), *tail])
+    segments, at = list[Segment](), 0
+    for begin, data in pieces_of(line, middle):
+        if begin > at:
+            segments.append(Segment(_gap(begin - at), paint.base + paint.parts["dim"]))
+        segments += _segments(data, look, paint, pen, ())
+        at = begin + len(data)
+    return Strip(segments)
+
+
+def _gap(count: int) -> str:
+    return f" ⋯ {human_bytes(count)} not read ⋯ "
+
+
+def character_at(line: Line, look: str, paint: Paint, middle: Middle | None, offset: int) -> int:
+    """Which character of the drawn line stands for a byte of it; for one that is not shown, the next that is."""
+    characters, at = 0, 0
+    for begin, data in pieces_of(line, middle):
+        if begin > at:
+            characters += len(_gap(begin - at))
+        if offset < begin + len(data):
+            return characters + _characters(data[: max(offset - begin, 0)], look, paint)
+        characters += _characters(data, look, paint)
+        at = begin + len(data)
+    return characters
+
+
+def _characters(data: bytes, look: str, paint: Paint) -> int:
+    return sum(len(segment.text) for segment in _segments(data, look, paint, PLAIN, ()))
 
 
 def _segments(data: bytes, look: str, paint: Paint, pen: Pen, spans: Spans) -> Iterable[Segment]:

@@ -340,6 +340,41 @@ class Search:
                 numbers.append(reading.number_at(name, hit))
         return self._ranked(reading, max(numbers, default=0))
 
+    def within(self, stream: str, line: int, length: int, offset: int, *, back: bool = False) -> int:
+        """Where in one line the next match stands, in bytes from its start; NONE where there is none.
+
+        Args:
+            stream: of the line.
+            line: its number in the stream.
+            length: of the line, bytes.
+            offset: from which on matches count, in bytes from the line's start; upwards, below which.
+            back: whether upwards.
+
+        Raises:
+            Cancelled, SearchFailed, StoreFailed, OSError.
+        """
+        reading = self._open_it()
+        try:
+            begin = reading.source(stream).offset_of_line(line)
+        finally:
+            reading.close()
+        found = NONE
+
+        def take(heads: list[bytes]) -> bool:
+            nonlocal found
+            for head in heads:
+                at = offset_in(head)
+                if at >= (offset if back else length):
+                    return False
+                if back or at >= offset:
+                    found = at
+                if not back and found != NONE:
+                    return False
+            return True
+
+        scan(self._path_of(stream), self._scanned, take, offset=begin, matches=True, cancel=self._cancel)
+        return found
+
     def _ranked(self, reading: Reading, number: int) -> Step:
         if not number or not self.complete:
             return Step(number)

@@ -9,7 +9,8 @@ from typing import NamedTuple, Protocol
 
 from sightline.store.shape.source import Line
 from sightline.tui.output.hexdump import draw_row
-from sightline.tui.output.painting import LOOKS, Paint, Spans, draw, plain_text
+from sightline.tui.output.middle import Middle, middle_of
+from sightline.tui.output.painting import LOOKS, Paint, Spans, character_at, draw, plain_text
 from sightline.tui.output.pens import PLAIN, Pen, pen_after
 from sightline.tui.output.reading import Reading
 from textual.cache import LRUCache
@@ -112,6 +113,7 @@ class LineStrips:
         self._highlighter = highlighter
         self._chunks: LRUCache[int, _Chunk] = LRUCache(_KEPT_CHUNKS)
         self._strips: LRUCache[int, Drawn] = LRUCache(_KEPT_STRIPS)
+        self._inside = 0, 0  # a line that is too long to be read whole, and a place in it that is read too
 
     def forget(self, reading: Reading | None = None) -> None:
         """Draw all anew; after it has grown or the theme has changed, and from the output opened anew where given."""
@@ -146,7 +148,26 @@ class LineStrips:
         if self.look == "hex":
             return Drawn(stream, line.number, draw_row(line, self._paint()))
         spans = chunk.spans_of(at, self._highlighter) if self._highlighter and self.look == LOOKS[0] else ()
-        return Drawn(stream, line.number, draw(line, self.look, self._paint(), chunk.pens[at], spans))
+        middle = self._middle(number, stream, line)
+        return Drawn(stream, line.number, draw(line, self.look, self._paint(), chunk.pens[at], spans, middle))
+
+    def look_inside(self, number: int, offset: int) -> int:
+        """Have a line that is too long to be read whole shown around a byte, too; which character that is, from 0."""
+        self._inside = number, offset
+        self._strips.discard(number)
+        raw = self.raw(number)
+        if raw is None:
+            return 0
+        stream, line = raw
+        return character_at(line, self.look, self._paint(), self._middle(number, stream, line), offset)
+
+    def _middle(self, number: int, stream: str, line: Line) -> Middle | None:
+        inside, offset = self._inside
+        if line.whole or number != inside:
+            return None
+        source = self._reading.source(stream)
+        begin = source.offset_of_line(line.number)
+        return middle_of(line, offset, lambda at, count: source.read(begin + at, count))
 
     def _chunk(self, place: int) -> _Chunk:
         chunk = self._chunks.get(place)

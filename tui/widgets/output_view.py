@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
 _COLUMN_STEP = 8
-_MAX_COUNT_DIGITS = 15
 _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
-_SINGLE = {"out": "standard output", "err": "standard error"}
 
 
 class OutputView(Styled, Audited, can_focus=True):

@@ -1,15 +1,19 @@
 """Searching in the viewer: its numbers are those of its lines."""
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rich.style import Style
+from sightline.store.query.errors import Cancelled
 from sightline.store.query.hits import Pattern
+from sightline.store.shape.source import Line
 from sightline.store.store import Target
+from sightline.tui.errand import Errand
+from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.output.folding import Place
 from sightline.tui.output.hexdump import open_dump
 from sightline.tui.output.reading import Reading, open_reading
-from sightline.tui.output.searching import Search
+from sightline.tui.output.searching import NONE, Search
 from sightline.tui.widgets.searching import Marks, Searching
 from textual.strip import Strip
 
@@ -18,12 +22,43 @@ if TYPE_CHECKING:
     from sightline.tui.widgets.viewer_opening import Opened
 
 
+class Inside(NamedTuple):
+    """A place in a line that is too long to be shown whole.
+
+    Attributes:
+        number: of the line.
+        offset: of the place, in bytes from the line's start.
+        character: that stands for it in what is shown of the line.
+    """
+
+    number: int
+    offset: int
+    character: int = 0
+
+
 class ViewerSearch(Searching[Search]):
-    """The search of a viewer."""
+    """The search of a viewer. In a line that is too long to be shown whole one goes from match to match."""
 
     def __init__(self, viewer: "OutputView") -> None:
         super().__init__(viewer)
         self._viewer = viewer
+        self._back = False
+        self._inside: Inside | None = None  # where one is in a long line
+        self._sought: Inside | None = None  # from where on the next match in it is looked for
+        self._insides: Errand[tuple[Search, Inside]] = Errand(viewer, self._plan_inside, self._take_inside)
+
+    def step(self, *, back: bool) -> None:
+        """Go to the next hit, or to the one before; in a long line from match to match."""
+        at, self._back = self._inside, back
+        if self._search is not None and at is not None and at.number == self._here()[0]:
+            self._seek(Inside(at.number, at.offset + (not back)))
+        else:
+            super().step(back=back)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._inside = self._sought = None
+        self._back = False
 
     def draw(self, number: int, strip: Strip) -> Strip:
         """A line with its hits marked."""
@@ -65,14 +100,73 @@ class ViewerSearch(Searching[Search]):
         return store.path(target) if opened.hex else store.text_path(target)
 
     def _go_to(self, number: int) -> None:
+        self._inside = self._sought = None
         self._viewer.go_near(number)
-        self._bring_into_view(number)
+        raw = self._raw(number)
+        if raw is None or raw[1].whole:
+            self._bring_into_view(number)
+        else:
+            self._seek(Inside(number, raw[1].length if self._back else 0))
 
     def _bring_into_view(self, number: int) -> None:
-        """Show the first match of a line, where it lies beyond an edge."""
-        strip = self._viewer.drawn(number).strip
+        """Show the first match of a line, in a long one that at which one is, where it lies beyond an edge."""
+        strip, at = self._viewer.drawn(number).strip, self._inside
         if spans := self.marks(number, strip):
-            self._viewer.show_match(number, *spans[0])
+            near = at.character if at is not None and at.number == number else 0
+            self._viewer.show_match(number, *min(spans, key=lambda span: abs(span[0] - near)))
+
+    # within a line that is too long to be read whole
+
+    def _raw(self, number: int) -> tuple[str, Line] | None:
+        strips = self._viewer.strips
+        try:
+            return strips.raw(number) if strips is not None else None
+        except STORE_ERRORS as error:
+            tell(self._viewer.app, error)
+            return None
+
+    def _look_at(self, inside: Inside) -> int:
+        """Have the line shown around a place; which character stands for it."""
+        strips = self._viewer.strips
+        try:
+            return strips.look_inside(inside.number, inside.offset) if strips is not None else 0
+        except STORE_ERRORS as error:
+            tell(self._viewer.app, error)
+            return 0
+
+    def _seek(self, sought: Inside) -> None:
+        self._sought = sought
+        self._insides.ask()
+
+    def _plan_inside(self) -> Callable[[], tuple[Search, Inside]] | None:
+        search, sought, back = self._search, self._sought, self._back
+        raw = self._raw(sought.number) if sought is not None else None
+        if search is None or sought is None or raw is None:
+            return None
+        stream, line = raw
+
+        def look() -> tuple[Search, Inside]:
+            try:
+                found = search.within(stream, line.number, line.length, sought.offset, back=back)
+            except Cancelled:
+                found = NONE
+            return search, sought._replace(offset=found)
+
+        return look
+
+    def _take_inside(self, found: tuple[Search, Inside]) -> None:
+        search, inside = found
+        if search is not self._search or self._sought is None or not self._viewer.is_attached:
+            return
+        gone_on, self._sought = self._inside is not None, None
+        if inside.offset != NONE:
+            self._inside = inside._replace(character=self._look_at(inside))
+            self._marks.pop(inside.number, None)
+            self._bring_into_view(inside.number)
+            self._redraw()
+        elif gone_on:  # that was the last match of this line
+            self._inside = None
+            super().step(back=self._back)
 
     def _on_screen(self) -> Mapping[Hashable, str]:
         numbers = sorted({place.line for place in self._viewer.window.places()})
