@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from sightline.store.store import Store
 from sightline.tui.listing.columns import Entries
 from sightline.tui.listing.filtering import Filtering
-from sightline.tui.listing.ranking import Term
+from sightline.tui.listing.ranking import Guesses, Term
+from sightline.tui.messages import ListFiltered
+from sightline.tui.widgets.list_title import ListTitle
 from sightline.tui.widgets.prompt import Prompt
 from textual.pilot import Pilot
-from tui_kit import add, buffers, burst, opened, press, rest, run, text, until
+from tui_kit import add, buffers, burst, opened, press, rest, run, text, until, viewer
 
 
 @pytest.fixture
@@ -109,6 +112,34 @@ def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monk
                 await rest(pilot)
                 assert sorted(names(pilot)) == [f"cmd_0000{number:02x}" for number in range(40) if number % 2]
                 assert len(looked_for) == 1  # and not again for each page
+
+    run(body)
+
+
+def test_what_is_typed_before_all_is_read_finds_what_comes_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sightline.tui.listing.loading.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.listing.loading.BULK_PAGE", 5)
+    monkeypatch.setattr("sightline.tui.listing.rows.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.listing.rows._AHEAD", 0)
+    told = list[ListFiltered]()
+    monkeypatch.setattr(ListTitle, "filtered", lambda _self, _query, found: told.append(found))
+    guessing = Mock(wraps=Guesses)
+    monkeypatch.setattr("sightline.tui.listing.filtering.Guesses", guessing)
+
+    async def body() -> None:
+        with Store(str(tmp_path / "many")) as many:
+            add(many, "cmd_0000ff", "cargo test", b"x\n", ago=500.0)
+            for number in range(40):
+                add(many, f"cmd_0000{number:02x}", f"make {number}", b"x\n")
+            async with opened(many) as pilot:
+                assert not buffers(pilot).rows.catalog.complete
+                await burst(pilot, "/crgtst\r\r")
+                await until(pilot, lambda: viewer(pilot).has_focus)
+                assert viewer(pilot).shows("cmd_0000ff")
+                assert {found.found for found in told if found.done} == {1}
+                assert {len(call.args[1]) for call in guessing.call_args_list} == {41}  # only when all is there
 
     run(body)
 

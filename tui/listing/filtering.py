@@ -41,18 +41,21 @@ class Found(NamedTuple):
 class Filtering:
     """One text at a time; another one takes over where it can what the last one found."""
 
-    def __init__(self, widget: Widget, tell: Callable[[Found], None]) -> None:
+    def __init__(self, widget: Widget, tell: Callable[[Found], None], has_all: Callable[[], bool]) -> None:
         """Prepare.
 
         Args:
             widget: whose filter it is.
             tell: called with what has been found, the first time before `look_for` returns.
+            has_all: whether no more entries will come: guesses have time until then.
         """
         self._widget = widget
         self._tell = tell
+        self._has_all = has_all
         self._search: Search | None = None
         self._entries = _NOTHING
         self._turn = 0
+        self._working = False  # whether the last text is being looked for
         self._settled = asyncio.Event()
         self._settled.set()
 
@@ -62,14 +65,12 @@ class Filtering:
         self._search, self._entries = narrowed or Search(terms, entries), entries
         self._turn += 1
         self._search.step(_FIRST_STEP)
-        if self._search.done and not wants_guesses(self._search):
-            self._tell(Found(self._search.best(), 0, done=True))
-            self._settled.set()
+        if self._search.done and not self._wants_guesses(self._search):
+            self._end(Found(self._search.best(), 0, done=self._has_all()))
             return
         if self._search.found:  # what is there may stay until something takes its place
             self._tell(Found(self._search.best(), 0, done=False))
-        self._settled.clear()
-        self._widget.run_worker(self._go_on(self._search, self._turn))
+        self._go_on()
 
     def look_on(self, terms: Sequence[Term], entries: Entries) -> None:
         """Look for the same terms in entries to which others were added at their end."""
@@ -79,31 +80,48 @@ class Filtering:
             return
         self._search.extend(entries[known:])
         self._entries = entries
-        if self._settled.is_set():
-            self._settled.clear()
-            self._widget.run_worker(self._go_on(self._search, self._turn))
+        if not self._working:
+            self._go_on()
 
     def stop(self) -> None:
         """Look for nothing any more."""
         self._turn += 1
-        self._search, self._entries = None, _NOTHING
+        self._search, self._entries, self._working = None, _NOTHING, False
         self._settled.set()
 
     async def settled(self) -> None:
-        """Until there is nothing left to look at."""
+        """Until there is nothing left to look at, and no more will come."""
         await self._settled.wait()
 
-    async def _go_on(self, search: Search, turn: int) -> None:
+    def _go_on(self) -> None:
+        if self._search is not None:
+            self._working = True
+            self._settled.clear()
+            self._widget.run_worker(self._work(self._search, self._turn))
+
+    def _end(self, found: Found) -> None:
+        self._working = False
+        if found.done:
+            self._tell(found)
+            self._settled.set()
+            return
+        self._settled.clear()
+        if found.entries:  # and not that there is nothing, before that is known
+            self._tell(found)
+
+    async def _work(self, search: Search, turn: int) -> None:
         close = Entries(self._entries.columns, array("I"))
         await self._look(search, turn)
-        while turn == self._turn and wants_guesses(search):
+        while turn == self._turn and self._wants_guesses(search):
             close = await self._guess(search, turn)
             if search.done:
                 break
             await self._look(search, turn)  # more came in meanwhile
         if turn == self._turn:
-            self._tell(Found(search.best() + close, len(close), done=True))
-            self._settled.set()
+            self._end(Found(search.best() + close, len(close), done=self._has_all()))
+
+    def _wants_guesses(self, search: Search) -> bool:
+        return self._has_all() and wants_guesses(search)
 
     async def _look(self, search: Search, turn: int) -> None:
         told, pause = time.monotonic(), _FRAME_SECONDS if search.found else 0.0

@@ -1,13 +1,16 @@
 """The list of buffers, however many: draws the rows on the screen, moves the cursor, and has read what it needs."""
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.keyboard.key_order import PATIENCE_SECONDS
 from sightline.tui.keyboard.keys import named
 from sightline.tui.listing.loading import Answer, load, records_of
 from sightline.tui.listing.ordering import GROUPS, SORTS, Order, following
@@ -147,12 +150,14 @@ class BufferList(Styled, Tall, can_focus=True):
         if self._filters is None:
             from sightline.tui.listing.filtering import Filtering
 
-            self._filters = Filtering(self, self._take_matches)
+            self._filters = Filtering(self, self._take_matches, lambda: self.rows.catalog.complete)
         return self._filters
 
     async def settled(self) -> None:
-        """Until the filter has looked at all that has been read."""
-        await self._filtering.settled()
+        """Until the filter has looked at all there is; where that cannot be read, not for ever."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._filtering.settled()
 
     def set_order(self, order: Order) -> None:
         """Order the rows anew; the cursor stays on its buffer, and in sight."""
@@ -201,7 +206,7 @@ class BufferList(Styled, Tall, can_focus=True):
             self._set_marks(tuple(name for name in self._marks if name not in answer.gone))
         if self._terms and (answer.newer or (answer.older and not self.rows.order.is_usual)):
             self._filtering.look_for(self._terms, self.rows.entries())
-        elif self._terms and answer.older:
+        elif self._terms and (answer.older or answer.complete):
             self._filtering.look_on(self._terms, self.rows.entries())
         if self._to_bottom:
             self.rows.move_to(len(self.rows) - 1)
@@ -316,7 +321,7 @@ class BufferList(Styled, Tall, can_focus=True):
     # keys and mouse
 
     def _move_to(self, at: int) -> None:
-        self._to_bottom = False
+        self._to_bottom = self._look_for_best = False
         self.rows.move_to(at)
         self._bring_cursor_into_sight()
         self._refresh_where_changed()
