@@ -56,9 +56,20 @@ def fitted(parts: Sequence[Part], width: int) -> list[Part]:
     for at, (text, style) in enumerate(parts):
         taken = _cells(text)
         if taken > left:
-            return [*parts[:at], Part(cut(text, left), style)]
+            if left:
+                return [*parts[:at], Part(cut(text, left), style)]
+            return _ended(parts[:at]) if any(part.text.strip() for part in parts[at:]) else list(parts[:at])
         left -= taken
     return list(parts)
+
+
+def _ended(parts: Sequence[Part]) -> list[Part]:
+    """Parts that fill a row, ended with an ellipsis: there is more than they say."""
+    kept = [part for part in parts if part.text]
+    if kept:
+        text, style = kept.pop()
+        kept.append(Part(set_cell_size(text, _cells(text) - 1).rstrip() + ELLIPSIS, style))
+    return kept
 
 
 def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, styles: dict[str, Style]) -> Strip:

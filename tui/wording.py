@@ -9,13 +9,15 @@ _UNITS = "KMGTP"
 
 
 def state_of(buffer: Buffer) -> str:
-    """``running``, ``ok``, ``failed``, ``interrupted`` or ``evicted``."""
+    """``running``, ``ok``, ``failed``, ``unknown``, ``interrupted`` or ``evicted``."""
     if buffer.state in ("running", "interrupted", "evicted"):
         return buffer.state
-    return "failed" if buffer.failed else "ok"
+    if buffer.failed:
+        return "failed"
+    return "unknown" if buffer.kind == "cmd" and buffer.exit_code is None else "ok"
 
 
-MARKS = {"running": "●", "ok": "✓", "failed": "✗", "interrupted": "◌", "evicted": "·"}
+MARKS = {"running": "●", "ok": "✓", "failed": "✗", "unknown": "?", "interrupted": "◌", "evicted": "·"}
 PIN = "◆"
 
 
@@ -74,13 +76,15 @@ def exit_text(buffer: Buffer) -> str:
 
 
 def ending(buffer: Buffer) -> str:
-    """How it ended, or that it goes on: ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9`` …"""
+    """How it ended, or that it goes on: ``running``, ``ok``, ``exit 1``, ``exit unknown``, ``signal 9`` …"""
     if buffer.state in ("running", "interrupted", "evicted"):
         return buffer.state
     if buffer.timed_out:
         return "timed out"
     if buffer.signal:
         return f"signal {buffer.signal}"
+    if state_of(buffer) == "unknown":
+        return "exit unknown"
     return f"exit {buffer.exit_code}" if buffer.exit_code else "ok"
 
 

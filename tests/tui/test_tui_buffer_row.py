@@ -33,6 +33,28 @@ def test_a_wide_row_tells_all() -> None:
         assert fact in shown(150)
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("cd /home/ada/project && git log --oneline --all", "… git log"),
+        ("cd '/home/ada/my project'; make check; make install", "… make check"),
+        ("/home/ada/project/.venv/bin/python -m pytest -q tests", "… python -m"),
+        ("cd /home/ada && /opt/tools/bin/cargo test --workspace", "… cargo test"),
+        ("cd /home/ada/project/with/a/very/long/name/to/go/to", "cd /home/ada"),
+        ("cat /etc/passwd", "cat /etc/passwd"),
+    ],
+)
+def test_where_there_is_little_room_what_is_done_comes_first(command: str, told: str) -> None:
+    assert f" {told}" in shown(50, BUFFER._replace(command=command, label="")) + " "
+    assert f" {command} " in shown(150, BUFFER._replace(command=command, label=""))
+
+
+def test_what_a_filter_found_is_not_left_out() -> None:
+    buffer = BUFFER._replace(command="cd /home/ada/project && git log --oneline --all", label="")
+    assert " … git" in shown(50, buffer, terms=terms_of("git"))
+    assert " cd /home/ada" in shown(50, buffer, terms=terms_of("ada"))
+
+
 @pytest.mark.parametrize("width", [34, 50, 60, 79, 120, 200])
 def test_the_names_stand_above_their_columns(width: int) -> None:
     names = "".join(part.text for part in heading_parts(width, Order()))

@@ -230,7 +230,7 @@ def test_what_is_no_text_is_shown_as_bytes(store: Store) -> None:
         async with opened(store, (160, 40)) as pilot:
             shown = viewer(pilot)
             assert "hex" in place(pilot)
-            assert text(shown)[6] == ("00000060   60 61 62 63 64 65 66 67  68 69 6a 6b 6c 6d 6e 6f  │`abcdefghijklmno│")
+            assert text(shown)[6] == ("00000060   60 61 62 63 64 65 66 67  68 69 6a 6b 6c 6d 6e 6f │`abcdefghijklmno│")
             await press(pilot, "enter", *":0x6400", "enter")
             assert shown.target == 1601  # of err: its bytes follow those of out
             await press(pilot, "k", "Y")
@@ -240,6 +240,11 @@ def test_what_is_no_text_is_shown_as_bytes(store: Store) -> None:
             assert shown.target == 22  # XYZ
             await press(pilot, "n")
             assert shown.target == 24
+            await press(pilot, "r")  # what changes nothing of bytes says so
+            assert [toast.message for toast in pilot.app._notifications][-1] == "These are bytes: x shows lines"
+            await pilot.resize_terminal(80, 24)
+            await rest(pilot)
+            assert text(shown)[0].endswith("│")  # with the overview and the scrollbar they just have room
             await press(pilot, "x")
             assert "hex" not in place(pilot)
 

@@ -7,7 +7,7 @@ from sightline.store.store import Store
 from sightline.tui.messages import StoreChanged
 from sightline.tui.screens.replay import ReplayScreen
 from sightline.tui.timeline.replaying import Replaying
-from sightline.tui.timeline.step_parts import step_at, track_parts
+from sightline.tui.timeline.step_parts import legend, step_at, track_parts
 from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, rest, run, until, viewer
 
@@ -142,3 +142,8 @@ def test_both_streams_have_headings(store: Store) -> None:
 def test_a_click_on_the_track_goes_where_the_sign_of_a_step_stands(steps: int) -> None:
     assert (step_at(0, 80, steps), step_at(79, 80, steps)) == (0, steps - 1)
     assert sum(len(part.text) for part in track_parts(None, 80)) <= 80
+
+
+def test_the_signs_of_the_map_differ_where_there_are_no_colours() -> None:
+    signs = [part.text for part in legend() if len(part.text) == 1 and part.text != " "]
+    assert len(signs) == len(set(signs)) == 4

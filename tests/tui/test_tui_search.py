@@ -321,3 +321,15 @@ def test_hits_within_a_line_that_is_too_long_to_be_read_whole_are_shown_one_by_o
             assert marked(pilot, "here") == ["needle 1"]
 
     run(body)
+
+
+def test_what_is_searched_for_is_told_before_how_lines_are_shown(store: Store) -> None:
+    add(store, "cmd_00000a", "seq 1 10000", numbered(10_000))
+
+    async def body() -> None:
+        async with opened(store, (104, 30)) as pilot:
+            await press(pilot, "enter", "w", "r", *"/line 77", "enter")
+            assert "/line 77 1 of 111" in place(pilot)
+            assert "cleaned" not in place(pilot)  # for all there is no room
+
+    run(body)

@@ -1,11 +1,15 @@
 """What happens to a store while one looks at it is said, and survived."""
 
+import errno
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from sightline.store.disk.streams import StreamReader
+from sightline.store.errors import StoreFailed
 from sightline.store.store import Store
+from sightline.tui.failures import tell
 from sightline.tui.messages import StoreChanged
 from sightline.tui.screens.inspector import Inspector
 from textual.pilot import Pilot
@@ -175,3 +179,16 @@ def test_what_comes_in_while_the_panes_are_taken_away_is_let_go(store: Store) ->
             assert pilot.app.is_running
 
     run(body)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_full_disk_is_called_so(wrapped: bool) -> None:
+    error: Exception = OSError(errno.ENOSPC, "No space left on device")
+    if wrapped:
+        cause, error = error, StoreFailed("this could not be logged", "`sightline doctor` tells more")
+        error.__cause__ = cause
+    app = Mock()
+    tell(app, error)
+    told = app.post_message.call_args.args[0]
+    assert told.message == "The disk is full"
+    assert "delete outputs" in told.hint

@@ -3,7 +3,7 @@
 import pytest
 from sightline.store.audit.accounting import Accounted
 from sightline.store.audit.timeline import Totals
-from sightline.tui.timeline.call_parts import sent_parts
+from sightline.tui.timeline.call_parts import seen_parts, sent_parts
 
 CAPTURED = Totals(calls=3, captured_bytes=5_000_000, shown_bytes=2_000, saved_bytes=4_998_000)
 
@@ -19,3 +19,8 @@ def test_what_was_captured_and_not_sent_is_no_saving() -> None:
 def test_beside_a_known_harness_the_difference_is_told_whichever_it_is(alone: int, told: str, style: str) -> None:
     parts = sent_parts(CAPTURED._replace(accounted=Accounted(calls=3, shown_bytes=2_000, alone_bytes=alone)))
     assert (parts[-1].text, parts[-1].style) == (told, style)
+
+
+def test_of_nothing_no_share_is_told() -> None:
+    assert [part.text for part in seen_parts(CAPTURED)] == ["no lines captured"]
+    assert "seen 50 % of 8 lines" in [part.text for part in seen_parts(Totals(captured_lines=8, seen_lines=4))]

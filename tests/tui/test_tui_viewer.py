@@ -63,6 +63,7 @@ def test_a_huge_line_is_read_at_its_ends_only(store: Store) -> None:
         async with opened(store) as pilot:
             shown = viewer(pilot)
             assert text(shown)[0].startswith("  1   STARTxxx")
+            assert text(shown)[0].endswith("x›")  # it goes on
             assert text(shown)[1] == "  2   next"
             assert shown._rows.longest() < LINE_BYTES + 100
             await press(pilot, "enter", "dollar_sign")
@@ -126,6 +127,8 @@ def test_no_output_is_said(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             assert text(pilot.app.query_one("#notice"))[0].strip() == "No output"
+            await press(pilot, "enter")  # there is nothing to read
+            assert buffers(pilot).has_focus
 
     run(body)
 
@@ -149,10 +152,12 @@ def test_a_buffer_that_is_evicted_while_open_stays_no_lie(store: Store) -> None:
 
     async def body() -> None:
         async with opened(store) as pilot:
+            await press(pilot, "enter")
             store.remove(buffer, "evicted")
             buffers(pilot).store_changed(index=True, live=frozenset())
             await rest(pilot)
             assert "was evicted" in text(pilot.app.query_one("#notice"))[0]
+            assert buffers(pilot).has_focus  # and no pane that is not there
 
     run(body)
 

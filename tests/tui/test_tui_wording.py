@@ -1,9 +1,12 @@
 """How facts are worded."""
 
 import pytest
+from sightline.store.records import Buffer
 from sightline.tui.asking.goto import lines_meant
 from sightline.tui.strips import Part, cut, fitted, pad
-from sightline.tui.wording import age, short_bytes
+from sightline.tui.widgets.key_bar import fitting
+from sightline.tui.wording import age, ending, short_bytes, state_of
+from textual.binding import Binding
 
 
 @pytest.mark.parametrize(
@@ -76,3 +79,36 @@ def test_text_is_cut_by_cells_and_not_by_characters() -> None:
     assert cut("日本語テキスト", 7) == "日本語…"
     assert pad("日本", 6) == "日本  "
     assert [part.text for part in fitted([Part("abc"), Part("defgh")], 6)] == ["abc", "de…"]
+
+
+def test_parts_that_fill_a_row_to_its_end_say_that_there_is_more() -> None:
+    parts = [Part("cd /src && ", "x"), Part("git")]
+    assert [part.text for part in fitted(parts, 11)] == ["cd /src &&…"]
+    assert [part.text for part in fitted(parts[:1], 11)] == ["cd /src && "]
+    assert fitted(parts, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "exit_code", "state", "told"),
+    [
+        ("cmd", 0, "ok", "ok"),
+        ("cmd", None, "unknown", "exit unknown"),
+        ("cmd", 2, "failed", "exit 2"),
+        ("file", None, "ok", "ok"),
+    ],
+)
+def test_an_ending_that_is_not_known_is_not_called_a_success(
+    kind: str, exit_code: int | None, state: str, told: str
+) -> None:
+    buffer = Buffer(
+        *(f"{kind}_a1b2c3", kind, "sealed", "x", "/", "s", 1.0, 2.0, 2.0, exit_code),
+        *(0, False, "", False, "", "", "", {}),
+    )
+    assert (state_of(buffer), ending(buffer)) == (state, told)
+
+
+def test_of_keys_only_whole_ones_are_told_and_always_those_that_lead_back() -> None:
+    keys = [Binding("a", "one", "First"), Binding("b", "two", "Second"), Binding("escape", "dismiss(None)", "Back")]
+    assert [binding.key for binding in fitting(keys, 80)] == ["a", "b", "escape"]
+    assert [binding.key for binding in fitting(keys, 24)] == ["a", "escape"]
+    assert [binding.key for binding in fitting(keys, 3)] == ["escape"]

@@ -26,7 +26,8 @@ def of_output(marks: Marks) -> list[Part]:
         parts += [Part("shown to nobody" if not marks.session else "shown nothing of it", "interrupted")]
     else:
         style = "ok" if coverage.seen_lines == coverage.total else "accent" if coverage.seen_lines else "interrupted"
-        parts += [Part(f"seen {share_text(coverage.seen_lines, coverage.total)}", style)]
+        seen = f"seen {share_text(coverage.seen_lines, coverage.total)}" if coverage.total else "shown, empty,"
+        parts += [Part(seen, style)]
         replies = len(coverage.contributions)
         parts += [Part(f" in {counted(replies, 'view')}", "dim")]
         if cut := sum(one.view.truncated for one in coverage.contributions):

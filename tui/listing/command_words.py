@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from rich.cells import cell_len
 from sightline.tui.strips import Part
 
 _JOINS = r"\|\|?|&&|;|\|&|&(?!\d)"
@@ -20,6 +21,9 @@ _ASSIGNMENT = re.compile(r"\w+=")
 _BEFORE_A_COMMAND = frozenset(
     ("sudo", "env", "time", "nice", "nohup", "exec", "command", "then", "do", "else", "!", "(")
 )
+_CHANGES_FOLDER = re.compile(r"""cd\s+(?:[^\s'"&;|]+|'[^']*'|"[^"]*")\s*(?:&&|;|↵)\s*(?=\S)""")
+_PROGRAM_FOLDER = re.compile(r"/(?:[^\s'\"/]+/)+(?=[^\s/]+\s)")
+LEFT_OUT = "… "
 _KEPT = 2_000  # commands: what is on the screen is drawn again and again
 
 
@@ -49,3 +53,22 @@ def command_parts(command: str) -> tuple[Part, ...]:
         else:
             parts.append(Part(text, style))
     return tuple(parts)
+
+
+def left_out(command: str, width: int) -> int:
+    """Characters that a command, safe to be shown, begins with and that say the least; 0 where all of it has room.
+
+    Agents write ``cd FOLDER &&`` before most commands, and programs with their folders: what is done stands behind.
+    """
+    if cell_len(command) <= width:
+        return 0
+    begun = _CHANGES_FOLDER.match(command)
+    at = begun.end() if begun else 0
+    program = _PROGRAM_FOLDER.match(command, at)
+    return program.end() if program else at
+
+
+def parts_in(command: str, width: int) -> list[Part]:
+    """As `command_parts`, for so many cells: perhaps without what it begins with."""
+    start = left_out(command, width)
+    return [Part(LEFT_OUT, "dim"), *command_parts(command[start:])] if start else list(command_parts(command))

@@ -98,7 +98,7 @@ def draw_row(line: Line, paint: Paint) -> Strip:
     dim = paint.base + paint.parts["dim"]
     return Strip(
         [
-            Segment(f"{halves[0]:<23}  {halves[1]:<23}  ", paint.base),
+            Segment(f"{halves[0]:<23}  {halves[1]:<23} ", paint.base),
             Segment("│", dim),
             Segment(shown, paint.base + paint.syntax("text")),
             Segment("│", dim),

@@ -53,7 +53,9 @@ class BufferActions(Screen[None]):
     def action_copy_ref(self) -> None:
         """Put the selected buffer's ref on the clipboard."""
         if self._buffer is not None:
-            self.app.copy_to_clipboard(self._buffer.ref)
+            from sightline.tui.clipboard import copy
+
+            copy(self.app, self._buffer.ref)
             self.notify(f"Copied {self._buffer.ref}", markup=False)
 
     def action_info(self) -> None:

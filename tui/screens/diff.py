@@ -12,6 +12,7 @@ from sightline.store.refs import parse_ref
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store, Target
 from sightline.tui import messages
+from sightline.tui.clipboard import copy
 from sightline.tui.diff.comparing import Compared, Comparing
 from sightline.tui.diff.texts import text_of
 from sightline.tui.failures import STORE_ERRORS, tell
@@ -187,7 +188,7 @@ class DiffScreen(SearchedScreen):
         target = self._targets[message.right]
         ref = side.ref_of(message.first, message.last)
         if message.copied == "ref":
-            self.app.copy_to_clipboard(ref)
+            copy(self.app, ref)
             self.notify(f"Copied {ref}", markup=False)
         elif message.copied:
             self._copy_text(side, message.first, message.last, ref)
@@ -204,7 +205,7 @@ class DiffScreen(SearchedScreen):
         if text is None:
             self.notify("That is more than a terminal takes: Y copies the ref", severity="warning", markup=False)
             return
-        self.app.copy_to_clipboard(text)
+        copy(self.app, text)
         self.notify(f"Copied {counted(last + 1 - first, 'line')} of {ref.partition(':')[0]}", markup=False)
 
     def on_resize(self) -> None:

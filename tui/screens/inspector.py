@@ -193,6 +193,14 @@ class Inspector(BufferActions):
         if notice is not None:
             notice.display = bool(lines)
             notice.say(*lines)
+        if self._is_void and self.focused is viewer:
+            self.set_focus(self.query_one(BufferList))
+
+    @property
+    def _is_void(self) -> bool:
+        """Whether there is nothing to read of the buffer, and never will be."""
+        buffer = self._buffer
+        return buffer is not None and (buffer.state == "evicted" or not (buffer.bytes or buffer.state == "running"))
 
     def _why_empty(self) -> list[Said]:
         buffer = self._buffer
@@ -287,8 +295,9 @@ class Inspector(BufferActions):
             prompt.clear()
 
     def action_read(self) -> None:
-        """Go to the viewer, at once: the next key may be on its way."""
-        self.set_focus(self.query_one(Viewer))
+        """Go to the viewer, at once: the next key may be on its way. Where there is nothing to read, stay."""
+        if not self._is_void:
+            self.set_focus(self.query_one(Viewer))
 
     def action_switch_pane(self) -> None:
         """Go to the next pane."""

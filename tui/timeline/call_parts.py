@@ -9,7 +9,7 @@ from sightline.store.audit.report.words import percent
 from sightline.store.audit.timeline import Call, Totals
 from sightline.store.records import Note
 from sightline.store.shape.summary import human_bytes
-from sightline.tui.listing.command_words import command_parts
+from sightline.tui.listing.command_words import command_parts, parts_in
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, cut, fitted, pad, width_of
 from sightline.tui.timeline.reading import Row
@@ -155,7 +155,7 @@ def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
     parts.append(Part(pad(ref.partition(":")[0], _REF_CELLS) + " ", "ref"))
     if room.lines:
         parts.append(Part(pad(_LINES.parts(call, look).text, _LINES.cells) + " ", "dim"))
-    parts += filled([*command_parts(title(short_asked(call.asked)[: room.asked * 4]))], room.asked)
+    parts += filled(parts_in(title(short_asked(call.asked)[: room.asked * 4]), room.asked), room.asked)
     for column in room.columns:
         part = column.parts(call, look)
         parts.append(Part(f" {cut(part.text, column.cells):>{column.cells}}", part.style))
@@ -249,6 +249,15 @@ def bar(share: float, cells: int) -> tuple[str, str]:
     return "━" * full, "─" * (cells - full)
 
 
+def seen_parts(totals: Totals) -> list[Part]:
+    """How much was seen of what was captured, drawn and in words."""
+    if not totals.captured_lines:
+        return [Part("no lines captured")]
+    full, empty = bar(totals.share, 12)
+    told = Part(f"seen {percent(totals.share)} of {counted(totals.captured_lines, 'line')}")
+    return [Part(full, "running"), Part(f"{empty} ", "dim"), told]
+
+
 def sent_parts(totals: Totals) -> list[Part]:
     """What of the captured bytes was not sent; and, of harnesses that are known to cut, what that saved, or cost."""
     left = [Part(f"not sent {human_bytes(totals.saved_bytes)}")]
@@ -269,10 +278,9 @@ def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
         Part(f"shown {human_bytes(totals.shown_bytes)}" + (f" ({tokens})" if width >= _TOKENS_TOLD else "")),
         *sent_parts(totals),
     ]
-    full, empty = bar(totals.share, 12)
     second = [
-        *(Part(" "), Part(full, "running"), Part(f"{empty} ", "dim")),
-        Part(f"seen {percent(totals.share)} of {counted(totals.captured_lines, 'line')}"),
+        Part(" "),
+        *seen_parts(totals),
         Part(" · ", "dim"),
         Part(f"re-read {percent(totals.again_ratio)}"),
         Part(" · ", "dim"),

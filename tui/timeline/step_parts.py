@@ -7,12 +7,12 @@ from sightline.store.audit.report.words import percent
 from sightline.tui.listing.command_words import command_parts
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, width_of
-from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, sent_parts, shown_parts
+from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, seen_parts, sent_parts, shown_parts
 from sightline.tui.timeline.covered import BEFORE, MISSED, NOW, UNSEEN, Standing, counts, map_cells
 from sightline.tui.timeline.replaying import Step
 from sightline.tui.wording import counted
 
-MAP_SIGNS = {NOW: ("█", "accent"), BEFORE: ("█", "running"), MISSED: ("█", "failed")}
+MAP_SIGNS = {NOW: ("█", "accent"), BEFORE: ("▓", "running"), MISSED: ("!", "failed")}
 _REST = ("░", "dim")
 _BAR_CELLS = 8
 TRACK_LEAD = 3
@@ -66,10 +66,14 @@ def covered_title(step: Step) -> list[Part]:
     if step.buffer is None:
         return [Part(" This call is about no output that is still there", "dim")]
     seen, now, total = counts(step.streams)
-    share = seen / total if total else 1.0
+    if not total:
+        return [
+            Part(f" {step.buffer.ref}", "strong"),
+            Part("  no lines yet" if step.buffer.state == "running" else "  no lines", "dim"),
+        ]
     parts = [
         Part(f" {step.buffer.ref}", "strong"),
-        Part(f"  seen {percent(share)}", "accent"),
+        Part(f"  seen {percent(seen / total)}", "accent"),
         Part(f"  {seen:,} of {total:,}, {now:,} now", "dim"),
     ]
     if missed := missed_count(step.streams):
@@ -107,18 +111,11 @@ def legend() -> list[Part]:
 def so_far_rows(step: Step, width: int) -> list[list[Part]]:
     """What the session had come to by the step: its totals, and how much of each output it had seen."""
     totals = step.totals
-    full, empty = bar(totals.share, 12)
     first = [
         Part(" so far  ", "strong"),
-        Part(full, "running"),
-        Part(f"{empty} ", "dim"),
-        *joined(
-            [
-                Part(f"seen {percent(totals.share)} of {counted(totals.captured_lines, 'line')}"),
-                Part(f"{counted(totals.calls, 'call')}, ~{counted(totals.tokens, 'token')}"),
-                *sent_parts(totals),
-            ]
-        ),
+        *seen_parts(totals),
+        Part(" · ", "dim"),
+        *joined([Part(f"{counted(totals.calls, 'call')}, ~{counted(totals.tokens, 'token')}"), *sent_parts(totals)]),
     ]
     second, left = [Part(" ")], width - 2
     for output in step.outputs:
@@ -127,7 +124,9 @@ def so_far_rows(step: Step, width: int) -> list[list[Part]]:
             Part(f"{output.buffer.ref} ", "accent" if output.is_now else "dim"),
             Part(full, "running"),
             Part(empty, "dim"),
-            Part(f" {percent(output.share)}   ", "strong" if output.is_now else ""),
+            Part(
+                f" {percent(output.share) if output.buffer.lines else 'no lines'}   ", "strong" if output.is_now else ""
+            ),
         ]
         if width_of(parts) > left:
             break

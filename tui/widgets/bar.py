@@ -13,7 +13,7 @@ class Bar(Styled, Widget):
     """Rows of parts at the left and at the right. What it says is cut to fit and can never disturb the terminal."""
 
     PREFIX = "bar"
-    PARTS = ("dim", "strong", "accent", "key", "running", "ok", "failed", "interrupted", "evicted")
+    PARTS = ("dim", "strong", "accent", "key", "running", "ok", "failed", "unknown", "interrupted", "evicted")
     COMPONENT_CLASSES: ClassVar = {f"bar--{part}" for part in PARTS}
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002

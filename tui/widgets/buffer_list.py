@@ -48,7 +48,7 @@ class BufferList(Styled, Tall, can_focus=True):
     PREFIX = "buffer-list"
     PARTS = (
         *("dim", "strong", "ref", "label", "accent", "mark", "match", "kind-cmd", "kind-file", "kind-tool"),
-        *("running", "ok", "failed", "interrupted", "evicted"),
+        *("running", "ok", "failed", "unknown", "interrupted", "evicted"),
         *("program", "option", "quoted", "join"),
     )
     COMPONENT_CLASSES: ClassVar = {f"buffer-list--{part}" for part in (*PARTS, "cursor")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.records import Buffer
 from sightline.tui import wording
-from sightline.tui.listing.command_words import command_parts
+from sightline.tui.listing.command_words import LEFT_OUT, command_parts, left_out
 from sightline.tui.listing.ordering import Heading, Order
 from sightline.tui.listing.seen import Seen, percent
 from sightline.tui.safe import title
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
 _REF = 12
+_START_CHARS = 120  # that a command may begin with before it says what is done
 _LEAST_COMMAND = 15  # columns go so that this much of a command can be read
 OVERLOOKED = "!"
 _FOLDED, _UNFOLDED = "▸", "▾"
@@ -162,7 +163,7 @@ def row_parts(
     for column in room.columns:
         text = cut(column.text(buffer, now), column.cells)
         if column is _SEEN:
-            text = percent(seen.share) if seen and not faded else ""
+            text = percent(seen.share) if seen and buffer.lines and not faded else ""
         is_bad = overlooked if column is _SEEN else column is _EXIT and buffer.failed
         style = "failed" if is_bad and not faded else "dim" if column is not _SIZE else faded
         if column.left:
@@ -179,11 +180,22 @@ def _ref_parts(buffer: Buffer, faded: str, terms: "Sequence[Term]") -> list[Part
 
 
 def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[Term]") -> list[Part]:
-    shown = title(buffer.command[: width * 4])  # what stands behind that could only be cut off
-    command = [Part(shown, faded)] if faded or buffer.kind != "cmd" else command_parts(shown)
     label = title(buffer.label)
     named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
-    return filled([*named, *marked_parts(command, terms, is_command=True)], width)
+    shown = title(buffer.command[: width * 4 + _START_CHARS])  # what stands behind that could only be cut off
+    start = left_out(shown, width - width_of(named)) if buffer.kind == "cmd" else 0
+    if start and terms and _is_found(start, shown, terms):
+        start = 0
+    command = [Part(shown[start:], faded)] if faded or buffer.kind != "cmd" else command_parts(shown[start:])
+    lead = [Part(LEFT_OUT, "dim")] if start else []
+    return filled([*named, *lead, *marked_parts(command, terms, is_command=True)], width)
+
+
+def _is_found(before: int, text: str, terms: "Sequence[Term]") -> bool:
+    """Whether terms find a letter of a text before a character."""
+    from sightline.tui.listing.ranking import marked  # as in `marked_parts`
+
+    return min(marked(text, terms, is_command=True), default=before) < before
 
 
 def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: bool = False) -> list[Part]:

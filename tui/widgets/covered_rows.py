@@ -18,7 +18,7 @@ from textual.cache import LRUCache
 from textual.message import Message
 from textual.strip import Strip
 
-MARKS = {NOW: "█", BEFORE: "█", ASKED: "▒", UNSEEN: "░", MISSED: "!"}
+MARKS = {NOW: "█", BEFORE: "▓", ASKED: "▒", UNSEEN: "░", MISSED: "!"}
 """What stands beside a line, and in the map for the lines of a cell."""
 
 STYLES = {NOW: "now", BEFORE: "before", ASKED: "dim", UNSEEN: "dim", MISSED: "failed"}

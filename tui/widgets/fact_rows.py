@@ -18,7 +18,7 @@ _LABEL_CELLS = 15
 class FactRows(RowView):
     """Rows of facts."""
 
-    PARTS = (*RowView.PARTS, "command", "running", "ok", "failed", "interrupted", "evicted")
+    PARTS = (*RowView.PARTS, "command", "running", "ok", "failed", "unknown", "interrupted", "evicted")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Read the view")]
 

@@ -29,7 +29,7 @@ class Hit(NamedTuple):
 class FoundLines(RowView):
     """Rows as they are found; those on the screen stay where they are."""
 
-    PARTS = (*RowView.PARTS, "match", "running", "ok", "failed", "interrupted", "evicted")
+    PARTS = (*RowView.PARTS, "match", "running", "ok", "failed", "unknown", "interrupted", "evicted")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "found",

@@ -63,12 +63,13 @@ class Info(Bar):
         if place.total:
             at += [Part(f" {place.first:,}-{place.last:,}"), Part(f" of {place.total:,} ", "dim")]
         left = self.size.width - LEAST_LEFT - width_of(parts) - width_of(at)
-        for note in place.notes:
+        notes = list[Part]()
+        for note in reversed(place.notes):  # the last ones tell of what was just done
             told = [Part(f" {title(note)}", "accent"), Part(" ·", "dim")]
             if width_of(told) <= left:
-                parts += told
+                notes = told + notes
                 left -= width_of(told)
-        return [*parts, *at]
+        return [*parts, *notes, *at]
 
     def on_mouse_down(self) -> None:
         """Take hold of it."""

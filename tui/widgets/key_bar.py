@@ -1,6 +1,6 @@
 """The bottom row: the keys that matter where one is. A click on one does what the key does."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sightline.tui.keyboard.keys import written
 from sightline.tui.strips import Part, width_of
@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import Binding
 
 _AT_RIGHT = ("help", "quit")  # actions whose keys are there however narrow it is
+_BACK = ("dismiss", "close", "leave")
 
 
 class KeyBar(Bar):
@@ -24,6 +25,10 @@ class KeyBar(Bar):
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self._tell())
         self._tell()
 
+    def on_resize(self) -> None:
+        """There is room for other keys."""
+        self._tell()
+
     def on_click(self, event: events.Click) -> None:
         """Do what the key does that was clicked on."""
         if binding := self._binding_at(event.x):
@@ -31,8 +36,9 @@ class KeyBar(Bar):
 
     def _tell(self) -> None:
         shown = shown_bindings(active.binding for active in self.screen.active_bindings.values() if active.enabled)
-        self._left = [binding for binding in shown if binding.action not in _AT_RIGHT]
         self._right = [binding for binding in shown if binding.action in _AT_RIGHT]
+        others = [binding for binding in shown if binding.action not in _AT_RIGHT]
+        self._left = fitting(others, self.size.width - width_of(_parts(self._right)) - 1)
         self.say(([Part(" "), *_parts(self._left)], _parts(self._right)))
 
     def _binding_at(self, x: int) -> Binding | None:
@@ -43,6 +49,24 @@ class KeyBar(Bar):
             if x < at:
                 return binding
         return None
+
+
+def fitting(bindings: Sequence[Binding], room: int) -> list[Binding]:
+    """Those that there is room for, whole: the keys that lead back, and of the others the first."""
+    room -= width_of(_parts(filter(_leads_back, bindings)))
+    kept = list[Binding]()
+    for binding in bindings:
+        if not _leads_back(binding):
+            cells = width_of(_parts([binding]))
+            room = room - cells if cells <= room else -1
+            if room < 0:
+                continue
+        kept.append(binding)
+    return kept
+
+
+def _leads_back(binding: Binding) -> bool:
+    return binding.action.partition("(")[0] in _BACK
 
 
 def _parts(bindings: Iterable[Binding]) -> list[Part]:

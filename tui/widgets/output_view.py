@@ -375,7 +375,10 @@ class OutputView(Styled, Audited, can_focus=True):
 
     def show_match(self, number: int, start: int, end: int) -> None:
         """Bring some characters of a line into view: by rows, or sideways."""
-        room, place = self._rows.room, self._rows.place_of(number, start)
+        room, place = (
+            self._rows.room - 1,
+            self._rows.place_of(number, start),
+        )  # at the edge it may be said that it goes on
         if place not in self._rows.places():
             self.move(lambda: self.window.show(place, self.size.height // 3))
         if self.window.wraps:

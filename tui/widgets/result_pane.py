@@ -21,6 +21,7 @@ from sightline.tui.safe import title, visible
 from sightline.tui.strips import Part
 from sightline.tui.widgets.bar import Bar
 from sightline.tui.widgets.text_rows import TextRows
+from sightline.tui.wording import counted
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
@@ -99,7 +100,7 @@ class ResultPane(Vertical):
         self._cancel, self._answer = None, answer
         self.lines.show(answer.text)
         count, whole = answer.text.line_count, "whole · " if answer.is_whole else ""
-        told = Part("refused ", "failed") if answer.is_error else Part(f"{whole}{count:,} lines ", "dim")
+        told = Part("refused ", "failed") if answer.is_error else Part(f"{whole}{counted(count, 'line')} ", "dim")
         self._say(answer.asked, [told], answer.fields.items())
 
     def _fail(self, question: Question, error: Exception) -> None:

@@ -97,10 +97,18 @@ class Viewer(OutputView):
         """Show bytes instead of lines, or lines instead of bytes."""
         self._opening.switch_hex()
 
+    def _shows_lines(self) -> bool:
+        """Whether it is lines that are shown; where it is bytes, what a key for lines does not do is said."""
+        if self.shows_bytes:
+            self.notify("These are bytes: x shows lines", markup=False)
+        return not self.shows_bytes
+
     def action_look(self) -> None:
         """Show the lines in another way."""
+        if not self._shows_lines():
+            return
         self._look = LOOKS[(LOOKS.index(self._look) + 1) % len(LOOKS)]
-        if self.strips is not None and self.opened is not None and not self.opened.hex:
+        if self.strips is not None and self.opened is not None:
             self.strips.look = self._look
             self.strips.forget()
             if self._searching is not None:
@@ -110,14 +118,18 @@ class Viewer(OutputView):
 
     def action_wrap(self) -> None:
         """Show long lines on several rows, or on one."""
+        if not self._shows_lines():
+            return
         self._wraps = not self._wraps
-        self.window.wraps = self._wraps and not (self.opened is not None and self.opened.hex)
+        self.window.wraps = self._wraps
         self.column = 0
         self.resize_to_lines()
         self.move(lambda: self.window.move_to(Place(self.window.top.line)))
 
     def action_times(self) -> None:
         """Show when each line came."""
+        if not self._shows_lines():
+            return
         said = self._rows.toggle_times()
         if said:
             self.notify(said, markup=False)

@@ -23,6 +23,7 @@ SEEN_MARKS = {"exact": "▎", "matched": "┊", "asked": "·"}
 """What stands before the number of a line that was shown to someone; one that never was has nothing there."""
 
 FAILURE_MARK = "!"
+GOES_ON = "›"  # at the right edge, where there is more of a line
 _NOTE_MARK = "✎"
 _MIN_DIGITS = 2
 _OFFSET_DIGITS = 8
@@ -161,9 +162,12 @@ class Rows:
             text, column = fold(text, self.room, row), 0
         else:
             column = viewer.column
-        if column or text.cell_length > self.room:
-            text = text.crop(column, column + self.room)
-        segments = [*text, Segment(" " * (self.room - text.cell_length), base)]
+        goes_on = text.cell_length - column > self.room
+        if column or goes_on:
+            text = text.crop(column, column + self.room - goes_on)
+        segments = [*text, Segment(" " * (self.room - goes_on - text.cell_length), base)]
+        if goes_on:
+            segments.append(Segment(GOES_ON, base + viewer.part_styles["dim"]))
         if stands_out := self._stands_out(number, drawn):
             chosen = Style(bgcolor=viewer.part_style(stands_out).bgcolor)  # the text keeps its colours
             segments = [Segment(piece, (own or base) + chosen) for piece, own, _ in segments]
