@@ -219,7 +219,8 @@ class Store:
         Where that cannot be kept, what uses it goes on all the same.
         """
         try:
-            self.index.touch(name, time.time())
+            with self.index.hurried():
+                self.index.touch(name, time.time())
         except sqlite3.OperationalError:  # read-only, full, or locked for long
             pass
 

@@ -155,15 +155,22 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
 
 
 def index_view(store: Store, appended: Appended) -> View:
-    """The second half of `record_view`: lists know of it from here on. Raises as that."""
+    """The second half of `record_view`: lists know of it from here on. Raises as that.
+
+    Where the index is locked for long it is not waited for: the log has the view, and lists learn of it later.
+    """
+    indexed = indexed_view(appended.session.name, appended.place, appended.fields)
     try:
-        if appended.place.number == 1:
-            store.index.put_session(appended.session)
-        indexed = indexed_view(appended.session.name, appended.place, appended.fields)
-        store.index.put_view(indexed)
-        return indexed.view
+        with store.index.hurried():
+            if appended.place.number == 1:
+                store.index.put_session(appended.session)
+            store.index.put_view(indexed)
     except Exception as error:  # by its class SQLite would have to be loaded
-        raise _not_logged(store, error) from error
+        from sightline.store.disk.trouble import is_busy
+
+        if not is_busy(error):
+            raise _not_logged(store, error) from error
+    return indexed.view
 
 
 def _not_logged(store: Store, error: Exception) -> StoreFailed:
@@ -187,7 +194,7 @@ def record_shown(store: Store, view: View, traced: Traced) -> None:
     if traced.asked:
         entry["asked"] = [list(one) for one in traced.asked]
     number, *where = log.append(store.layout.audit_file(view.session), {}, entry, durable=store.settings.durable)
-    with store.index.transaction():
+    with store.index.hurried(), store.index.transaction():
         store.index.amend_view(with_shown(view, traced))
         store.index.advance(view.session, number, *where)
 

@@ -16,6 +16,7 @@ from sightline.store.disk.layout import open_private, remove_file
 from sightline.store.errors import UnsafeStore
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
+HURRIED_SECONDS = 2.0  # for what is better left than waited for
 STATEMENTS_KEPT = 64
 
 
@@ -112,6 +113,16 @@ class Database:
                 self._connection.rollback()
                 raise
 
+    @contextlib.contextmanager
+    def hurried(self) -> Iterator[None]:
+        """Wait for other processes that write for a moment only."""
+        with self._lock:
+            self._connection.execute(f"PRAGMA busy_timeout = {min(self._patience, HURRIED_SECONDS) * 1000:.0f}")
+            try:
+                yield
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout = {self._patience * 1000:.0f}")
+
     def execute(self, statement: str, parameters: Any = ()) -> int:
         """Run one statement; how many rows it changed."""
         with self._lock:
@@ -156,7 +167,10 @@ def _connected_to_read(path: str, patience: float) -> sqlite3.Connection | None:
     # Without the write-ahead file's own index only a file that has all in itself can be read.
     is_all = not os.path.exists(path + "-wal") or not os.path.getsize(path + "-wal")
     for how in ("mode=ro", "immutable=1") if is_all else ("mode=ro",):
-        connection = _connected(f"{address}?{how}", patience)
+        try:
+            connection = _connected(f"{address}?{how}", patience)
+        except sqlite3.OperationalError:  # it is not there
+            continue
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version >= schema.VERSION and connection.execute("SELECT views_stale FROM totals").fetchone() == (0,):

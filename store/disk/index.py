@@ -5,6 +5,7 @@ Records in, records out. A cache: all of it can be rebuilt from the folders and 
 
 import contextlib
 import json
+import sqlite3
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -96,6 +97,10 @@ class Index(ViewIndex):
     def transaction(self) -> contextlib.AbstractContextManager[None]:
         """Several changes as one; nests."""
         return self._db.writing()
+
+    def hurried(self) -> contextlib.AbstractContextManager[None]:
+        """For what must not wait long for others that write: then SQLite's error says that the index is locked."""
+        return self._db.hurried()
 
     def data_version(self) -> int:
         """A number that changes when another process has written."""
@@ -316,5 +321,8 @@ class Index(ViewIndex):
 
 def _buffer(row: Iterable[Any]) -> Buffer:
     *fields, streams = row
-    buffer = Buffer._make((*fields, {name: StreamInfo(*info) for name, info in json.loads(streams).items()}))
+    try:
+        buffer = Buffer._make((*fields, {name: StreamInfo(*info) for name, info in json.loads(streams).items()}))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise sqlite3.DatabaseError(f"the record of {fields[0]} is malformed") from error
     return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.store.disk.index import Index
 from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, remove_file, remove_folder
 from sightline.store.disk.meta import write_meta
+from sightline.store.disk.trouble import is_busy
 from sightline.store.disk.writing import BufferWriter, store_failed
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer, StreamInfo
@@ -75,10 +76,17 @@ class Recording:
     def register(self) -> None:
         """Show the running buffer to others. Apart from the start, so that a command need not wait for the index.
 
+        Where that is locked for long it is not waited for: the buffer can be found by its name, and is listed later.
+
         Raises:
             StoreFailed: the index could not take it.
         """
-        self._put()
+        try:
+            with self._index().hurried():
+                self._index().put_buffer(self.buffer)
+        except sqlite3.Error as error:
+            if not is_busy(error):
+                raise store_failed(error, self._layout.root) from error
         self._is_registered = True
 
     def _append_redacted(self, stream: str, data: bytes | memoryview, _newlines: int | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 _FULL_BYTES = 1 << 16  # SQLite needs about this much beside a file to read it
 _UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_BROKEN = ("malformed", "not a database", "no such table", "no such column")
+_BROKEN = ("malformed", "not a database", "no such table", "no such column", "Could not decode to UTF-8")
 
 
 class Trouble(NamedTuple):
@@ -47,10 +47,9 @@ def trouble_of(error: Exception, root: str) -> Trouble:
 
 
 def _of_index(error: sqlite3.Error, root: str) -> Trouble:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if isinstance(error, sqlite3.DatabaseError) and is_broken(error):
         return Trouble(f"the index is damaged: {error}", "`sightline doctor` makes it anew; no output is lost")
-    if code in _BUSY:
+    if is_busy(error):
         return Trouble(
             "another process holds the index locked",
             f"try again; `fuser {os.path.join(root, 'index.sqlite')}` tells which one it is",
@@ -63,6 +62,11 @@ def _of_index(error: sqlite3.Error, root: str) -> Trouble:
 def is_known(error: OSError) -> bool:
     """Whether it is one that the disk or a limit is to blame for, and nobody's mistake."""
     return error.errno in _ANY
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether another process held the index locked for too long."""
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY
 
 
 def is_full(error: Exception, root: str) -> bool:
@@ -88,12 +92,12 @@ def unwritable(error: Exception, root: str) -> Trouble | None:
     free = status.f_bavail if os.geteuid() else status.f_bfree
     if free * status.f_frsize < _FULL_BYTES:
         return _WRITING[errno.ENOSPC]
-    if code == sqlite3.SQLITE_READONLY or not os.access(root, os.W_OK):
-        return _WRITING[errno.EACCES]
     import resource  # only here
 
-    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+    if os.access(root, os.W_OK) and resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return _WRITING[errno.EFBIG]
+    if code == sqlite3.SQLITE_READONLY or not os.access(root, os.W_OK):
+        return _WRITING[errno.EACCES]
     return Trouble(f"the index cannot be written: {error}", "`sightline doctor` tells more")
 
 

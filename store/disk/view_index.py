@@ -162,6 +162,11 @@ class ViewIndex:
         row = self._db.row("SELECT MAX(number) FROM views")
         return int(row[0] or 0) if row else 0
 
+    def count_views(self, session: str) -> int:
+        """How many views of a session there are."""
+        row = self._db.row("SELECT COUNT(*) FROM views WHERE session = ?", (session,))
+        return int(row[0]) if row else 0
+
     def last_entries(self) -> dict[str, int]:
         """By session, the number of its last view."""
         return dict(self._db.rows("SELECT session, MAX(entry) FROM views GROUP BY session"))
@@ -208,7 +213,7 @@ class ViewIndex:
 
     def put_derived(self, buffer: str, key: str, value: str) -> None:
         """Keep what was found out about a buffer's lines, so that it need not be found again; where it can be kept."""
-        with contextlib.suppress(sqlite3.OperationalError):
+        with contextlib.suppress(sqlite3.OperationalError), self._db.hurried():
             self._db.execute("INSERT OR REPLACE INTO derived VALUES (?, ?, ?)", (buffer, key, value))
 
 
@@ -222,8 +227,11 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 def _view(row: tuple[Any, ...]) -> IndexedView:
     session, number, record, offset, length = row
-    fields = json.loads(record)
-    fields["refs"] = tuple(fields["refs"])
-    for name in ("shown", "asked", "matched"):
-        fields[name] = tuple(Shown(*shown) for shown in fields.get(name, ()))
-    return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)
+    try:
+        fields = json.loads(record)
+        fields["refs"] = tuple(fields["refs"])
+        for name in ("shown", "asked", "matched"):
+            fields[name] = tuple(Shown(*shown) for shown in fields.get(name, ()))
+        return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)
+    except (ValueError, TypeError, KeyError) as error:
+        raise sqlite3.DatabaseError(f"the record of view {session}:{number} is malformed") from error

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.verifying import last_known, verify_log
-from sightline.store.audit.views import list_views, rebuild_views
+from sightline.store.audit.views import fill_index, rebuild_views
 from sightline.store.disk.layout import DERIVED, FOLDER_MODE, SEALED_MODE, open_private, remove_file, remove_folder
 from sightline.store.disk.live import marker_names, writer_alive
 from sightline.store.disk.meta import is_buffer_name, read_meta, write_meta
 from sightline.store.disk.recording import new_buffer
 from sightline.store.disk.recovery import adopt_dead, close_interrupted, hash_file, rebuild_buffers, stream_files
-from sightline.store.disk.trouble import trouble_of
+from sightline.store.disk.trouble import is_broken, trouble_of
 from sightline.store.errors import SightlineError, StoreFailed, UnsafeStore
 from sightline.store.query.sandbox import describe
 from sightline.store.records import Buffer
@@ -65,7 +65,11 @@ def examine(store: Store, *, rebuild: bool = False) -> Iterator[Finding]:
         try:
             yield from check(store)
         except (OSError, sqlite3.Error, StoreFailed) as error:
-            yield Finding("problem", f"this check broke off where it was to mend something: {_told(store, error)}")
+            if isinstance(error, sqlite3.DatabaseError) and is_broken(error) and not store.index.unwritable:
+                yield from _made_anew(store, "it was damaged")
+                yield from check(store)
+            else:
+                yield Finding("problem", f"this check broke off where it was to mend something: {_told(store, error)}")
 
 
 def _told(store: Store, error: Exception) -> str:
@@ -95,9 +99,17 @@ def _root(store: Store) -> Iterator[Finding]:
             path = os.path.join(folder, name)
             if os.path.islink(path):
                 yield Finding("problem", f"{path} is a symbolic link; nothing follows it: remove it")
-            elif name.endswith(".tmp") and time.time() - os.lstat(path).st_mtime > _YOUNG_SECONDS:
+            elif name.endswith(".tmp") and _is_old(path):
                 remove_file(path)
                 yield Finding("mended", f"{path} was left by a writer that died; removed")
+
+
+def _is_old(path: str) -> bool:
+    """Whether nobody is just making it; what has gone meanwhile was."""
+    try:
+        return time.time() - os.lstat(path).st_mtime > _YOUNG_SECONDS
+    except FileNotFoundError:
+        return False
 
 
 def _index(store: Store, rebuild: bool) -> Iterator[Finding]:
@@ -107,11 +119,14 @@ def _index(store: Store, rebuild: bool) -> Iterator[Finding]:
         sound = False
     if sound and not rebuild:
         yield Finding("ok", "the index is sound")
-        return
+    else:
+        yield from _made_anew(store, "as asked" if sound else "it was damaged")
+
+
+def _made_anew(store: Store, why: str) -> Iterator[Finding]:
     store.start_index_anew()
     rebuilt = rebuild_buffers(store.layout, store.index)
     views = rebuild_views(store)
-    why = "as asked" if sound else "it was damaged"
     yield Finding("mended", f"the index was made anew, {why}: {rebuilt.buffers:,} buffers, {views:,} views")
 
 
@@ -132,7 +147,7 @@ def _folders(store: Store) -> Iterator[Finding]:
         except (FileNotFoundError, NotADirectoryError, ValueError, SightlineError):
             yield from _orphan(store, name)
             continue
-        if name not in known and not writer_alive(store.layout, name):
+        if name not in known and not writer_alive(store.layout, name) and store.index.buffer(name) is None:
             store.index.put_buffer(buffer)
             yield Finding("mended", f"@{name} was missing in the index: added")
 
@@ -151,7 +166,7 @@ def _orphan(store: Store, name: str) -> Iterator[Finding]:
             return
         yield Finding("mended", f"@{name} had lost its record: written again from the index")
         return
-    if writer_alive(store.layout, name) or time.time() - os.lstat(folder).st_mtime < _YOUNG_SECONDS:
+    if writer_alive(store.layout, name) or not _is_old(folder):
         return
     if not any(True for _ in stream_files(store.layout, name)):
         remove_folder(folder)
@@ -165,7 +180,7 @@ def _orphan(store: Store, name: str) -> Iterator[Finding]:
 def _rows(store: Store) -> Iterator[Finding]:
     for name in store.index.names():
         buffer = store.index.buffer(name)
-        if buffer and buffer.state not in ("evicted", "running") and not os.path.isdir(store.layout.folder(name)):
+        if buffer and _is_kept(buffer) and not os.path.isdir(store.layout.folder(name)) and _is_still_kept(store, name):
             store.index.forget_buffer(name)
             yield Finding(
                 "problem",
@@ -173,15 +188,27 @@ def _rows(store: Store) -> Iterator[Finding]:
             )
 
 
+def _is_kept(buffer: Buffer) -> bool:
+    return buffer.state in ("sealed", "interrupted")
+
+
+def _is_still_kept(store: Store, name: str) -> bool:
+    """Whether it has not gone just now, as others may let it go while we look."""
+    buffer = store.index.buffer(name)
+    return buffer is not None and _is_kept(buffer)
+
+
 def _streams(store: Store) -> Iterator[Finding]:
     """Every sealed stream still has its size, hash and mode."""
     sound = size = 0
     for name in sorted(store.index.names()):
         buffer = store.index.buffer(name)
-        if buffer is None or buffer.state not in ("sealed", "interrupted"):
+        if buffer is None or not _is_kept(buffer):
             continue
         for stream, info in buffer.streams.items():
             if wrong := _wrong_with(store, buffer, stream):
+                if not _is_still_kept(store, name):
+                    break
                 yield Finding("problem", f"{buffer.ref} ({stream}) {wrong}")
             else:
                 sound, size = sound + 1, size + info.bytes
@@ -211,7 +238,8 @@ def _wrong_with(store: Store, buffer: Buffer, stream: str) -> str:
 
 def _logs(store: Store) -> Iterator[Finding]:
     """Every chain of views holds up to the last view that is known, and the index knows all of them."""
-    lines = sound = views = 0
+    lines = sound = 0
+    is_known = True
     known = last_known(store)
     files = {file.removesuffix(".jsonl") for file in os.listdir(store.layout.audit) if file.endswith(".jsonl")}
     for session in sorted(files | known.keys()):
@@ -220,11 +248,12 @@ def _logs(store: Store) -> Iterator[Finding]:
             sound += 1
         except SightlineError as error:
             yield Finding("problem", f"{error.message}: {error.hint}")
-        views += _views_in(store.layout.audit_file(session))
+        views = _views_in(store.layout.audit_file(session))
+        fill_index(store, session)  # what its writer is about to index
+        is_known = is_known and store.index.count_views(session) >= views
     yield Finding("ok", f"audit files whose chain holds: {sound:,}, {lines:,} entries in all")
-    if len(list_views(store)) < views:
-        rebuild_views(store)
-        yield Finding("mended", f"the index did not know all views: {views:,} indexed anew")
+    if not is_known:
+        yield Finding("mended", f"the index did not know all views: {rebuild_views(store):,} indexed anew")
 
 
 def _views(store: Store) -> Iterator[Finding]:
@@ -287,12 +316,11 @@ def _limits(store: Store) -> Iterator[Finding]:
         f"{totals.buffers:,} of {settings.max_buffers:,} buffers, "
         f"{human_bytes(totals.bytes)} of {human_bytes(settings.max_bytes)}",
     )
-    derived = sum(
-        os.lstat(path).st_size
-        for name in os.listdir(store.layout.buffers)
-        for file in DERIVED
-        if os.path.isfile(path := store.layout.stream(name, file))
-    )
+    derived = 0
+    for name in os.listdir(store.layout.buffers):
+        for file in DERIVED:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                derived += os.lstat(store.layout.stream(name, file)).st_size
     if derived:
         yield Finding(
             "note", f"{human_bytes(derived)} of files that can be made again (both streams in order, JSON in lines)"

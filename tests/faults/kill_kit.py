@@ -3,18 +3,20 @@
 ``SIGHTLINE_KILLS`` says at how many moments each kind is killed, ``SIGHTLINE_KILLS_SEED`` at which.
 """
 
+import ctypes
 import json
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 PATIENCE_SECONDS = 60.0
 SPREAD_SECONDS = 0.004
@@ -64,23 +66,34 @@ def is_gone(pid: int) -> bool:
         return True
 
 
+class Ran(NamedTuple):
+    """What a command has answered."""
+
+    code: int
+    out: str
+    err: str
+
+
 class Nursery:
     """Starts commands of Sightline, by a fork each.
 
     Attributes:
         folder: their working directory; the store is ``root`` in it.
+        outputs: where `run` has outputs written.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Load what they need."""
+    def __init__(self, folder: Path, before: Sequence[str] = ()) -> None:
+        """Load what they need; ``before`` are words of a program that starts it."""
         self.folder = folder
+        self.outputs = folder
+        self._count = 0
         kept = ("PATH", "HOME", "LANG", "TMPDIR")
         environment = {name: os.environ[name] for name in kept if name in os.environ}
         self._process = subprocess.Popen(
-            [sys.executable, __file__, *_MODULES],
+            [*before, sys.executable, __file__, *_MODULES],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**environment, "TERM": "xterm-256color"},
+            env={**environment, "TERM": "xterm-256color", "SIGHTLINE_MAX_BUFFERS": "1000000"},
         )
 
     def _ask(self, **what: Any) -> int:
@@ -98,6 +111,20 @@ class Nursery:
         """Start a process that runs commands one after the other, over and over where there are several."""
         return self._ask(commands=commands, stdin=stdin, out=out, folder=str(self.folder))
 
+    def run(self, *words: str, **limits: Any) -> Ran:
+        """Run one command to its end.
+
+        Args:
+            words: the command's, or ``@exec`` and those of another program.
+            limits: ``fsize``, the largest file it may write in bytes; ``powerless``, whether even root is refused what
+                modes of files refuse; ``environment``, more of it.
+        """
+        self._count += 1
+        out, err = (self.outputs / f"{self._count}.{name}" for name in ("out", "err"))
+        told = {"commands": [words], "stdin": os.devnull, "out": str(out), "err": str(err), "folder": str(self.folder)}
+        status = self._ask(reap=self._ask(**told, **limits))
+        return Ran(os.waitstatus_to_exitcode(status), out.read_text(), err.read_text())
+
     def kill(self, pid: int) -> None:
         """Kill one with SIGKILL, which has not ended by itself before."""
         os.kill(pid, signal.SIGKILL)
@@ -112,6 +139,9 @@ class Nursery:
         self.kill_all()
         self._process.communicate()
 
+
+_NEW_USER = 0x10000000
+"""CLONE_NEWUSER, by <linux/sched.h>."""
 
 _started: list[int] = []
 
@@ -148,8 +178,14 @@ def _run(what: dict[str, Any]) -> None:
     is_terminal = what["out"].startswith("/dev/pts/")
     stdin = os.open(what["stdin"], os.O_RDWR if is_terminal else os.O_RDONLY)
     out = os.open(what["out"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    for fd, target in ((stdin, 0), (out, 1), (out if is_terminal else 2, 2)):
+    err = os.open(what["err"], os.O_WRONLY | os.O_CREAT, 0o600) if "err" in what else out if is_terminal else 2
+    for fd, target in ((stdin, 0), (out, 1), (err, 2)):
         os.dup2(fd, target)
+    if what.get("powerless"):  # a user's namespace of its own, in which nobody is mapped
+        assert not ctypes.CDLL(None).unshare(_NEW_USER)
+    os.environ.update(what.get("environment", {}))
+    if "fsize" in what:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (what["fsize"], what["fsize"]))
     sys.stdin = sys.__stdin__ = os.fdopen(os.dup(0))
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", closefd=False)
     if is_terminal:
@@ -162,6 +198,8 @@ def _run(what: dict[str, Any]) -> None:
 
 
 def _command(words: list[str]) -> int:
+    if words[:1] == ["@exec"]:
+        os.execvp(words[1], words[1:])
     if words == ["@background"]:
         from sightline.store.capture.background import _work
 

@@ -2,10 +2,10 @@
 
 from sightline.store.audit.views import Shows
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, json_text
+from sightline.store.doors.cli.output import Door, json_text, write_err, write_out
 from sightline.store.shape.segments import Segment
 from sightline.store.tools.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
-from sightline.store.tools.reply import Reply
+from sightline.store.tools.reply import Reply, deliver
 
 
 def main(name: str, words: list[str]) -> int:
@@ -26,8 +26,14 @@ def main(name: str, words: list[str]) -> int:
         text = json_text([as_data(buffer) for buffer in find_buffers(door.store, request)])
         return Reply({}, (Segment(text),), Shows(VERB, request.logged()))
 
+    def as_json_alone(reply: Reply) -> None:
+        deliver(door.asking, reply, lambda made: made.body, write_out)
+        if warning := reply.fields.get("warning"):
+            write_err(f"sightline: {warning}\n")
+
     try:
-        call = as_json if given.json else lambda: list_outputs(door.asking, request)
-        return door.answer(VERB, request.logged(), call)
+        if given.json:
+            return door.answer(VERB, request.logged(), as_json, as_json_alone)
+        return door.answer(VERB, request.logged(), lambda: list_outputs(door.asking, request))
     finally:
         door.close()
