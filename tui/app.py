@@ -67,6 +67,7 @@ class InspectorApp(App[None]):
         """
         super().__init__()
         self._store_root = store.root
+        self._unwritable: Callable[[], str] = lambda: store.index.unwritable
         self.remembered = Remembered(store.root)
         self._key_order = KeyOrder(self, super().on_event)
         self._keys = self._keymap_of(store) if store.settings.keys else {}
@@ -113,6 +114,8 @@ class InspectorApp(App[None]):
             gc.enable()
         if self._feed is not None:
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
+        if why := self._unwritable():
+            self.notify(visible(f"Nothing can be written to the store, which is only read: {why}"), markup=False)
 
     def on_unmount(self) -> None:
         """Stop listening."""

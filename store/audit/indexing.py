@@ -1,12 +1,14 @@
 """Views that were logged and not indexed, their writer having died in between: whoever finds them puts them there."""
 
 import os
+import sqlite3
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.entries import index_others
 from sightline.store.audit.views import Other, indexed_view, traced_of, with_shown
+from sightline.store.disk.trouble import is_busy
 from sightline.store.records import Session
 from sightline.store.store import Store
 
@@ -21,19 +23,29 @@ class _Tail(NamedTuple):
 def catch_up(store: Store, sessions: Iterable[str]) -> None:
     """Index what the audit files of some sessions hold beyond what is indexed of them.
 
-    Their writers may be alive and about to do the same: what is there already stays as it is.
+    Their writers may be alive and about to do the same: what is there already stays as it is. Where the index is
+    locked for long, lists do without.
     """
-    for session in sessions:
-        tail = _tail(store, session, store.index.indexed_bytes(session))
-        if tail.end == store.index.indexed_bytes(session):
-            continue
-        with store.index.transaction():
-            for place, entry in tail.entries:
-                try:
-                    _index(store, session, place, entry)
-                except (KeyError, TypeError):
-                    continue  # changed from outside: the doctor says so
-            store.index.set_log(session, max(tail.end, store.index.indexed_bytes(session)))
+    try:
+        with store.index.hurried():
+            for session in sessions:
+                _catch_up(store, session)
+    except sqlite3.OperationalError as error:
+        if not is_busy(error):
+            raise
+
+
+def _catch_up(store: Store, session: str) -> None:
+    tail = _tail(store, session, store.index.indexed_bytes(session))
+    if tail.end == store.index.indexed_bytes(session):
+        return
+    with store.index.transaction():
+        for place, entry in tail.entries:
+            try:
+                _index(store, session, place, entry)
+            except (KeyError, TypeError):
+                continue  # changed from outside: the doctor says so
+        store.index.set_log(session, max(tail.end, store.index.indexed_bytes(session)))
 
 
 def _tail(store: Store, session: str, begin: int) -> _Tail:

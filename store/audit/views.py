@@ -5,9 +5,12 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
+from sightline.store.audit.comparing import sessions_behind
 from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError, StoreFailed
@@ -19,10 +22,6 @@ from sightline.store.store import Store, Target
 
 LITERAL_BYTES = 4096
 """A run of lines up to this size is logged as text, a longer one as a range of its stream: it can be rendered again."""
-
-
-COMPARED_SECONDS = 2.0
-"""How often one process looks at the sizes of all audit files at most."""
 
 
 class UnknownView(SightlineError):
@@ -283,28 +282,10 @@ def fill_index(store: Store, session: str | None = None) -> None:
     """
     if store.index.views_stale():
         rebuild_views(store)
-    elif not store.index.unwritable and (behind := _behind(store, session)):
+    elif not store.index.unwritable and (behind := sessions_behind(store, session)):
         from sightline.store.audit.indexing import catch_up  # few ever need it
 
         catch_up(store, behind)
-
-
-def _behind(store: Store, session: str | None) -> list[str]:
-    """The sessions whose file has grown beyond what is indexed of it; all are not looked at too often."""
-    if session is not None:
-        try:
-            size = os.stat(store.layout.audit_file(session)).st_size
-        except FileNotFoundError:
-            return []
-        return [session] if size > store.index.indexed_bytes(session) else []
-    now = time.monotonic()
-    if now < store.index.compared + COMPARED_SECONDS:
-        return []
-    store.index.compared = now
-    known = store.index.logs()
-    with os.scandir(store.layout.audit) as files:
-        sizes = [(file.name.removesuffix(".jsonl"), file) for file in files if file.name.endswith(".jsonl")]
-        return [name for name, file in sizes if file.stat(follow_symlinks=False).st_size > known.get(name, 0)]
 
 
 def find_view(store: Store, view_id: str) -> IndexedView:
@@ -322,7 +303,7 @@ def rebuild_views(store: Store) -> int:
 
     How many views there are.
     """
-    found: list[IndexedView] = []
+    found: list[tuple[float, IndexedView]] = []
     others: list[Other] = []
     sizes: dict[str, int] = {}
     with store.index.transaction():
@@ -332,9 +313,11 @@ def rebuild_views(store: Store) -> int:
                 store.index.forget_views(session_name)
                 store.index.forget_notes(session_name)
                 sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
-                found += _read_views(store, session_name, others)
-        found.sort(key=lambda indexed: indexed.view.time)  # the list goes by the order in which they are put
-        for indexed in found:
+                views = _read_views(store, session_name, others)
+                # A clock that was set back must not make what a session asked last its first.
+                found += zip(accumulate((one.view.time for one in views), max), views, strict=True)
+        found.sort(key=itemgetter(0))  # the list goes by the order in which they are put
+        for _, indexed in found:
             store.index.put_view(indexed)
         if others:
             from sightline.store.audit.entries import index_others  # few logs have any
@@ -343,7 +326,7 @@ def rebuild_views(store: Store) -> int:
         for name, size in sizes.items():
             store.index.set_log(name, size)
         if store.index.views_stale():
-            used = {name: indexed.view.time for indexed in found for name in indexed.view.refs}
+            used = {name: when for when, indexed in found for name in indexed.view.refs}
             for name, when in sorted(used.items(), key=lambda item: item[1]):
                 store.index.touch(name, when)
             store.index.set_views_stale(False)

@@ -56,7 +56,11 @@ class Layout:
             if not stat.S_ISDIR(mode):
                 raise UnsafeStore(f"{folder} is not a folder", "move it away; Sightline makes it anew")
         if os.stat(self.root).st_mode & 0o077:
-            os.chmod(self.root, FOLDER_MODE)
+            try:
+                os.chmod(self.root, FOLDER_MODE)
+            except OSError as error:
+                if error.errno != errno.EROFS:  # there it can still be read
+                    raise
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

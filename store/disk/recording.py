@@ -154,7 +154,7 @@ class Recording:
             note = joined_notes(note, f"redacted: {self._redaction.count:,}")
         self.buffer = self.buffer._replace(
             state="sealed",
-            ended=time.time(),
+            ended=max(time.time(), self.buffer.created),  # the clock may have been set back
             exit_code=exit_code,
             signal=signal,
             timed_out=timed_out,

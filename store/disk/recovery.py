@@ -1,5 +1,6 @@
 """After a crash: captures whose writer died become readable ``interrupted`` buffers, and the index is made anew."""
 
+import errno
 import hashlib
 import json
 import os
@@ -198,13 +199,21 @@ def _on_disk(layout: Layout) -> tuple[list[Buffer], list[str]]:
     for name in os.listdir(layout.buffers):
         try:
             if os.path.lexists(layout.tombstone(name)):
-                remove_folder(layout.folder(name))  # its remover died before this
+                _remove_rest(layout, name)  # its remover died before this
             else:
                 found.append(_used(layout, read_meta(layout, name)))
         except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore):
             if not writer_alive(layout, name):
                 unreadable.append(name)
     return found, unreadable
+
+
+def _remove_rest(layout: Layout, name: str) -> None:
+    try:
+        remove_folder(layout.folder(name))
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
 
 
 def _used(layout: Layout, buffer: Buffer) -> Buffer:

@@ -162,11 +162,6 @@ class ViewIndex:
         row = self._db.row("SELECT MAX(number) FROM views")
         return int(row[0] or 0) if row else 0
 
-    def count_views(self, session: str) -> int:
-        """How many views of a session there are."""
-        row = self._db.row("SELECT COUNT(*) FROM views WHERE session = ?", (session,))
-        return int(row[0]) if row else 0
-
     def last_entries(self) -> dict[str, int]:
         """By session, the number of its last view."""
         return dict(self._db.rows("SELECT session, MAX(entry) FROM views GROUP BY session"))

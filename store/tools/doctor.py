@@ -250,7 +250,7 @@ def _logs(store: Store) -> Iterator[Finding]:
             yield Finding("problem", f"{error.message}: {error.hint}")
         views = _views_in(store.layout.audit_file(session))
         fill_index(store, session)  # what its writer is about to index
-        is_known = is_known and store.index.count_views(session) >= views
+        is_known = is_known and len(store.index.views(session=session)) >= views
     yield Finding("ok", f"audit files whose chain holds: {sound:,}, {lines:,} entries in all")
     if not is_known:
         yield Finding("mended", f"the index did not know all views: {rebuild_views(store):,} indexed anew")

@@ -1,0 +1,255 @@
+"""An index that is gone, damaged or locked, views that it never learned of, and a clock that is set back."""
+
+import os
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sightline.store.audit.log import verify
+from sightline.store.audit.notes import list_notes, write_note
+from sightline.store.audit.view_text import view_text
+from sightline.store.audit.views import (
+    Shows,
+    Traced,
+    append_view,
+    index_view,
+    list_views,
+    rebuild_views,
+    record_shown,
+    record_view,
+)
+from sightline.store.capture.command import CommandCapture
+from sightline.store.config import Settings
+from sightline.store.disk import database
+from sightline.store.doors.cli.main import main
+from sightline.store.records import Buffer, Session, Shown
+from sightline.store.shape.segments import Segment
+from sightline.store.store import Store
+from sightline.store.tools.doctor import examine
+
+ASKING = Session("mine", "shell", "", "", "/", 1.0)
+OUTPUTS = 5
+
+
+@pytest.fixture
+def root(tmp_path: Path, keep: Callable[..., Buffer], store: Store) -> str:
+    """A store with outputs, each of them shown once; nobody has it open."""
+    for number in range(OUTPUTS):
+        buffer = keep(b"%d\n" % number * 50)
+        shown(store, f"text {number}", buffer)
+    store.close()
+    return store.root
+
+
+def shows(*buffers: Buffer) -> Shows:
+    return Shows("read_output", {"ref": "@x"}, refs=tuple(buffer.name for buffer in buffers))
+
+
+def shown(store: Store, text: str, *buffers: Buffer) -> str:
+    return record_view(store, ASKING, shows(*buffers), (Segment(text),)).id
+
+
+def texts(store: Store) -> list[str]:
+    """What was shown, the first first, as lists know it."""
+    return [view_text(store, one) for one in list_views(store)][::-1]
+
+
+def levels(store: Store) -> set[str]:
+    return {finding.level for finding in examine(store)}
+
+
+def is_whole(root: str) -> None:
+    """All that was kept and shown is there, and nothing is left to be mended."""
+    with Store(root, Settings()) as store:
+        assert len(store.listed(99)) == OUTPUTS
+        assert texts(store)[:OUTPUTS] == [f"text {number}" for number in range(OUTPUTS)]
+        assert levels(store) <= {"ok", "note"}
+
+
+# damaged
+
+
+def test_an_index_that_is_gone_is_made_anew(root: str) -> None:
+    for file in os.listdir(root):
+        if file.startswith("index.sqlite"):
+            os.unlink(os.path.join(root, file))
+    is_whole(root)
+
+
+@pytest.mark.parametrize("size", [0, 99, 20_000])
+def test_an_index_that_was_cut_short_is_made_anew(root: str, size: int) -> None:
+    os.truncate(os.path.join(root, "index.sqlite"), size)
+    with Store(root, Settings()) as store:
+        _ = levels(store)
+    is_whole(root)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_bytes_in_the_index_are_told_and_mended(
+    root: str, seed: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    random_ = random.Random(seed)
+    path = os.path.join(root, "index.sqlite")
+    with open(path, "r+b") as file:
+        for _ in range(1 + 5 * seed):
+            file.seek(random_.randrange(0 if seed % 2 else 100, os.path.getsize(path)))
+            file.write(random_.randbytes(random_.choice((1, 40, 4096))))
+    monkeypatch.setenv("SIGHTLINE_HOME", root)
+    for words in (["list"], ["views"]):
+        if main(words):
+            assert "`sightline doctor` makes it anew" in capfd.readouterr().err
+    main(["doctor"])
+    with Store(root, Settings()) as store:
+        assert {item.buffer.command for item in store.listed(99)} == {"true"}
+        assert set(texts(store)) >= {f"text {number}" for number in range(OUTPUTS)}
+        assert levels(store) <= {"ok", "note"}
+
+
+NO_RECORDS = ["buffers SET streams = '{'", "buffers SET streams = '[[1]]'", "views SET record = 7"]
+
+
+@pytest.mark.parametrize("column", NO_RECORDS)
+def test_a_record_that_is_none_is_a_damaged_index(
+    root: str, column: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with closing(sqlite3.connect(os.path.join(root, "index.sqlite"))) as connection:
+        connection.execute(f"UPDATE {column}")
+        connection.commit()
+    monkeypatch.setenv("SIGHTLINE_HOME", root)
+    assert 1 in (main(["list"]), main(["views"]))
+    assert "the index is damaged" in capfd.readouterr().err
+    with Store(root, Settings()) as store:
+        assert "mended" in levels(store)
+    is_whole(root)
+
+
+# locked
+
+
+@pytest.fixture
+def locked(root: str) -> Iterator[sqlite3.Connection]:
+    """Another process has the index to itself."""
+    with closing(sqlite3.connect(os.path.join(root, "index.sqlite"), check_same_thread=False)) as connection:
+        connection.isolation_level = None
+        connection.execute("BEGIN EXCLUSIVE")
+        yield connection
+
+
+def test_what_is_only_shown_does_not_wait_for_a_locked_index(
+    root: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
+    with Store(root, Settings()) as store:
+        buffer = store.listed(1)[0].buffer
+        assert shown(store, "late", buffer) == f"mine:{OUTPUTS + 1}"
+        store.touch(buffer.name)
+        assert "late" not in texts(store)
+        locked.execute("COMMIT")
+    is_whole(root)
+    with Store(root, Settings()) as store:
+        assert texts(store)[-1] == "late"
+
+
+def test_a_capture_waits_for_a_locked_index_and_is_kept(
+    root: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
+    with Store(root, Settings()) as store:
+        capture = CommandCapture(store, ["echo", "kept"], command="echo kept", session="s")
+        release = threading.Timer(0.1, locked.execute, ("COMMIT",))
+        release.start()
+        captured = capture.run()
+        release.join()
+        assert captured.buffer
+        assert store.listed(1)[0].buffer == captured.buffer
+
+
+def test_the_output_of_a_command_outlasts_an_index_that_stays_locked(root: str, locked: sqlite3.Connection) -> None:
+    with Store(root, Settings(), patience=0.02) as store:
+        captured = CommandCapture(store, ["echo", "given"], command="echo given", session="s").run()
+        assert captured.unkept
+        assert captured.unkept.out == b"given\n"
+        assert captured.unkept.error
+        assert "another process holds the index locked" in captured.unkept.error.message
+        assert "fuser" in captured.unkept.error.hint
+        locked.execute("COMMIT")
+    is_whole(root)
+
+
+# views that were logged by a writer that died before it indexed them
+
+
+def test_whoever_looks_next_finds_what_was_logged_and_not_indexed(root: str) -> None:
+    with Store(root, Settings()) as dies:
+        buffer = dies.listed(1)[0].buffer
+        for text in ("one", "two"):
+            append_view(dies, ASKING, shows(buffer), (Segment(text),))
+        append_view(dies, ASKING._replace(name="other"), shows(buffer), (Segment("of a new session"),))
+    with Store(root, Settings()) as store:
+        assert texts(store)[OUTPUTS:] == ["one", "two", "of a new session"]
+        assert store.index.session("other") == ASKING._replace(name="other")
+        assert len(list_views(store, buffer=buffer.name)) == 4
+    is_whole(root)
+
+
+def test_of_one_session_it_is_found_at_once(root: str) -> None:
+    with Store(root, Settings()) as dies, Store(root, Settings()) as store:
+        assert len(texts(store)) == OUTPUTS  # all have been compared just now
+        append_view(dies, ASKING, shows(), (Segment("late"),))
+        assert len(list_views(store, session="mine")) == OUTPUTS + 1
+
+
+def test_what_follows_a_view_in_the_log_is_found_with_it(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(root, Settings()) as dies:
+        buffer = dies.listed(1)[0].buffer
+        with monkeypatch.context() as patched:
+            patched.setattr(type(dies.index), "put_view", lambda *_: None)
+            patched.setattr(type(dies.index), "amend_view", lambda *_: None)
+            patched.setattr(type(dies.index), "put_note", lambda *_: None)
+            patched.setattr(type(dies.index), "advance", lambda *_: None)
+            view = record_view(dies, ASKING, shows(buffer), (Segment("late"),))
+            record_shown(dies, view, Traced((Shown(buffer.name, "out", 3, 7),)))
+            write_note(dies, ASKING, dies.resolve(f"{buffer.ref}:2"), "look")
+    with Store(root, Settings()) as store:
+        (found,) = list_views(store, buffer=buffer.name)[:1]
+        assert found.view.shown == (Shown(buffer.name, "out", 3, 7),)
+        assert [note.text for note in list_notes(store)] == ["look"]
+
+
+def test_a_living_writer_that_indexes_later_than_who_looked_is_not_told_twice(root: str) -> None:
+    with Store(root, Settings()) as writer, Store(root, Settings()) as looks:
+        appended = [append_view(writer, ASKING, shows(), (Segment(text),)) for text in ("one", "two")]
+        assert texts(looks)[OUTPUTS:] == ["one", "two"]
+        for one in reversed(appended):
+            index_view(writer, one)
+        assert texts(writer)[OUTPUTS:] == ["one", "two"]
+        assert looks.index.newest_view() == OUTPUTS + 2
+        shown(writer, "three")
+        assert writer.index.indexed_bytes("mine") == os.path.getsize(writer.layout.audit_file("mine"))
+
+
+# a clock that is set back
+
+
+def test_a_clock_that_is_set_back_changes_no_order(
+    store: Store, keep: Callable[..., Buffer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(2_000_000_000, 0, -1_000_000))
+    monkeypatch.setattr(time, "time", lambda: float(next(clock)))
+    made = [keep(b"%d" % number * 50) for number in range(3)]
+    assert len({buffer.name for buffer in made}) == 3
+    assert all(buffer.ended is not None and buffer.ended >= buffer.created for buffer in made)
+    store.touch(made[0].name)
+    order = [made[0].name, made[2].name, made[1].name]
+    assert [item.buffer.name for item in store.listed(9)] == order
+    ids = [shown(store, f"text {number}", made[number]) for number in (1, 0, 2)]
+    assert [one.view.id for one in list_views(store)] == ids[::-1]
+    assert rebuild_views(store) == 3
+    assert [one.view.id for one in list_views(store)] == ids[::-1]
+    assert verify(store.layout.audit_file("mine")) == 4
+    assert [buffer.name for buffer in store.index.least_used(9)] == order[::-1]
