@@ -66,6 +66,15 @@ class StoreFailed(SightlineError):
     """The store could not keep what it was given (disk full, no permission)."""
 
 
+class OfNewerVersion(StoreFailed):
+    """Something in the store was written by a newer Sightline, in a way that this one would take for something else."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} was written by a newer Sightline", "upgrade this one: `python -m pip install --upgrade sightline`"
+        )
+
+
 class CommandNotStarted(SightlineError):
     """The program could not be started; nothing was captured.
 

@@ -1,6 +1,11 @@
-"""The records that the floors hand each other: small typed tuples, whose behaviour follows from their fields."""
+"""The records that the floors hand each other: small typed tuples, whose behaviour follows from their fields.
 
-from typing import NamedTuple
+Two versions of Sightline may share a store. So a field is only ever added, with a default, and never means anything
+else; whoever reads a record takes from it what it knows.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 
 class StreamInfo(NamedTuple):
@@ -20,6 +25,12 @@ class StreamInfo(NamedTuple):
 
 
 NO_STREAM = StreamInfo(0, 0)
+
+
+def stream_info(values: Iterable[Any]) -> StreamInfo:
+    """A stream's facts from a list of them, of which a newer version may have more."""
+    return StreamInfo(*list(values)[: len(StreamInfo._fields)])
+
 
 PARTIAL = "partial: "
 """How the note of a buffer begins that is not the whole; why follows."""
@@ -160,6 +171,11 @@ class Shown(NamedTuple):
     last: int
 
 
+def shown_from(values: Iterable[Any]) -> Shown:
+    """A range from a list as the log has it, of which a newer version may have more."""
+    return Shown(*list(values)[: len(Shown._fields)])
+
+
 class View(NamedTuple):
     """One reply as the audit log has it, without its text.
 
@@ -224,3 +240,8 @@ class Note(NamedTuple):
     to: str = ""
     sent: float = 0.0
     sent_to: str = ""
+
+
+def known_fields(kind: type[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a record's fields that its kind, a typed tuple, has in this version."""
+    return {name: fields[name] for name in kind._fields if name in fields}

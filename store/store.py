@@ -14,14 +14,14 @@ from sightline.store.config import Settings, default_root, load_settings
 from sightline.store.disk.database import BUSY_SECONDS, Database, set_aside
 from sightline.store.disk.index import Index, Listed
 from sightline.store.disk.layout import Layout, remove_file, remove_folder, write_atomically
-from sightline.store.disk.meta import encode_buffer, write_meta
+from sightline.store.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.store.disk.opening import Target as Target  # part of the store's face
 from sightline.store.disk.opening import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
 from sightline.store.disk.recording import Recording, new_buffer, reserve
 from sightline.store.disk.streams import StreamReader
 from sightline.store.disk.trouble import is_broken, is_full, trouble_of, unwritable
 from sightline.store.disk.writing import store_failed
-from sightline.store.errors import StoreFailed
+from sightline.store.errors import OfNewerVersion, StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.refs import Ref
 
@@ -143,18 +143,26 @@ class Store:
         return index
 
     def _sound_index(self) -> Index | None:
-        """The index that is there, or a new one where there is none; None where it is broken."""
+        """The index that is there, or a new one where there is none; None where it is broken.
+
+        Raises:
+            OfNewerVersion: a newer version has changed it such that this one cannot use it.
+        """
         database = None
         try:
             database = self._database()
             index = Index(database)
             index.totals()
+            if database.is_newer:
+                index.try_all()
             return index
         except sqlite3.DatabaseError as error:
             if database is not None:
                 database.close()
             if not is_broken(error):
                 raise
+            if database is not None and database.is_newer:
+                raise OfNewerVersion("the index") from error
             return None
 
     def _database(self, unwritable: str = "") -> Database:
@@ -320,7 +328,7 @@ class Store:
                     raise gone(self.layout, name)
                 buffer = buffer._replace(**fields)
                 if buffer.state != "running":
-                    write_meta(self.layout, buffer, durable=self.settings.durable)
+                    rewrite_meta(self.layout, buffer, durable=self.settings.durable)
                 self.index.put_buffer(buffer)
         except (sqlite3.Error, OSError) as error:
             raise store_failed(error, self.root) from error
@@ -383,7 +391,8 @@ class Store:
             known = self.index.buffer(buffer.name)
             if known is None or not _may_go(known, reason):
                 return False
-            data = encode_buffer(buffer._replace(state="evicted"), reason=reason, gone=time.time(), **left())
+            kept = fields_in(self.layout, buffer.name)
+            data = encode_buffer(buffer._replace(state="evicted"), kept, reason=reason, gone=time.time(), **left())
             write_atomically(self.layout.tombstone(buffer.name), data, durable=self.settings.durable)
             if reason == "evicted":
                 self.index.put_buffer(buffer._replace(state="evicted"))

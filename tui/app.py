@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.store import Store, Target
 from sightline.tui import messages
+from sightline.tui.ending import end_when_told, end_with_terminal
 from sightline.tui.feed import Feed
 from sightline.tui.keyboard.key_order import KeyOrder
 from sightline.tui.keyboard.keys import keymap_of, named
@@ -123,6 +124,11 @@ class InspectorApp(App[None]):
             self._feed.close()
         self.remembered.save()
 
+    def leave(self) -> None:
+        """See to it that nothing of it is left behind; from any thread, where its terminal has gone."""
+        self._inspector.close_copies()
+        self.remembered.save()
+
     def _fatal_error(self) -> None:
         """A fault of ours ends it: in a sentence, with the whole story in a file for whoever mends it."""
         from sightline.tui.fault import keep, told
@@ -230,5 +236,8 @@ def run(store_root: str | None = None, ref: str | None = None) -> int:
     with Store(store_root) as store:
         target = store.resolve(ref, prefixes=True) if ref else None
         app = InspectorApp(store, target=target)
+        end_when_told(app)
+        if os.isatty(0):
+            end_with_terminal(0, app.leave)
         app.run()
         return app.return_code or 0

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.entries import index_others
-from sightline.store.audit.views import Other, indexed_view, traced_of, with_shown
+from sightline.store.audit.views import Other, indexed_view, session_from, traced_of, with_shown
 from sightline.store.disk.trouble import is_busy
-from sightline.store.records import Session
 from sightline.store.store import Store
 
 
@@ -67,7 +66,7 @@ def _index(store: Store, session: str, place: log.Place, entry: dict[str, Any]) 
     match entry.get("kind"):
         case "session":
             if store.index.session(session) is None and entry["session"]["name"] == session:
-                store.index.put_session(Session(**entry["session"]))
+                store.index.put_session(session_from(entry))
         case "view":
             store.index.put_view(indexed_view(session, place, entry))
         case "shown":

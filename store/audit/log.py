@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.layout import open_private, remove_file, write_all, write_atomically
 from sightline.store.disk.recording import storable
-from sightline.store.errors import SightlineError
+from sightline.store.errors import OfNewerVersion, SightlineError
 
 FORMAT = 1
+"""Grows with a change that older versions would take for something else; a field or a kind that is added is none."""
+
 NO_HASH = "0" * 64
 _TAIL = rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z'
 _TAIL_BYTES = 160
@@ -230,10 +232,10 @@ class _Told(NamedTuple):
         covered = ",".join(filter(None, (self.before, self.between, self.after)))
         return sha256_hex(_bytes(f"{FORMAT}\n{number}\n{previous}\n{{{covered}}}"))
 
-    def tied(self, number: int, previous: str, digest: str) -> bytes:
-        """The line with the hash that it was given."""
+    def tied(self, number: int, previous: str, digest: str, version: int = FORMAT) -> bytes:
+        """The line with the hash that it was given; of a newer version where it is one."""
         text = "" if self.text is None else f'"text":{self.text}'
-        members = ",".join(filter(None, (self.before, text, self.between, f'"v":{FORMAT}', self.after)))
+        members = ",".join(filter(None, (self.before, text, self.between, f'"v":{version}', self.after)))
         return _bytes(f'{{{members},"prev":"{previous}","n":{number},"hash":"{digest}"}}\n')
 
 
@@ -326,7 +328,7 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
                 entry["text"] = None
                 blanked += 1
             fields = {key: value for key, value in entry.items() if key not in _TIES}
-            lines.append(_Told.kept(fields).tied(place.number, entry["prev"], entry["hash"]))
+            lines.append(_Told.kept(fields).tied(place.number, entry["prev"], entry["hash"], entry["v"]))
         if blanked:
             write_atomically(path, b"".join(lines), durable=durable)
         return blanked
@@ -339,9 +341,12 @@ def verify(path: str) -> int:
 
     Raises:
         BrokenChain: naming the first line that was changed, removed or added.
+        OfNewerVersion: naming the first line that only a newer version can check.
     """
     previous, count = NO_HASH, 0
     for place, entry, line in _read_lines(path):
+        if isinstance(version := entry.get("v"), int) and version > FORMAT:
+            raise OfNewerVersion(f"{path}:{place.number + 1}")
         fields = {key: value for key, value in entry.items() if key not in _TIES}
         written, previous = _Told.kept(fields).line(place.number, previous)
         if line != written or not _text_holds(entry):

@@ -15,7 +15,7 @@ from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.profile import DEFAULT
-from sightline.store.records import Session, Shown, View
+from sightline.store.records import Session, Shown, View, known_fields, shown_from
 from sightline.store.refs import format_ref, parse_ref
 from sightline.store.shape.segments import Segment, shown_ranges
 from sightline.store.store import Store, Target
@@ -198,9 +198,14 @@ def record_shown(store: Store, view: View, traced: Traced) -> None:
         store.index.advance(view.session, number, *where)
 
 
+def session_from(header: dict[str, Any]) -> Session:
+    """The session that a log's first line tells of."""
+    return Session(**known_fields(Session, header["session"]))
+
+
 def traced_of(entry: dict[str, Any]) -> Traced:
     """What such an entry says."""
-    return Traced(*(tuple(Shown(*one) for one in entry.get(name, ())) for name in Traced._fields))
+    return Traced(*(tuple(map(shown_from, entry.get(name, ()))) for name in Traced._fields))
 
 
 def with_shown(view: View, traced: Traced) -> View:
@@ -228,7 +233,7 @@ def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> Inde
         verb=fields["verb"],
         request=json.dumps(fields["request"], ensure_ascii=False),
         refs=tuple(fields["refs"]),
-        shown=tuple(Shown(*shown) for shown in fields["shown"]),
+        shown=tuple(map(shown_from, fields["shown"])),
         lines_shown=fields["lines_shown"],
         lines_total=fields["lines_total"],
         bytes_shown=fields["bytes_shown"],
@@ -236,8 +241,8 @@ def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> Inde
         exit_code=fields["exit_code"],
         truncated=fields["truncated"],
         text_sha256=fields["text_sha256"],
-        asked=tuple(Shown(*asked) for asked in fields.get("asked", ())),
-        matched=tuple(Shown(*matched) for matched in fields.get("matched", ())),
+        asked=tuple(map(shown_from, fields.get("asked", ()))),
+        matched=tuple(map(shown_from, fields.get("matched", ()))),
     )
     return IndexedView(view, place.offset, place.length)
 
@@ -341,7 +346,7 @@ def _read_views(store: Store, session: str, others: list[Other]) -> list[Indexed
             if entry.get("kind") == "session":
                 if entry["session"]["name"] != session:  # a name becomes a path
                     raise log.BrokenChain(f"the log of {session} says that it is another's")
-                store.index.put_session(Session(**entry["session"]))
+                store.index.put_session(session_from(entry))
             elif entry.get("kind") == "view":
                 views[place.number] = indexed_view(session, place, entry)
             elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):

@@ -14,6 +14,7 @@ from sightline.store.capture.command import CommandCapture
 from sightline.store.capture.spawn import not_started
 from sightline.store.config import Settings
 from sightline.store.errors import CommandNotStarted, StoreFailed
+from sightline.store.records import known_fields
 from sightline.store.store import Store
 
 
@@ -88,6 +89,7 @@ def _work() -> None:
     settings["capture_off"] = tuple(settings["capture_off"])
     settings["redact_patterns"] = tuple(settings["redact_patterns"])
     settings["keys"] = ()  # they are the inspector's
+    settings = known_fields(Settings, settings)  # whoever asked may be older, or newer, than what it has started
     with Store(request["root"], Settings(**settings)) as store:
         capture = CommandCapture(
             store,

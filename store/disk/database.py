@@ -25,6 +25,7 @@ class Database:
 
     Attributes:
         is_new: whether the tables were made by this one, so that there is nothing in them yet.
+        is_newer: whether a newer version has migrated the tables.
         unwritable: why nothing can be written, empty where it can.
     """
 
@@ -46,6 +47,7 @@ class Database:
         """
         self.path = path
         self.is_new = False
+        self.is_newer = False
         self.unwritable = unwritable
         self._patience = patience
         self._lock = _thread.RLock()
@@ -68,6 +70,7 @@ class Database:
 
     def _prepare(self, durable: bool) -> None:
         version = self._version()
+        self.is_newer = version > schema.VERSION
         if version == 0:
             self._patiently("PRAGMA journal_mode = WAL")
         self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")

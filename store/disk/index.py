@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
 from sightline.store.disk.view_index import ViewIndex
-from sightline.store.records import Buffer, StreamInfo
+from sightline.store.records import Buffer, stream_info
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
@@ -110,6 +110,17 @@ class Index(ViewIndex):
         """Whether SQLite finds nothing wrong with the file."""
         return self._db.rows("PRAGMA quick_check(1)") == [("ok",)]
 
+    def try_all(self) -> None:
+        """Ask every table for what is wanted of it. Raises sqlite3.DatabaseError where one has it no longer."""
+        self.listed(1)
+        self.with_hash("0", 1)
+        self.sessions()
+        self.views(limit=1)
+        self.logs()
+        self.notes(buffer="")
+        self.derived("", "")
+        self._db.rows("SELECT token, request, session, created FROM acks LIMIT 0")
+
     def close(self) -> None:
         """Close the database."""
         self._db.close()
@@ -128,7 +139,7 @@ class Index(ViewIndex):
             for stream, info in buffer.streams.items():
                 if info.sha256:
                     self._db.execute(
-                        "INSERT OR IGNORE INTO hashes VALUES (?, ?, ?, ?)",
+                        "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) VALUES (?, ?, ?, ?)",
                         (info.sha256, buffer.name, stream, info.bytes),
                     )
 
@@ -309,7 +320,10 @@ class Index(ViewIndex):
         """Keep a request until it is confirmed; those older than a time are forgotten."""
         with self._db.writing():
             self._db.execute("DELETE FROM acks WHERE created < ?", (keep_after,))
-            self._db.execute("INSERT INTO acks VALUES (?, ?, ?, ?)", (token, request, session, created))
+            self._db.execute(
+                "INSERT INTO acks (token, request, session, created) VALUES (?, ?, ?, ?)",
+                (token, request, session, created),
+            )
 
     def take_ack(self, token: str, keep_after: float) -> str | None:
         """The request behind a token, once."""
@@ -322,7 +336,7 @@ class Index(ViewIndex):
 def _buffer(row: Iterable[Any]) -> Buffer:
     *fields, streams = row
     try:
-        buffer = Buffer._make((*fields, {name: StreamInfo(*info) for name, info in json.loads(streams).items()}))
+        buffer = Buffer._make((*fields, {name: stream_info(info) for name, info in json.loads(streams).items()}))
     except (ValueError, TypeError, AttributeError) as error:
         raise sqlite3.DatabaseError(f"the record of {fields[0]} is malformed") from error
     return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))

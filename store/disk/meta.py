@@ -1,18 +1,25 @@
 """``meta.json`` and tombstones: a buffer's record as a file, from which the index can be rebuilt.
 
-Names in a record become paths, so one that is not of our making makes the whole record none.
+Names in a record become paths, so one that is not of our making makes the whole record none. What a newer version has
+added to a record stays in it when this one writes it again.
 """
 
 import json
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sightline.store.disk.layout import Layout, read_file, refuse_link, write_atomically
+from sightline.store.errors import OfNewerVersion
 from sightline.store.records import Buffer, StreamInfo
 
 FORMAT = 1
+"""Grows with a change that older versions would take for something else; a field that is added is no such change."""
+
 _NAME = r"(cmd|file|tool)_[0-9a-f]{4,64}"
 _STREAM = r"out|err|part\.[0-9]{1,6}"
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _STATES = ("running", "sealed", "interrupted", "evicted")
 
 
@@ -21,22 +28,51 @@ def is_buffer_name(text: str) -> bool:
     return re.fullmatch(_NAME, text) is not None
 
 
-def encode_buffer(buffer: Buffer, **more: Any) -> bytes:
-    """A record as JSON, without what changes with reading (``accessed``)."""
+def encode_buffer(buffer: Buffer, kept: Mapping[str, Any] = _NOTHING, **more: Any) -> bytes:
+    """A record as JSON, without what changes with reading (``accessed``).
+
+    Args:
+        buffer: the record.
+        kept: the fields that stand there now, see `fields_in`: those that are unknown stay, of each stream too.
+        more: what it has besides.
+    """
     fields = buffer._asdict()
     del fields["accessed"]
-    fields["streams"] = {name: info._asdict() for name, info in buffer.streams.items()}
-    return _dumps({"format": FORMAT, **fields, **more}).encode(errors="surrogateescape")
+    streams = kept.get("streams", _NOTHING)
+    fields["streams"] = {
+        name: {**streams.get(name, _NOTHING), **info._asdict()} for name, info in buffer.streams.items()
+    }
+    return _dumps({**kept, "format": FORMAT, **fields, **more}).encode(errors="surrogateescape")
+
+
+def fields_in(layout: Layout, name: str) -> dict[str, Any]:
+    """What stands in a buffer's ``meta.json``; nothing where there is none that could be read.
+
+    Raises:
+        OfNewerVersion: it may not be written by this version.
+    """
+    try:
+        fields = _fields_of(read_file(layout.meta(name)))
+        return fields if all(isinstance(info, dict) for info in fields.get("streams", {}).values()) else {}
+    except (FileNotFoundError, ValueError, AttributeError):
+        return {}
+
+
+def _fields_of(data: bytes) -> dict[str, Any]:
+    fields = json.loads(data.decode(errors="surrogateescape"))
+    if not isinstance(fields, dict):
+        raise ValueError("not a buffer's record")
+    if isinstance(version := fields.get("format"), int) and version > FORMAT:
+        raise OfNewerVersion(f"the record of @{fields.get('name')}")
+    return fields
 
 
 _dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def decode_buffer(data: bytes) -> Buffer:
-    """A record from its JSON. Raises ValueError for anything that is none."""
-    fields = json.loads(data.decode(errors="surrogateescape"))
-    if not isinstance(fields, dict):
-        raise ValueError("not a buffer's record")
+    """A record from its JSON. Raises ValueError for anything that is none, OfNewerVersion."""
+    fields = _fields_of(data)
     try:
         fields["streams"] = {
             name: StreamInfo(info["bytes"], info["lines"], info.get("sha256", ""), info.get("mime", ""))
@@ -54,12 +90,18 @@ def decode_buffer(data: bytes) -> Buffer:
 
 
 def write_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> None:
-    """Replace a buffer's ``meta.json``."""
+    """Write the ``meta.json`` of a buffer that is this process' own."""
     write_atomically(layout.meta(buffer.name), encode_buffer(buffer), durable=durable)
 
 
+def rewrite_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> None:
+    """Replace a ``meta.json`` that another version may have written. Raises OfNewerVersion, OSError."""
+    data = encode_buffer(buffer, fields_in(layout, buffer.name))
+    write_atomically(layout.meta(buffer.name), data, durable=durable)
+
+
 def read_meta(layout: Layout, name: str) -> Buffer:
-    """A buffer's record from its folder. Raises FileNotFoundError, ValueError, UnsafeStore."""
+    """A buffer's record from its folder. Raises FileNotFoundError, ValueError, UnsafeStore, OfNewerVersion."""
     refuse_link(layout.folder(name))
     buffer = decode_buffer(read_file(layout.meta(name)))
     if buffer.name != name:

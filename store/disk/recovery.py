@@ -20,10 +20,10 @@ from sightline.store.disk.layout import (
 )
 from sightline.store.disk.lines import count_newlines
 from sightline.store.disk.live import marker_names, take_dead, writer_alive
-from sightline.store.disk.meta import decode_buffer, read_meta, write_meta
+from sightline.store.disk.meta import decode_buffer, read_meta, rewrite_meta
 from sightline.store.disk.opening import with_progress
 from sightline.store.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
-from sightline.store.errors import UnsafeStore
+from sightline.store.errors import OfNewerVersion, UnsafeStore
 from sightline.store.records import Buffer, StreamInfo
 
 _READ_BYTES = 1 << 20
@@ -54,7 +54,7 @@ def adopt_dead(layout: Layout, index: Index) -> Adopted:
     for name in {*marker_names(layout), *(buffer.name for buffer in index.running())}:
         buffer = adopt(layout, index, name)
         if buffer is None:
-            if not writer_alive(layout, name):
+            if not os.path.lexists(layout.folder(name)):
                 dropped.append(name)
         elif buffer.state == "interrupted":
             interrupted.append(name)
@@ -62,7 +62,10 @@ def adopt_dead(layout: Layout, index: Index) -> Adopted:
 
 
 def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
-    """Take care of one capture if its writer died: its record then; None while it lives, or where nothing is left."""
+    """Take care of one capture if its writer died: its record then; None while it lives, or where nothing is left.
+
+    One that a newer version left is that version's to take care of.
+    """
     if index.unwritable:
         buffer = index.buffer(name)
         return as_left(layout, buffer) if buffer and not writer_alive(layout, name) else None
@@ -71,10 +74,15 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
         return None
     try:
         buffer = read_meta(layout, name)
-    except (FileNotFoundError, ValueError):
+    except OfNewerVersion:
+        if marker:
+            marker.close(remove=False)
+        return None
+    except (FileNotFoundError, ValueError) as error:
         index.forget_buffer(name)
         if marker:
-            remove_folder(layout.folder(name))
+            if isinstance(error, FileNotFoundError):  # else it has bytes, of which the doctor makes a buffer again
+                remove_folder(layout.folder(name))
             marker.close()
         return None
     try:
@@ -96,7 +104,7 @@ def as_left(layout: Layout, buffer: Buffer) -> Buffer:
     """The record of what a dead writer left, as it is told where nothing can be written: without hashes."""
     try:
         buffer = read_meta(layout, buffer.name)  # it may have died between this and the index
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, OfNewerVersion):
         pass
     if buffer.state != "running":
         return buffer
@@ -116,7 +124,7 @@ def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:
             remove_file(path)
     _complete_order(layout, buffer.name, streams)
     buffer = buffer._replace(state="interrupted", ended=ended, streams=streams)
-    write_meta(layout, buffer)
+    rewrite_meta(layout, buffer)
     return buffer
 
 
@@ -202,7 +210,7 @@ def _on_disk(layout: Layout) -> tuple[list[Buffer], list[str]]:
                 _remove_rest(layout, name)  # its remover died before this
             else:
                 found.append(_used(layout, read_meta(layout, name)))
-        except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore):
+        except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore, OfNewerVersion):
             if not writer_alive(layout, name):
                 unreadable.append(name)
     return found, unreadable
@@ -233,6 +241,6 @@ def _evicted(layout: Layout) -> list[Buffer]:
                 buffer = decode_buffer(data)
                 if file == os.path.basename(layout.tombstone(buffer.name)):
                     found.append(buffer)
-        except (ValueError, UnsafeStore):
+        except (ValueError, UnsafeStore, OfNewerVersion):
             continue
     return found

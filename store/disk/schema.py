@@ -1,4 +1,8 @@
-"""The index's tables, and the steps from each released version of them to the next."""
+"""The index's tables, and the steps from each released version of them to the next.
+
+An older version goes on using an index that a newer one has migrated. So a step only adds: tables, indexes, and columns
+with a default; triggers go on to mean what they meant. A change that is more than that takes a file of another name.
+"""
 
 VERSION = 3
 

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
-from sightline.store.records import Note, Session, SessionCounts, Shown, View
+from sightline.store.records import Note, Session, SessionCounts, View, known_fields, shown_from
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW_COLUMNS = "session, entry, record, offset, length"
@@ -16,7 +16,11 @@ _VIEW = f"SELECT {_VIEW_COLUMNS} FROM views "  # noqa: S608
 _PUT_VIEW = (
     "INSERT OR IGNORE INTO views (session, entry, time, verb, record, offset, length) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-_ADVANCE = "INSERT INTO logs VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET bytes = ? WHERE bytes = ?"
+_ADVANCE = (
+    "INSERT INTO logs (session, bytes) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET bytes = ? WHERE bytes = ?"
+)
+_PUT_SESSION = f"INSERT OR REPLACE INTO sessions ({_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+_PUT_VIEW_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, last_insert_rowid())"
 
 
 class IndexedView(NamedTuple):
@@ -46,7 +50,7 @@ class ViewIndex:
 
     def put_session(self, session: Session) -> None:
         """Insert or replace a session."""
-        self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", session)
+        self._db.execute(_PUT_SESSION, session)
 
     def session(self, name: str) -> Session | None:
         """The record of a session."""
@@ -94,7 +98,7 @@ class ViewIndex:
             values = (view.session, view.number, view.time, view.verb, _record(view), indexed.offset, indexed.length)
             if self._db.execute(_PUT_VIEW, values):
                 for name in dict.fromkeys(view.refs):
-                    self._db.execute("INSERT OR IGNORE INTO views_of VALUES (?, last_insert_rowid())", (name,))
+                    self._db.execute(_PUT_VIEW_OF, (name,))
 
     # how far the audit files have been indexed
 
@@ -120,7 +124,7 @@ class ViewIndex:
 
     def set_log(self, session: str, size: int) -> None:
         """Say that a session's file has been indexed up to a byte."""
-        self._db.execute("INSERT OR REPLACE INTO logs VALUES (?, ?)", (session, size))
+        self._db.execute("INSERT OR REPLACE INTO logs (session, bytes) VALUES (?, ?)", (session, size))
 
     def amend_view(self, view: View) -> None:
         """Replace a view's record."""
@@ -181,7 +185,7 @@ class ViewIndex:
         """Insert or replace a note on a buffer."""
         session, _, entry = note.id.rpartition(":")
         self._db.execute(
-            "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO notes (session, entry, buffer, record) VALUES (?, ?, ?, ?)",
             (session, int(entry), buffer, json.dumps(note._asdict(), ensure_ascii=False)),
         )
 
@@ -189,13 +193,13 @@ class ViewIndex:
         """Notes, oldest first: all, or those on one buffer."""
         where, parameters = ("WHERE buffer = ?", (buffer,)) if buffer is not None else ("", ())
         rows = self._db.rows(f"SELECT record FROM notes {where}", parameters)  # noqa: S608
-        return sorted((Note(**json.loads(row[0])) for row in rows), key=lambda note: note.time)
+        return sorted((_note(row[0]) for row in rows), key=lambda note: note.time)
 
     def note(self, note_id: str) -> Note | None:
         """One note."""
         session, _, entry = note_id.rpartition(":")
         row = self._db.row("SELECT record FROM notes WHERE session = ? AND entry = ?", (session, int(entry or -1)))
-        return Note(**json.loads(row[0])) if row else None
+        return _note(row[0]) if row else None
 
     def forget_notes(self, session: str) -> None:
         """Remove a session's notes, to index them anew."""
@@ -209,7 +213,13 @@ class ViewIndex:
     def put_derived(self, buffer: str, key: str, value: str) -> None:
         """Keep what was found out about a buffer's lines, so that it need not be found again; where it can be kept."""
         with contextlib.suppress(sqlite3.OperationalError), self._db.hurried():
-            self._db.execute("INSERT OR REPLACE INTO derived VALUES (?, ?, ?)", (buffer, key, value))
+            self._db.execute(
+                "INSERT OR REPLACE INTO derived (buffer, key, value) VALUES (?, ?, ?)", (buffer, key, value)
+            )
+
+
+def _note(record: str) -> Note:
+    return Note(**known_fields(Note, json.loads(record)))
 
 
 def _record(view: View) -> str:
@@ -223,10 +233,10 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 def _view(row: tuple[Any, ...]) -> IndexedView:
     session, number, record, offset, length = row
     try:
-        fields = json.loads(record)
+        fields = known_fields(View, json.loads(record))
         fields["refs"] = tuple(fields["refs"])
         for name in ("shown", "asked", "matched"):
-            fields[name] = tuple(Shown(*shown) for shown in fields.get(name, ()))
+            fields[name] = tuple(map(shown_from, fields.get(name, ())))
         return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise sqlite3.DatabaseError(f"the record of view {session}:{number} is malformed") from error

@@ -17,7 +17,7 @@ from sightline.store.disk.meta import is_buffer_name, read_meta, write_meta
 from sightline.store.disk.recording import new_buffer
 from sightline.store.disk.recovery import adopt_dead, close_interrupted, hash_file, rebuild_buffers, stream_files
 from sightline.store.disk.trouble import is_broken, trouble_of
-from sightline.store.errors import SightlineError, StoreFailed, UnsafeStore
+from sightline.store.errors import OfNewerVersion, SightlineError, StoreFailed, UnsafeStore
 from sightline.store.query.sandbox import describe
 from sightline.store.records import Buffer
 from sightline.store.shape.summary import human_bytes
@@ -144,6 +144,9 @@ def _folders(store: Store) -> Iterator[Finding]:
     for name in os.listdir(store.layout.buffers):
         try:
             buffer = read_meta(store.layout, name)
+        except OfNewerVersion as error:
+            yield Finding("note", f"{error.message}, and cannot be seen here: {error.hint}")
+            continue
         except (FileNotFoundError, NotADirectoryError, ValueError, SightlineError):
             yield from _orphan(store, name)
             continue
@@ -246,6 +249,8 @@ def _logs(store: Store) -> Iterator[Finding]:
         try:
             lines += verify_log(store, session, known.get(session, 0))
             sound += 1
+        except OfNewerVersion as error:
+            yield Finding("note", f"{error.message}, and cannot be checked here: {error.hint}")
         except SightlineError as error:
             yield Finding("problem", f"{error.message}: {error.hint}")
         views = _views_in(store.layout.audit_file(session))

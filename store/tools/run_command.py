@@ -12,6 +12,7 @@ from sightline.store.capture.command import Captured, CommandCapture, Echo
 from sightline.store.capture.spawn import shell_argv
 from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.profile import Profile
+from sightline.store.records import known_fields
 from sightline.store.refs import is_ack
 from sightline.store.shape.budgets import budget_for
 from sightline.store.store import Target
@@ -236,5 +237,5 @@ def _confirmed(asking: Asking, request: Request) -> Request:
     kept = asking.store.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
     if kept is None:
         raise ExpiredRef(f"{request.line.strip()} expired, or was used already", "run the command itself again")
-    confirmed = Request(**json.loads(kept))
+    confirmed = Request(**known_fields(Request, json.loads(kept)))
     return confirmed._replace(argv=tuple(confirmed.argv), acknowledge_risk=True)

@@ -68,6 +68,19 @@ def lives(pid: int) -> bool:
         return False
 
 
+def children_of(pid: int) -> set[int]:
+    """Processes that a process has started, and that have not ended."""
+    found = set()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            state, parent = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[:2]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(parent) == pid and state not in ("Z", "X"):
+            found.add(int(name))
+    return found
+
+
 def open_files() -> int:
     """How many descriptors this process has."""
     return len(os.listdir("/proc/self/fd"))
@@ -153,8 +166,11 @@ class Pty:
         os.write(self.master, keys.encode())
 
     def close(self) -> None:
-        """Close the terminal, as its window is closed."""
+        """Close the terminal, as its window is closed; once more does nothing."""
+        if self.master < 0:
+            return
         os.write(self._left, b".")
         self._reader.join()
         for fd in (self.master, self._leaving, self._left):
             os.close(fd)
+        self.master = -1

@@ -1,0 +1,76 @@
+"""The terminal is closed under the inspector, or the inspector is told to end: nothing of it is left."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fault_kit import PATIENCE_SECONDS, PROGRAM, Pty, Until, children_of, lives
+from sightline.store.records import Buffer
+from sightline.store.store import Store
+from sightline.store.tools.doctor import examine
+
+HEEDLESS = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]
+LEAVES_SCREEN = "\x1b[?1049l"
+
+
+@pytest.fixture
+def begin(store: Store, keep: Callable[..., Buffer], tmp_path: Path, until: Until) -> Iterator[Callable[..., Pty]]:
+    """Opens the inspector in a terminal of its own, and waits until it shows a buffer."""
+    started: list[Pty] = []
+    keep(b"line\n" * 5_000, command="make everything")
+    store.close()
+    (tmp_path / "tmp").mkdir()
+
+    def make(*before: str) -> Pty:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "SIGHTLINE_HOME": store.root,
+            "TMPDIR": str(tmp_path / "tmp"),
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+        }
+        terminal = Pty([*before, *PROGRAM], environment)
+        started.append(terminal)
+        until(lambda: "make everything" in terminal.text)
+        return terminal
+
+    yield make
+    for terminal in started:
+        terminal.process.kill()
+        terminal.process.wait()
+        terminal.close()
+
+
+def nothing_left(store: Store, tmp_path: Path) -> None:
+    assert os.listdir(tmp_path / "tmp") == []
+    assert [name for name in os.listdir(store.root) if name.endswith(".tmp") or "fault" in name] == []
+    assert [finding.text for finding in examine(store) if finding.level in ("problem", "mended")] == []
+
+
+@pytest.mark.parametrize("before", [[], HEEDLESS], ids=["", "SIGHUP ignored"])
+def test_a_closed_terminal_ends_the_inspector_and_its_query(
+    store: Store, begin: Callable[..., Pty], tmp_path: Path, until: Until, before: list[str]
+) -> None:
+    terminal = begin(*before)
+    terminal.press(":")
+    until(lambda: "Query" in terminal.text or "query" in terminal.text)
+    terminal.press("awk 'BEGIN { while (1) x++ }' @last\r")
+    until(lambda: len(children_of(terminal.process.pid)) >= 2)  # the program, and what ends it with us
+    children = children_of(terminal.process.pid)
+    terminal.close()
+    assert terminal.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGHUP
+    until(lambda: not any(map(lives, children)))
+    nothing_left(store, tmp_path)
+
+
+def test_told_to_end_the_inspector_leaves_the_terminal_as_it_was(
+    store: Store, begin: Callable[..., Pty], tmp_path: Path, until: Until
+) -> None:
+    terminal = begin()
+    terminal.process.send_signal(signal.SIGTERM)
+    assert terminal.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+    until(lambda: LEAVES_SCREEN in terminal.text)
+    nothing_left(store, tmp_path)
