@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from sightline.store.disk.layout import Layout
+from sightline.store.disk.watching import Unwatchable, watching
 
 DEBOUNCE_MS = 50  # a burst is told of after this at the latest
 STEP_MS = 8  # a lone change is told of after about twice this; waking more often costs close to a percent of a core
@@ -81,10 +82,8 @@ class Changes:
     def _run(self) -> None:
         try:
             self._listen(self._watched())
-        except ImportError:
-            self.polling = "watchfiles is not installed"
-        except OSError as error:  # out of inotify watches, or a file system that has none
-            self.polling = f"folders cannot be watched here: {error}"
+        except Unwatchable as error:
+            self.polling = str(error)
         if self.polling and not self._stop.is_set():
             if self._polls is not None:
                 self._polls(self.polling)
@@ -98,10 +97,7 @@ class Changes:
                 self._tell(change)
 
     def _watched(self) -> Iterator[Change]:
-        from watchfiles._rust_notify import RustNotify  # loads anyio: not before there is something on the screen
-
-        roots = [self._layout.root, self._layout.live]
-        with RustNotify(roots, False, False, 0, False, False) as watcher:
+        with watching([self._layout.root, self._layout.live]) as watcher:
             # What was written between the caller's first look and the watch would be missed.
             yield Change(records=True, live=frozenset(self._markers()))
             quick = False

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sightline.store.capture.importers.formats import Source, find_sources
 from sightline.store.capture.importers.transcript import NotReadable, Reading
+from sightline.store.disk.watching import Unwatchable, watching
 from sightline.store.tools.import_past import QUIET_SECONDS, Importer
 
 POLL_SECONDS = 0.5  # where folders cannot be watched
@@ -74,34 +75,39 @@ class Follower:
                 continue  # gone for now; it may come back
         return found
 
-    def follow(self, stop: threading.Event, told: Callable[[int], None] = lambda _: None) -> None:
+    def follow(
+        self,
+        stop: threading.Event,
+        told: Callable[[int], None] = lambda _: None,
+        polls: Callable[[str], None] = lambda _: None,
+    ) -> None:
         """Catch up whenever something changes, until told to stop.
 
         Args:
             stop: ends it.
             told: told of how many calls came, each time that some did.
+            polls: told the reason, once, where it looks for changes instead of watching.
         """
         try:
-            for _ in self._changes(stop):
+            for _ in self._changes(stop, polls):
                 if came := self.catch_up():
                     told(came)
         finally:
             self.close()
 
-    def _changes(self, stop: threading.Event) -> Iterator[None]:
+    def _changes(self, stop: threading.Event, polls: Callable[[str], None]) -> Iterator[None]:
         """Once at first, then whenever something has changed in the folders, or may have, until told to stop."""
         try:
             yield from self._watched(stop)
-        except (ImportError, OSError):  # not installed, out of watches, or a file system that has none
+        except Unwatchable as error:
+            polls(str(error))
             while not stop.is_set():
                 yield
                 stop.wait(POLL_SECONDS)
 
     def _watched(self, stop: threading.Event) -> Iterator[None]:
-        from watchfiles._rust_notify import RustNotify
-
         folders = {path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in self._paths}
-        with RustNotify(sorted(folders), False, False, 0, True, False) as watcher:
+        with watching(sorted(folders), recursive=True) as watcher:
             while not stop.is_set():
                 yield
                 if watcher.watch(_DEBOUNCE_MS, _STEP_MS, int(_LOOK_SECONDS * 1000), stop) == "signal":

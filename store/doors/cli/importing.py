@@ -165,7 +165,10 @@ def _follow(importer: Importer, paths: Iterable[str], *, as_json: bool) -> None:
         else:
             write_out(f"{_counted(came, 'call')} imported\n")
 
+    def polls(reason: str) -> None:
+        write_err(f"looking for changes instead of watching: {reason}\n")
+
     try:
-        Follower(importer, paths).follow(threading.Event(), told)
+        Follower(importer, paths).follow(threading.Event(), told, polls)
     except KeyboardInterrupt:
         _tell(importer, as_json=as_json)
