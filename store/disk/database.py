@@ -18,6 +18,7 @@ from sightline.store.errors import UnsafeStore
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
 HURRIED_SECONDS = 2.0  # for what is better left than waited for
 STATEMENTS_KEPT = 64
+WAL_KEPT_BYTES = 4 << 20  # what SQLite lets it grow to by itself; it grows on while somebody reads, and would stay so
 
 
 class Database:
@@ -74,6 +75,7 @@ class Database:
         if version == 0:
             self._patiently("PRAGMA journal_mode = WAL")
         self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        self._connection.execute(f"PRAGMA journal_size_limit = {WAL_KEPT_BYTES}")
         if version < schema.VERSION:
             with self.writing():
                 self._upgrade(self._version())

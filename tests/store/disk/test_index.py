@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sightline.store.config import Settings
 from sightline.store.disk import schema
-from sightline.store.disk.database import Database
+from sightline.store.disk.database import WAL_KEPT_BYTES, Database
 from sightline.store.disk.index import Index, Totals
 from sightline.store.disk.recording import new_buffer
 from sightline.store.records import Buffer, Note, Session, StreamInfo
@@ -295,3 +295,19 @@ def test_what_is_imported_stands_below_what_was_used_later(
     assert times == sorted(times, key=float, reverse=True)
     assert len(listed) == len(used) + sum(map(len, runs))
     assert len({item.used for item in listed}) == len(listed)
+
+
+def test_the_write_ahead_file_shrinks_once_nobody_reads_any_more(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.sqlite")
+    writing, reading = Database(path), Database(path)
+    reading.execute("BEGIN")
+    reading.rows("SELECT * FROM totals")  # what stood there then is kept for it
+    for number in range(8):
+        writing.execute("INSERT INTO acks VALUES (?, ?, '', 0)", (str(number), "x" * (1 << 20)))
+    assert os.path.getsize(path + "-wal") > 2 * WAL_KEPT_BYTES
+    reading.execute("COMMIT")
+    for number in range(3):  # one copies all of it into the database, one begins it anew
+        writing.execute("UPDATE totals SET views_stale = ?", (number,))
+    assert os.path.getsize(path + "-wal") <= WAL_KEPT_BYTES
+    reading.close()
+    writing.close()
