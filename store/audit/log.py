@@ -328,7 +328,7 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
                 entry["text"] = None
                 blanked += 1
             fields = {key: value for key, value in entry.items() if key not in _TIES}
-            lines.append(_Told.kept(fields).tied(place.number, entry["prev"], entry["hash"], entry["v"]))
+            lines.append(_Told.kept(fields).tied(place.number, entry["prev"], entry["hash"], entry.get("v", FORMAT)))
         if blanked:
             write_atomically(path, b"".join(lines), durable=durable)
         return blanked
