@@ -1,11 +1,14 @@
 """Views of the past: what transcripts say that agents were shown, logged in batches with the times that they had."""
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.views import Shows, indexed_view, logged_fields
+from sightline.store.disk.meta import read_meta
 from sightline.store.disk.trouble import trouble_of
+from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
@@ -47,8 +50,8 @@ def record_past_views(store: Store, session: Session, views: Sequence[PastView])
         raise StoreFailed(f"past views could not be logged: {what}", hint) from error
     if places[0].number == 1:
         store.index.put_session(session)
-    for place, entry in zip(places, entries, strict=True):
-        store.index.put_view(indexed_view(session.name, place, entry))
+    found = [indexed_view(session.name, place, entry) for place, entry in zip(places, entries, strict=True)]
+    store.index.put_views(found)
 
 
 _SAME_SECONDS = 60.0
@@ -91,20 +94,44 @@ class Known(NamedTuple):
 
 
 def known_calls(store: Store, sessions: Iterable[str]) -> Known:
-    """The calls that sessions' logs have, whatever became of their buffers."""
+    """The calls that sessions' logs have, whatever became of their buffers.
+
+    Those that were logged and not indexed, an import having been killed between the two, are indexed now.
+    """
     known = Known(set(), set(), [])
     for name in sessions:
+        last = store.index.last_entry(name)
+        lost: list[IndexedView] = []
         try:
-            for _, entry in log.read_all(store.layout.audit_file(name)):
+            for place, entry in log.read_all(store.layout.audit_file(name)):
                 request = entry.get("request")
                 if isinstance(request, dict):
                     _note(known.imported, request.get("imported"), "id")
                     _note(known.uses, request.get("caller"), "tool_use")
                     if (nameless := _nameless(request, entry.get("time"))) is not None:
                         known.nameless.append(nameless)
-        except (FileNotFoundError, SightlineError):
-            continue  # none yet; or changed from outside, as the doctor says
+                    if place.number > last and "imported" in request:
+                        lost.append(indexed_view(name, place, entry))
+        except (FileNotFoundError, SightlineError, KeyError, TypeError):
+            pass  # none yet; or changed from outside, as the doctor says
+        if lost:
+            _index_lost(store, name, lost)
     return known
+
+
+def _index_lost(store: Store, session: str, views: Sequence[IndexedView]) -> None:
+    """Index views that are in a session's log, and the buffers that they tell of."""
+    buffers = []
+    for name in dict.fromkeys(name for one in views for name in one.view.refs):
+        with contextlib.suppress(OSError, ValueError, SightlineError):  # it has gone since
+            buffers.append(read_meta(store.layout, name))
+    _, header = next(log.read_all(store.layout.audit_file(session)))
+    with store.index.transaction():
+        if store.index.session(session) is None:
+            store.index.put_session(Session(**header["session"]))
+        store.index.add_buffers(buffers)
+        for view in views:
+            store.index.put_view(view)  # whoever lists views may just have found it
 
 
 def _note(found: set[str], fields: object, name: str) -> None:

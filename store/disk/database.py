@@ -8,7 +8,7 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sightline.store.disk import schema
@@ -19,6 +19,8 @@ BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is 
 HURRIED_SECONDS = 2.0  # for what is better left than waited for
 STATEMENTS_KEPT = 64
 WAL_KEPT_BYTES = 4 << 20  # what SQLite lets it grow to by itself; it grows on while somebody reads, and would stay so
+_MANY_CACHE_KIB = 16_384  # rows with hashes fall on pages all over, which SQLite's 2 MiB would not hold
+_MANY_WAL_PAGES = 4_096  # 16 MiB
 
 
 class Database:
@@ -132,6 +134,17 @@ class Database:
         """Run one statement; how many rows it changed."""
         with self._lock:
             return self._connection.execute(statement, parameters).rowcount
+
+    def execute_all(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each of several rows."""
+        with self._lock:
+            self._connection.executemany(statement, rows)
+
+    def expect_many(self) -> None:
+        """Many rows will be written: more pages stay in memory, and the write-ahead file is folded in less often."""
+        with self._lock:
+            self._connection.execute(f"PRAGMA cache_size = -{_MANY_CACHE_KIB}")
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {_MANY_WAL_PAGES}")
 
     def rows(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sightline.store.disk.layout import FILE_MODE, SEALED_MODE, Layout, remove_folder, sync_folder, write_all
+from sightline.store.disk.layout import FILE_MODE, SEALED_MODE, Layout, new_file, remove_folder, sync_folder, write_all
 from sightline.store.disk.meta import encode_buffer
 from sightline.store.disk.order import STREAM_CODES, pack_arrival
 from sightline.store.disk.recording import joined_notes
@@ -18,14 +18,12 @@ from sightline.store.records import Buffer, StreamInfo
 if TYPE_CHECKING:
     from sightline.store.redact.hiding import Redaction
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
 
 class _Stream:
     """One stream's file while it is written."""
 
     def __init__(self, path: str) -> None:
-        self.fd = os.open(path, _NEW, FILE_MODE)
+        self.fd = new_file(path, SEALED_MODE)
         self.bytes = 0
         self.newlines = 0
         self.dropped = 0
@@ -98,7 +96,7 @@ class Deposit:
         mimes: Mapping[str, str] | None = None,
         lines: Mapping[str, int] | None = None,
     ) -> Buffer:
-        """Make it read-only and write its record; putting that into the index is the caller's.
+        """Write its record; putting that into the index is the caller's.
 
         Args:
             exit_code: of the command, None where there is none.
@@ -121,7 +119,6 @@ class Deposit:
             for name, stream in self._streams.items():
                 count = (lines or {}).get(name, stream.newlines + (stream.last != b"\n"))
                 infos[name] = StreamInfo(stream.bytes, count, stream.sha256.hexdigest(), (mimes or {}).get(name, ""))
-                os.fchmod(stream.fd, SEALED_MODE)
                 if self._durable:
                     os.fsync(stream.fd)
             self.buffer = self.buffer._replace(state="sealed", exit_code=exit_code, note=note, streams=infos)
@@ -142,9 +139,8 @@ class Deposit:
             self._write("order", b"".join(pack_arrival(0, self._streams[name].bytes, name) for name in both))
 
     def _write(self, name: str, data: bytes) -> None:
-        fd = os.open(self._layout.stream(self.name, name), _NEW, FILE_MODE)
+        fd = new_file(self._layout.stream(self.name, name), FILE_MODE)
         try:
-            os.fchmod(fd, FILE_MODE)
             write_all(fd, data)
             if self._durable:
                 os.fsync(fd)

@@ -152,11 +152,20 @@ def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
         if error.errno in (errno.ENXIO, errno.EISDIR):  # a pipe that nobody reads, a socket; a folder
             raise _no_file(path) from None
         raise
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
         os.close(fd)
         raise _no_file(path)
-    if flags & os.O_CREAT:
+    if flags & os.O_CREAT and stat.S_IMODE(mode) != FILE_MODE:
         os.fchmod(fd, FILE_MODE)
+    return fd
+
+
+def new_file(path: str, mode: int) -> int:
+    """Make a file and open it for writing. Raises FileExistsError."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # as the umask may have left it
+        os.fchmod(fd, mode)
     return fd
 
 

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.disk.index import Index
@@ -165,7 +165,7 @@ class Recording:
             },
         )
         try:
-            share_streams(self._layout, self._index(), self.buffer)
+            share_streams(self._layout, self._index(), [self.buffer])
             with self._index().transaction():
                 self._take_over_marks()
                 write_meta(self._layout, self.buffer, durable=self._durable)
@@ -206,25 +206,33 @@ def joined_notes(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
-def share_streams(layout: Layout, index: Index, buffer: Buffer) -> None:
-    """Make the streams of a sealed buffer that are large enough other names of identical ones, where there are any."""
-    for stream, info in buffer.streams.items():
-        if info.bytes < SHARED_BYTES:
-            continue
-        for sha256, other, other_stream in index.with_hash(info.sha256):
-            if other != buffer.name and share_stream(
-                layout.stream(other, other_stream), layout.stream(buffer.name, stream), info, sha256
-            ):
-                break
+def share_streams(layout: Layout, index: Index, buffers: Sequence[Buffer]) -> None:
+    """Make large streams of buffers that are sealed just now other names of identical ones, where there are any.
+
+    Those may be of a buffer that the index knows, or of one that stands before it.
+    """
+    large = [
+        (buffer.name, stream, info)
+        for buffer in buffers
+        for stream, info in buffer.streams.items()
+        if info.bytes >= SHARED_BYTES
+    ]
+    known = index.known_hashes(info.sha256 for _, _, info in large) if large else ()
+    first: dict[str, tuple[str, str]] = {}
+    for name, stream, info in large:
+        others = [first[info.sha256]] if info.sha256 in first else []
+        if info.sha256 in known:
+            others += [(other, other_stream) for _, other, other_stream in index.with_hash(info.sha256)]
+        path = layout.stream(name, stream)
+        if not any(share_stream(layout.stream(*other), path, info) for other in others if other[0] != name):
+            first[info.sha256] = (name, stream)
 
 
-def share_stream(source: str, target: str, info: StreamInfo, sha256: str) -> bool:
+def share_stream(source: str, target: str, info: StreamInfo) -> bool:
     """Make a sealed stream another name of an identical one; whether that worked.
 
     The other buffer may go at any moment, and links may run out: then the copy simply stays.
     """
-    if sha256 != info.sha256:
-        return False
     temporary = f"{target}.{os.getpid():x}.tmp"
     try:
         status = os.lstat(source)
@@ -292,6 +300,8 @@ def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fie
 
 def storable(text: str) -> str:
     """Text that every file and table of the store can hold: bytes of an argument that are no UTF-8 become ``\\xNN``."""
+    if text.isascii():
+        return text
     try:
         return os.fsencode(text).decode(errors="backslashreplace")
     except UnicodeEncodeError:  # half a surrogate pair, as JSON can spell it

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
@@ -14,13 +15,15 @@ _VIEW = f"SELECT {_VIEW_COLUMNS} FROM views "  # noqa: S608
 
 
 _PUT_VIEW = (
-    "INSERT OR IGNORE INTO views (session, entry, time, verb, record, offset, length) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR IGNORE INTO views (number, session, entry, time, verb, record, offset, length)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _ADVANCE = (
     "INSERT INTO logs (session, bytes) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET bytes = ? WHERE bytes = ?"
 )
 _PUT_SESSION = f"INSERT OR REPLACE INTO sessions ({_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _PUT_VIEW_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, last_insert_rowid())"
+_PUT_VIEWS_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, ?)"
 
 
 class IndexedView(NamedTuple):
@@ -95,10 +98,19 @@ class ViewIndex:
         view = indexed.view
         with self._db.writing():
             self.advance(view.session, view.number, indexed.offset, indexed.length)
-            values = (view.session, view.number, view.time, view.verb, _record(view), indexed.offset, indexed.length)
-            if self._db.execute(_PUT_VIEW, values):
+            if self._db.execute(_PUT_VIEW, (None, *_values(indexed))):
                 for name in dict.fromkeys(view.refs):
                     self._db.execute(_PUT_VIEW_OF, (name,))
+
+    def put_views(self, views: Sequence[IndexedView]) -> None:
+        """Insert the records of several views, none of which is there yet, in their order."""
+        with self._db.writing():
+            for view, offset, length in _stretches(views):
+                self.advance(view.session, view.number, offset, length)
+            first = self.newest_view() + 1
+            self._db.execute_all(_PUT_VIEW, ((at, *_values(one)) for at, one in enumerate(views, first)))
+            refs = {(name, at) for at, one in enumerate(views, first) for name in one.view.refs}
+            self._db.execute_all(_PUT_VIEWS_OF, sorted(refs))
 
     # how far the audit files have been indexed
 
@@ -166,6 +178,11 @@ class ViewIndex:
         row = self._db.row("SELECT MAX(number) FROM views")
         return int(row[0] or 0) if row else 0
 
+    def last_entry(self, session: str) -> int:
+        """The number of a session's last view, 0 where none is known."""
+        row = self._db.row("SELECT MAX(entry) FROM views WHERE session = ?", (session,))
+        return int(row[0] or 0) if row else 0
+
     def last_entries(self) -> dict[str, int]:
         """By session, the number of its last view."""
         return dict(self._db.rows("SELECT session, MAX(entry) FROM views GROUP BY session"))
@@ -220,6 +237,25 @@ class ViewIndex:
 
 def _note(record: str) -> Note:
     return Note(**known_fields(Note, json.loads(record)))
+
+
+def _stretches(views: Iterable[IndexedView]) -> Iterator[IndexedView]:
+    """The first of each run of views that follow each other in one file, with the bytes of the whole run."""
+    run: IndexedView | None = None
+    for one in views:
+        if run and run.view.session == one.view.session and run.offset + run.length == one.offset:
+            run = run._replace(length=run.length + one.length)
+            continue
+        if run:
+            yield run
+        run = one
+    if run:
+        yield run
+
+
+def _values(indexed: IndexedView) -> tuple[Any, ...]:
+    view = indexed.view
+    return view.session, view.number, view.time, view.verb, _record(view), indexed.offset, indexed.length
 
 
 def _record(view: View) -> str:

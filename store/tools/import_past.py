@@ -4,6 +4,7 @@ A call is known again by the ids that the log keeps of it. So one that was impor
 not come again: whatever became of its buffer, and whichever transcript tells of it.
 """
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ from sightline.store.errors import StoreFailed
 from sightline.store.records import Session
 from sightline.store.store import Store
 from sightline.store.tools.import_ledger import Ledger
-from sightline.store.tools.past_batch import Writing
+from sightline.store.tools.past_batch import MOST_WRITING, Writings
 from sightline.store.tools.past_call import KeptCall
 
 QUIET_SECONDS = 60.0
@@ -33,12 +34,12 @@ TOLD_TROUBLES = 1_000
 """Records that could not be read, of which it is told where they stand; more are counted."""
 
 _KNOWN_SESSIONS = 100
-_BATCH_CALLS = 512
+_BATCH_CALLS = 1024
 _BATCH_BYTES = 8 << 20
-_ARGUMENT_CHARACTERS = 4096
 _SETTLE_BUFFERS = 2_000  # after so many, what is over the limits goes: the disk must hold no more than these allow
+_DAY_SECONDS = 86_400
+_PLACE_BUFFERS = 20_000  # after so many, they are put in their places, whatever the limits say
 _OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
-_VERBS = {"cmd": "run_command", "file": "read_file", "tool": "tool"}
 
 
 class Told(NamedTuple):
@@ -113,9 +114,10 @@ class Importer:
         self._batch: list[tuple[PastCall, Session]] = []
         self._waiting: set[str] = set()  # ids of the batch
         self._batch_bytes = 0
-        self._writing: Writing | None = None
+        self._writings = Writings(store)
         self._read_whole: list[tuple[Source, set[str]]] = []  # whose calls are not all kept yet
         self._placed: dict[str, float] = {}
+        self._oldest = math.inf  # of these, seconds since the epoch
         self._silent: set[str] = set()
 
     @property
@@ -140,7 +142,7 @@ class Importer:
                         self.take_in(source, reading, ended=time.time() - source.written > QUIET_SECONDS)
                     finally:
                         reading.close()
-                    if self._unsettled >= _SETTLE_BUFFERS and not self.settle():
+                    if self._must_settle() and not self.settle():
                         self._count(left_out=len(ordered) - at - 1)
                         break
         finally:
@@ -150,7 +152,19 @@ class Importer:
     @property
     def _unsettled(self) -> int:
         """Calls whose buffers are there, or about to be, and have not been held against the limits."""
-        return len(self._placed) + len(self._batch) + (len(self._writing.ids) if self._writing else 0)
+        return len(self._placed) + len(self._batch) + self._writings.calls
+
+    def _must_settle(self) -> bool:
+        """Whether some may have to go; where none has, it can wait, for placing them takes long."""
+        if self._unsettled < _SETTLE_BUFFERS:
+            return False
+        totals = self._store.index.totals()
+        return (
+            self._unsettled >= _PLACE_BUFFERS
+            or totals.buffers + self._unsettled - len(self._placed) > self.limits.max_buffers
+            or totals.bytes > self.limits.max_bytes
+            or self._oldest < time.time() - self.limits.max_age_days * _DAY_SECONDS
+        )
 
     def is_known(self, source: Source) -> bool:
         """Whether a transcript was imported as it is now."""
@@ -268,56 +282,69 @@ class Importer:
         return self._captures[cwd]
 
     def _is_kept(self, call: str) -> bool:
-        """Whether a call of whichever session is kept, or about to be."""
-        if self._writing is not None and call in self._writing.ids:
-            return True
-        return call in self._waiting or self._store.index.of_artifact(call) is not None
+        """Whether a call of whichever session is about to be kept; of those that are, the index knows."""
+        return call in self._waiting or call in self._writings
 
     def _flush(self) -> None:
-        """Have the calls of the batch written, once those of the one before it are."""
-        self._record_written()
-        batch, self._batch, self._batch_bytes = self._batch, [], 0
+        """Have the calls of the batch written that no other session has, while those before it are recorded."""
+        kept = self._store.index.known_artifacts(self._waiting) if self._waiting else set()
+        batch = [(call, session) for call, session in self._batch if call.id not in kept]
+        self._count(known=len(self._batch) - len(batch))
+        self._batch, self._batch_bytes = [], 0
         self._waiting.clear()
         if batch:
-            self._writing = Writing(self._store, batch)
+            if not self._unsettled:
+                self._store.index.expect_many()
+            self._writings.begin(batch)
+        while len(self._writings) > MOST_WRITING - 1:
+            self._record_first()
 
     def _keep_all(self) -> None:
         """Keep all calls that were read: then so are the transcripts that they are from."""
         self._flush()
-        self._record_written()
+        while self._writings:
+            self._record_first()
         read, self._read_whole = self._read_whole, []
         for source, silent in read:
             self._ledger.put(source, silent)
 
-    def _record_written(self) -> None:
-        """Log and index a batch whose buffers are on disk."""
-        if self._writing is None:
-            return
-        kept, error = self._writing.wait()
-        self._writing = None
+    def _record_first(self) -> None:
+        """Log and index the first batch that is being written, once its buffers are on disk."""
+        kept, error = self._writings.first()
         try:
             if error is not None:
                 raise error
-            for name in dict.fromkeys(made.session.name for made in kept):
-                self._record(name, [made for made in kept if made.session.name == name])
+            of_session: dict[str, list[KeptCall]] = {}
+            for made in kept:
+                of_session.setdefault(made.session.name, []).append(made)
+            for name, calls in of_session.items():
+                self._record(name, calls)
         except StoreFailed:  # what the log does not know must not stay
             self._batch, self._read_whole = [], []
-            for buffer in (buffer for made in kept for buffer in made.buffers):
-                if self._store.index.buffer(buffer.name) is None:
-                    remove_folder(self._store.layout.folder(buffer.name))
+            self._waiting.clear()
+            self._remove(kept)
+            while self._writings:
+                self._remove(self._writings.first().calls)
             raise
+
+    def _remove(self, kept: list[KeptCall]) -> None:
+        """Remove buffers that the index does not know."""
+        for buffer in (buffer for made in kept for buffer in made.buffers):
+            if self._store.index.buffer(buffer.name) is None:
+                remove_folder(self._store.layout.folder(buffer.name))
 
     def _record(self, session: str, kept: list[KeptCall]) -> None:
         """Log and index what was kept of a session."""
         store, buffers = self._store, [buffer for made in kept for buffer in made.buffers]
         with store.index.transaction():
-            for buffer in buffers:
-                share_streams(store.layout, store.index, buffer)
-                store.index.put_buffer(buffer)
+            share_streams(store.layout, store.index, buffers)
+            store.index.add_buffers(buffers)
             if views := [made.view for made in kept if made.view]:
                 record_past_views(store, self._sessions[session], views)
         self._touched.add(session)
-        self._placed.update((buffer.name, buffer.ended or buffer.created) for buffer in buffers)
+        placed = {buffer.name: buffer.ended or buffer.created for buffer in buffers}
+        self._placed.update(placed)
+        self._oldest = min(self._oldest, *placed.values())
         self._count(calls=len(buffers), partial=sum(buffer.is_partial for buffer in buffers))
         self.counts = self.counts._replace(sessions=len(self._touched))
 
@@ -328,7 +355,7 @@ class Importer:
             Whether any of it was kept: older transcripts need not be read where not.
         """
         self._keep_all()
-        placed, self._placed = self._placed, {}
+        placed, self._placed, self._oldest = self._placed, {}, math.inf
         if placed:
             self._store.index.place(placed)
         gone = set(enforce_limits(self._store).evicted) if self._store.over_limits() else set()

@@ -1,24 +1,32 @@
-"""Batches of past calls made buffers, in a process beside this one: meanwhile the next ones are read.
+"""Batches of past calls made buffers, in processes beside this one: meanwhile the next ones are read.
 
-The other process writes files only. The index and the log stay with this one, which alone knows what they have.
+The other processes write files only. The index and the log stay with this one, which alone knows what they have.
 """
 
+import contextlib
+import fcntl
 import os
 import pickle
 import signal
+from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from sightline.store.audit.past_views import PastView
+from sightline.store.audit.views import Shows
 from sightline.store.capture.importers.past import PastCall
 from sightline.store.errors import StoreFailed
-from sightline.store.records import Session
+from sightline.store.records import Buffer, Session, Shown, StreamInfo
 from sightline.store.store import Store
-from sightline.store.tools.past_call import KeptCall, keep_call
+from sightline.store.tools.past_call import KeptCall, keep_call, shown_text
 
 WORTH_CALLS = 64
 """Fewer are written at once: starting the other process takes as long."""
 
-_READ_BYTES = 1 << 20
+MOST_WRITING = 2
+"""Batches at a time: writing one takes longer than reading the next. They are in memory for so long."""
+
+_READ_BYTES = 1 << 20  # what a pipe may hold, too: then a process that is done need not wait until it is asked
 
 Calls = Sequence[tuple[PastCall, Session]]
 
@@ -56,6 +64,7 @@ class Writing:
     def __init__(self, store: Store, calls: Calls) -> None:
         """Begin."""
         self.ids = {call.id for call, _ in calls}
+        self._calls = calls
         self._data = bytearray()
         self._from = self._process = -1
         if len(calls) >= WORTH_CALLS:
@@ -64,6 +73,8 @@ class Writing:
 
     def _begin(self, store: Store, calls: Calls) -> None:
         self._from, to = os.pipe()
+        with contextlib.suppress(AttributeError, OSError):  # Linux has it, and may allow no more
+            fcntl.fcntl(to, fcntl.F_SETPIPE_SZ, _READ_BYTES)
         try:
             self._process = os.fork()
         except OSError:  # no room for another process
@@ -79,8 +90,40 @@ class Writing:
                 self._data += data
             os.waitpid(self._process, 0)
             os.close(self._from)
-            self._kept = _told(bytes(self._data))
+            self._kept = _told(bytes(self._data), self._calls)
         return self._kept
+
+
+class Writings:
+    """Batches that are being written, in their order."""
+
+    def __init__(self, store: Store) -> None:
+        """Nothing is being written yet."""
+        self._store = store
+        self._begun: deque[Writing] = deque()
+
+    def __len__(self) -> int:
+        """How many batches."""
+        return len(self._begun)
+
+    def __contains__(self, call: str) -> bool:
+        """Whether a call of this id is among them."""
+        return any(call in writing.ids for writing in self._begun)
+
+    @property
+    def calls(self) -> int:
+        """How many calls they have."""
+        return sum(len(writing.ids) for writing in self._begun)
+
+    def begin(self, calls: Calls) -> None:
+        """Have one more written."""
+        self._begun.append(Writing(self._store, calls))
+
+    def first(self) -> Kept:
+        """What has become of the first one, which is waited for, and no more among them then."""
+        kept = self._begun[0].wait()
+        self._begun.popleft()
+        return kept
 
 
 def _write(store: Store, calls: Calls, to: int) -> None:
@@ -90,16 +133,41 @@ def _write(store: Store, calls: Calls, to: int) -> None:
         kept = keep_calls(store, calls)
         error = kept.error and (kept.error.message, kept.error.hint)
         with open(to, "wb") as file:
-            file.write(pickle.dumps((kept.calls, error)))
+            file.write(pickle.dumps(([_packed(call) for call in kept.calls], error)))
     finally:
         os._exit(0)
 
 
-def _told(data: bytes) -> Kept:
+def _packed(kept: KeptCall) -> tuple[Any, ...]:
+    """A call as plain tuples, which take a tenth of the time; without what this process has, too."""
+    buffers = [(*one[:-1], [(name, *info) for name, info in one.streams.items()]) for one in kept.buffers]
+    if kept.view is None:
+        return buffers, None
+    shows = kept.view.shows._asdict()
+    for name in ("shown", "matched"):
+        shows[name] = [tuple(one) for one in shows[name]]
+    return buffers, shows
+
+
+def _unpacked(packed: tuple[Any, ...], call: PastCall, session: Session) -> KeptCall:
+    rows, plain = packed
+    buffers = tuple(
+        Buffer._make((*row[:-1], {name: StreamInfo(*info) for name, *info in row[-1]}))  # its streams come last
+        for row in rows
+    )
+    if plain is None:
+        return KeptCall(session, buffers, None)
+    for name in ("shown", "matched"):
+        plain[name] = tuple(Shown(*one) for one in plain[name])
+    return KeptCall(session, buffers, PastView(call.answered, Shows(**plain), shown_text(call), buffers))
+
+
+def _told(data: bytes, calls: Calls) -> Kept:
     try:
-        calls, error = pickle.loads(data)  # noqa: S301 - from our own other half, through a pipe that nobody else has
+        packed, error = pickle.loads(data)  # noqa: S301 - from our own other half, through a pipe that nobody else has
     except (pickle.UnpicklingError, EOFError, IndexError, AttributeError):  # what it raises for less than all
         return Kept(
             [], StoreFailed("the process that writes outputs has ended", "`sightline doctor` finds what is left")
         )
-    return Kept(calls, error and StoreFailed(*error))
+    kept = [_unpacked(one, *call) for one, call in zip(packed, calls, strict=False)]  # fewer where it failed
+    return Kept(kept, error and StoreFailed(*error))

@@ -44,8 +44,13 @@ def keep_call(store: Store, call: PastCall, session: Session) -> KeptCall:
     return KeptCall(session, tuple(buffers), view)
 
 
+def shown_text(call: PastCall) -> str:
+    """All that was shown of a call."""
+    return "\n".join(call.shown)
+
+
 def _view(store: Store, call: PastCall, buffers: list[Buffer]) -> PastView:
-    text = "\n".join(call.shown)
+    text = shown_text(call)
     found = [shown_lines(store, one, buffer, text) for one, buffer in zip((call, *call.inner), buffers, strict=True)]
     shown = tuple(lines for one in found for lines in one.known)
     matched = tuple(lines for one in found for lines in one.matched)

@@ -1,14 +1,18 @@
 """Many calls are written by a process beside the one that reads: what comes of it is what it would be without."""
 
+import itertools
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from past_kit import Claude, Import, buffers, read, views, write_lines
 from sightline.store.audit import log
+from sightline.store.capture.importers.formats import find_sources
+from sightline.store.disk.view_index import ViewIndex
 from sightline.store.errors import StoreFailed
 from sightline.store.store import Store
-from sightline.store.tools import past_batch
+from sightline.store.tools import import_past, past_batch
 
 CALLS = 40
 
@@ -91,3 +95,42 @@ def test_without_room_for_another_process_this_one_writes(
 
     monkeypatch.setattr(os, "fork", refused)
     assert imported(transcripts).counts.calls == CALLS + 5
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [(past_batch.Writings, "first"), (import_past, "record_past_views"), (ViewIndex, "put_views")],
+    ids=["written", "in the index", "in the log"],
+)
+@pytest.mark.parametrize("nth", [1, 4])
+def test_killed_half_way_it_is_completed_by_the_next_run(
+    nth: int, where: object, what: str, store: Store, imported: Import, transcripts: Path
+) -> None:
+    calls, whole = itertools.count(1), getattr(where, what)
+
+    def killed(*given: object) -> object:
+        if next(calls) == nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return whole(*given)
+
+    process = os.fork()
+    if not process:
+        setattr(where, what, killed)
+        import_past.Importer(store).run(find_sources(str(transcripts)))
+        os._exit(0)
+    assert os.waitpid(process, 0)[1] == signal.SIGKILL
+    imported(transcripts)
+    assert sorted(int(read(store, buffer)) for buffer in buffers(store)) == list(range(CALLS + 5))
+    assert len({view.refs for view, _ in views(store)}) == len(views(store)) == CALLS + 5
+    for file in os.listdir(store.layout.audit):
+        assert log.verify(os.path.join(store.layout.audit, file)) > 1
+
+
+def test_identical_outputs_of_a_batch_share_their_storage(store: Store, imported: Import, tmp_path: Path) -> None:
+    session, text = Claude(), "a line\n" * 1_000
+    write_lines(tmp_path / "5e551011.jsonl", *(one for number in range(9) for one in session.ran(number, text)))
+    imported(tmp_path)
+    found = [os.stat(store.layout.stream(buffer.name, "out")) for buffer in buffers(store)]
+    assert len(found) == 9
+    assert {status.st_nlink for status in found} == {9}
+    assert not [name for _, _, names in os.walk(store.layout.buffers) for name in names if name.endswith(".tmp")]
