@@ -1,6 +1,7 @@
 """Views of the past: what transcripts say that agents were shown, logged in batches with the times that they had."""
 
 import contextlib
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -124,7 +125,7 @@ def _index_lost(store: Store, session: str, views: Sequence[IndexedView]) -> Non
     buffers = []
     for name in dict.fromkeys(name for one in views for name in one.view.refs):
         with contextlib.suppress(OSError, ValueError, SightlineError):  # it has gone since
-            buffers.append(read_meta(store.layout, name))
+            buffers.append(read_meta(store.layout, name)._replace(accessed=time.time()))  # as of any that is imported
     _, header = next(log.read_all(store.layout.audit_file(session)))
     with store.index.transaction():
         if store.index.session(session) is None:
