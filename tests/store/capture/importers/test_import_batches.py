@@ -63,7 +63,7 @@ def test_a_disk_that_is_full_half_way_leaves_nothing_half_done(
 
     with monkeypatch.context() as patched:
         patched.setattr("sightline.store.disk.deposit.write_all", full)
-        with pytest.raises(StoreFailed, match="No space left"):
+        with pytest.raises(StoreFailed, match="the disk is full"):
             imported(transcripts)
     kept = buffers(store)
     assert sorted(os.listdir(store.layout.buffers)) == sorted(buffer.name for buffer in kept)
