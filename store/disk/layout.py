@@ -202,7 +202,8 @@ def read_file(path: str) -> bytes:
     fd = open_private(path, os.O_RDONLY)
     try:
         chunks = []
-        while chunk := os.read(fd, 1 << 20):
+        most = os.fstat(fd).st_size + 1  # a large buffer, cut to size, leaves holes in the memory of a server
+        while chunk := os.read(fd, most):
             chunks.append(chunk)
         return b"".join(chunks)
     finally:

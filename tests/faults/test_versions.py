@@ -26,7 +26,7 @@ Python = Callable[..., "subprocess.Popen[bytes]"]
 Keep = Callable[..., Buffer]
 
 SCHEMAS = Path(__file__).parent / "schemas"
-MADE = sorted(int(path.stem) for path in SCHEMAS.glob("*.sql"))
+MADE = sorted(version for path in SCHEMAS.glob("*.sql") if (version := int(path.stem)) < schema.VERSION)
 AGENT = Session("agent", "shell", "", "", "/", 1.0)
 HASH = "5" * 64
 ROWS = f"""
@@ -49,8 +49,7 @@ def wrong(store: Store) -> list[str]:
 
 
 def test_every_version_of_the_index_so_far_is_tested() -> None:
-    assert [*MADE, schema.VERSION] == list(range(1, schema.VERSION + 1))
-    assert set(schema.MIGRATIONS) == set(MADE)
+    assert list(range(1, schema.VERSION)) == MADE == sorted(schema.MIGRATIONS)
 
 
 def made_by(version: int, root: str) -> None:
