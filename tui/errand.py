@@ -41,11 +41,6 @@ class Errand(Generic[T]):
         self._asked = False
         self._running = False
 
-    @property
-    def asked_again(self) -> bool:
-        """Whether a newer answer is wanted already; long reads look at it and give up."""
-        return self._asked
-
     def ask(self) -> None:
         """Have it read, now or after the read that is under way."""
         self._asked = True

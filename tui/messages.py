@@ -146,14 +146,6 @@ class OrderChosen(Message):
         self.order = order
 
 
-class MarksChanged(Message):
-    """Which buffers are marked, in the order they were marked: at most two names."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        super().__init__()
-        self.names = names
-
-
 class HitSelected(Message):
     """The cursor stands on a line that was found in an output."""
 

@@ -17,6 +17,11 @@ def state_of(buffer: Buffer) -> str:
     return "unknown" if buffer.kind == "cmd" and buffer.exit_code is None else "ok"
 
 
+def is_void(buffer: Buffer | None) -> bool:
+    """Whether there is nothing to read of a buffer, and never will be."""
+    return buffer is not None and (buffer.state == "evicted" or not (buffer.bytes or buffer.state == "running"))
+
+
 MARKS = {"running": "●", "ok": "✓", "failed": "✗", "unknown": "?", "interrupted": "◌", "evicted": "·"}
 PIN = "◆"
 

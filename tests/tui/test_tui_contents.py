@@ -53,6 +53,7 @@ def test_the_viewer_shows_the_line_and_enter_reads_it(store: Store) -> None:
             assert viewer(pilot).has_focus
             assert viewer(pilot).shows("cmd_00000a")
             assert viewer(pilot).target == 51
+            assert "/needle 1" in text(pilot.app.query_one("#info"))[0]  # it is marked there, and n goes on
             await press(pilot, "tab")
             assert pilot.app.query_one(FoundLines).has_focus
 

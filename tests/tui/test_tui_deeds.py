@@ -113,7 +113,7 @@ def test_a_full_disk_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
         async with opened(store) as pilot:
             monkeypatch.setattr("sightline.store.store.write_meta", full)
             await press(pilot, "p")
-            assert "No space left on device" in said(pilot)
+            assert "The disk is full" in said(pilot)
             assert pilot.app.is_running
 
     run(body)
@@ -124,7 +124,10 @@ def test_a_diff_of_the_two_that_are_marked(store: Store) -> None:
         async with opened(store) as pilot:
             await press(pilot, "j", "m", "m", "d")
             assert isinstance(pilot.app.screen, DiffScreen)
-            assert [target.buffer.name for target in pilot.app.screen._targets] == ["cmd_00000b", "cmd_00000a"]
+            assert [target.buffer.name for target in pilot.app.screen._targets] == [
+                "cmd_00000a",
+                "cmd_00000b",
+            ]  # the older at the left
 
     run(body)
 

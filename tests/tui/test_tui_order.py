@@ -125,9 +125,9 @@ def test_two_buffers_can_be_marked_and_the_third_takes_the_place_of_the_first(st
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "m", "m")
-            assert [row[0] for row in text(buffers(pilot))] == ["A", "B", " "]
+            assert [row[0] for row in text(buffers(pilot))] == ["B", "A", " "]  # the older, and the newer
             await press(pilot, "m")
-            assert buffers(pilot).marks == ("cmd_00000b", "cmd_00000a")
+            assert buffers(pilot).marks == ("cmd_00000a", "cmd_00000b")
             await press(pilot, "m")
             assert buffers(pilot).marks == ("cmd_00000b",)
 

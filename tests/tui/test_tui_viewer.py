@@ -40,6 +40,8 @@ def test_places(store: Store) -> None:
             assert "  5000   line 5000" not in text(shown)
             await press(pilot, "home", "3", "j")
             assert text(shown)[0] == "     4   line 4"
+            await press(pilot, "2", "5", "percent_sign")  # as in less
+            assert "  2500   line 2500" in text(shown)
 
     run(body)
 
@@ -49,6 +51,8 @@ def test_keys_typed_ahead_reach_go_to_line(store: Store) -> None:
 
     async def body() -> None:
         async with opened(store) as pilot:
+            await press(pilot, "slash", *"seq", "ctrl+j")  # a line feed ends what is typed, too
+            assert buffers(pilot).has_focus
             await burst(pilot, ":9123\r")
             assert "  9123   line 9123" in text(viewer(pilot))
             assert viewer(pilot).has_focus

@@ -36,7 +36,7 @@ def _sides(store: Store, buffer: Buffer | None, marks: tuple[str, ...]) -> tuple
     if len(names) == 1 and buffer is not None and buffer.name != names[0]:
         names.append(buffer.name)
     if len(names) == 2:
-        left, right = (store.resolve(f"@{name}").buffer for name in names)
+        left, right = sorted((store.resolve(f"@{name}").buffer for name in names), key=lambda side: side.created)
         return left, right
     earlier = previous_run(store, buffer) if buffer is not None else None
     return (earlier, buffer) if earlier is not None and buffer is not None else None

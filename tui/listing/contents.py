@@ -28,7 +28,11 @@ _NOTHING_TYPED = "Type a text or a regular expression"
 
 
 class Contents:
-    """One search at a time: another text ends the one before, and so does leaving."""
+    """One search at a time: another text ends the one before, and so does leaving.
+
+    Attributes:
+        pattern: what is looked for.
+    """
 
     def __init__(self, screen: Screen[None], store: Store) -> None:
         """Put the list of found lines below the list of buffers, out of sight."""
@@ -39,7 +43,7 @@ class Contents:
         self._lines = FoundLines()
         self._lines.display = False
         screen.query_one("#left").mount(self._lines)
-        self._pattern = ""
+        self.pattern = ""
         self._cancel: Cancel | None = None
         self._timer: Timer | None = None
         self._turn = 0
@@ -58,7 +62,7 @@ class Contents:
             self._lines.display = True
             self._screen.query_one(BufferList).display = False
         self.end()
-        self._pattern = pattern
+        self.pattern = pattern
         self._lines.begin("" if pattern else _NOTHING_TYPED)
         self._tell("")
         if len(pattern) >= _LEAST_LETTERS:
@@ -66,7 +70,7 @@ class Contents:
 
     def meant(self) -> None:
         """The text is whole: look for it now, however short."""
-        if self._timer is not None or (self._pattern and self._cancel is None):
+        if self._timer is not None or (self.pattern and self._cancel is None):
             self._begin()
 
     def close(self) -> None:
@@ -124,7 +128,7 @@ class Contents:
         self._found = self._buffers = self._searched = 0
         self._lines.begin("Searching…")
         self._tell("searching…")
-        cancel, turn, pattern = Cancel(), self._turn, self._pattern
+        cancel, turn, pattern = Cancel(), self._turn, self.pattern
         self._cancel = cancel
         self._screen.run_worker(lambda: self._search(pattern, cancel, turn), thread=True, name="contents")
 
@@ -156,6 +160,6 @@ class Contents:
             tell(None, "" if whole else f"the first {LINES:,}; type more to find fewer")
 
     def _tell(self, how: str) -> None:
-        found = f"{counted(self._found, 'line')} in {counted(self._buffers, 'buffer')}" if self._pattern else ""
+        found = f"{counted(self._found, 'line')} in {counted(self._buffers, 'buffer')}" if self.pattern else ""
         outcome = " · ".join(part for part in (how, found) if part)
-        self._screen.query_one(ListTitle).searched(self._pattern, outcome)
+        self._screen.query_one(ListTitle).searched(self.pattern, outcome)

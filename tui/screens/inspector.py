@@ -25,7 +25,7 @@ from sightline.tui.widgets.list_title import ListTitle
 from sightline.tui.widgets.notice import Notice, Said, nothing_found, welcome
 from sightline.tui.widgets.prompt import Prompt
 from sightline.tui.widgets.viewer import Viewer
-from sightline.tui.wording import tombstone_text
+from sightline.tui.wording import is_void, tombstone_text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -193,14 +193,8 @@ class Inspector(BufferActions):
         if notice is not None:
             notice.display = bool(lines)
             notice.say(*lines)
-        if self._is_void and self.focused is viewer:
+        if is_void(self._buffer) and self.focused is viewer:
             self.set_focus(self.query_one(BufferList))
-
-    @property
-    def _is_void(self) -> bool:
-        """Whether there is nothing to read of the buffer, and never will be."""
-        buffer = self._buffer
-        return buffer is not None and (buffer.state == "evicted" or not (buffer.bytes or buffer.state == "running"))
 
     def _why_empty(self) -> list[Said]:
         buffer = self._buffer
@@ -296,8 +290,10 @@ class Inspector(BufferActions):
 
     def action_read(self) -> None:
         """Go to the viewer, at once: the next key may be on its way. Where there is nothing to read, stay."""
-        if not self._is_void:
+        if not is_void(self._buffer):
             self.set_focus(self.query_one(Viewer))
+            if self._searches_contents and self._contents is not None:
+                self.query_one(Viewer).searching.take_up(self._contents.pattern)
 
     def action_switch_pane(self) -> None:
         """Go to the next pane."""

@@ -34,7 +34,6 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input
 
-TOTAL_SECONDS = 1.0  # totals of what goes on are counted this often at most
 ALL = None
 
 

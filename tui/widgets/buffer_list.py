@@ -15,7 +15,7 @@ from sightline.tui.keyboard.keys import named
 from sightline.tui.listing.loading import Answer, load, records_of
 from sightline.tui.listing.ordering import GROUPS, SORTS, Order, following
 from sightline.tui.listing.rows import BufferRows
-from sightline.tui.messages import BufferSelected, ListFiltered, MarksChanged, OrderChosen, StoreCounted
+from sightline.tui.messages import BufferSelected, ListFiltered, OrderChosen, StoreCounted
 from sightline.tui.strips import Part, row
 from sightline.tui.widgets.buffer_row import group_parts, row_parts
 from sightline.tui.widgets.list_keys import KEYS
@@ -203,7 +203,7 @@ class BufferList(Styled, Tall, can_focus=True):
         self._captures = answer.totals[2]
         shift = self.rows.take(answer)
         if self._marks and answer.gone.intersection(self._marks):
-            self._set_marks(tuple(name for name in self._marks if name not in answer.gone))
+            self._marks = tuple(name for name in self._marks if name not in answer.gone)
         if self._terms and (answer.newer or (answer.older and not self.rows.order.is_usual)):
             self._filtering.look_for(self._terms, self.rows.entries())
         elif self._terms and (answer.older or answer.complete):
@@ -315,7 +315,7 @@ class BufferList(Styled, Tall, can_focus=True):
         buffer = self.rows.record(self.rows.name(at))
         if buffer is None:
             return [Part("  …", "dim")]
-        mark = MARKS[self._marks.index(buffer.name)] if buffer.name in self._marks else ""
+        mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marks else ""
         return row_parts(buffer, width, self._clock(), mark=mark, terms=self._terms, seen=self._seen.of(buffer.name))
 
     # keys and mouse
@@ -375,8 +375,9 @@ class BufferList(Styled, Tall, can_focus=True):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Names of the marked buffers, in the order they were marked."""
-        return self._marks
+        """Names of the marked buffers, the older one first."""
+        records = {name: self.rows.record(name) for name in self._marks}
+        return tuple(sorted(self._marks, key=lambda name: record.created if (record := records[name]) else 0.0))
 
     def action_mark(self) -> None:
         """Mark the selected buffer for a diff, or unmark it, and go on to the next; of three marks the first goes."""
@@ -384,13 +385,8 @@ class BufferList(Styled, Tall, can_focus=True):
         if not name or self.rows.heading(self.rows.cursor):
             return
         others = tuple(marked for marked in self._marks if marked != name)
-        self._set_marks(others if name in self._marks else (*others, name)[-len(MARKS) :])
+        self._marks = others if name in self._marks else (*others, name)[-len(MARKS) :]
         self._move_to(self.rows.cursor + 1)
-
-    def _set_marks(self, marks: tuple[str, ...]) -> None:
-        self._marks = marks
-        self.post_message(MarksChanged(marks))
-        self._refresh_where_changed()
 
     async def on_click(self, event: events.Click) -> None:
         """Select the row clicked on; twice to read it. A click on a heading folds its group."""

@@ -63,7 +63,7 @@ class Prompt(Input):
         self.display = False
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":
+        if event.key in ("enter", "ctrl+j"):  # a line feed, as it is pasted, or typed in less
             event.stop()
             event.prevent_default()
             await self.action_submit()  # in this widget's task: while it waits, the application goes on

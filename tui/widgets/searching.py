@@ -8,13 +8,14 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from rich.style import Style
 from sightline.store.query.errors import Cancelled
 from sightline.store.query.hits import Pattern, pattern_of, places_in
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.output.engine import Engine
 from sightline.tui.output.painting import restyled
 from sightline.tui.output.searching import Step
 from sightline.tui.safe import title
@@ -30,34 +31,6 @@ CASES = ("", "match case", "ignore case")
 """How letters match: small ones either case and capitals themselves, all themselves, all either case."""
 
 Marks = tuple[tuple[int, int], ...]
-
-
-class Engine(Protocol):
-    """One search for one pattern; see `sightline.tui.output.searching.Search`."""
-
-    @property
-    def pattern(self) -> Pattern:
-        """What is looked for."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether all has been looked through."""
-
-    @property
-    def total(self) -> int:
-        """Hits found so far."""
-
-    def cancel(self) -> None:
-        """End it."""
-
-    def run(self, tell: Callable[[], None]) -> None:
-        """Look through all of it, in a thread of its own."""
-
-    def run_on(self, tell: Callable[[], None]) -> None:
-        """Look through what has been written since."""
-
-    def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
-        """The next hit from a number on; None where that is not known yet."""
 
 
 E = TypeVar("E", bound=Engine)
@@ -168,6 +141,12 @@ class Searching(ABC, Generic[E]):
         self.clear()
         if origin is not None:
             self._back_to(origin[0])
+
+    def take_up(self, text: str) -> None:
+        """Search for what was found elsewhere: its hits are marked, and one goes on from where one is."""
+        if text and text != self._text:
+            self._text = self._last_text = text
+            self._begin(self._begins_at(), jump=False)
 
     def switch_case(self) -> None:
         """Match letters in another way."""

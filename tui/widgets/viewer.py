@@ -56,6 +56,12 @@ class Viewer(OutputView):
         """Go to the last line, or to the one typed."""
         self._go_to_end(self.window.end, self.line_count)
 
+    def action_percent(self) -> None:
+        """Go as many hundredths of the way as were typed; without any the key is for others."""
+        if not self._count:
+            raise SkipAction
+        self.go_to(f"{self._taken_count()}%")
+
     def _go_to_end(self, place: Place, number: int) -> None:
         if count := self._taken_count():
             self.go_to_line(count)

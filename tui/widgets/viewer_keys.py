@@ -11,6 +11,7 @@ KEYS: list[BindingType] = [
     Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
     Binding("home,g", "top", "First line, or line N after typing N", show=False),
     Binding("end,G", "bottom", "Last line, or line N after typing N", key_display="G", show=False),
+    Binding("percent_sign", "percent", "Percentage, after typing it", key_display="%", show=False),
     Binding("right,l", "sideways(1)", "Scroll right", show=False),
     Binding("left,h", "sideways(-1)", "Scroll left", show=False),
     Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
