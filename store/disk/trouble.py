@@ -41,9 +41,12 @@ def trouble_of(error: Exception, root: str) -> Trouble:
     """
     if isinstance(error, sqlite3.Error):
         return _of_index(error, root)
-    number = error.errno if isinstance(error, OSError) else None
     what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return _ANY.get(number or 0, Trouble(what, "`sightline doctor` tells more"))
+    if not isinstance(error, OSError):
+        return Trouble(what, "`sightline doctor` tells more")
+    if isinstance(error.filename, str) and root and not error.filename.startswith(root):
+        return Trouble(f"{error.filename}: {what}", "it is no file of the store's")
+    return _ANY.get(error.errno or 0, Trouble(what, "`sightline doctor` tells more"))
 
 
 def _of_index(error: sqlite3.Error, root: str) -> Trouble:

@@ -68,6 +68,9 @@ def examine(store: Store, *, rebuild: bool = False) -> Iterator[Finding]:
             if isinstance(error, sqlite3.DatabaseError) and is_broken(error) and not store.index.unwritable:
                 yield from _made_anew(store, "it was damaged")
                 yield from check(store)
+            elif check is _writable:
+                yield Finding("problem", f"nothing can be looked at: {_told(store, error)}")
+                return
             else:
                 yield Finding("problem", f"this check broke off where it was to mend something: {_told(store, error)}")
 

@@ -10,6 +10,7 @@ import pty
 import struct
 import termios
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -193,25 +194,26 @@ class Piped:
         os.close(self._pipe)
 
 
-def logged(root: str) -> list[str]:
-    """What was shown, by the log as lists know it for whoever opens the store now; they know all of it."""
+def logged(root: str, since: float) -> set[str]:
+    """What was shown from a time on, by the log as lists know it for whoever opens the store now; they know all."""
     with Store(root, Settings()) as store:
-        return _logged(store)
+        return _logged(store, since)
 
 
-def _logged(store: Store) -> list[str]:
+def _logged(store: Store, since: float) -> set[str]:
     files = [os.path.join(store.layout.audit, file) for file in os.listdir(store.layout.audit)]
     there = [entry for file in files for _, entry in log.read_all(file) if entry["kind"] == "view"]
     known = list_views(store)
     assert len({one.view.id for one in known}) == len(known)
     assert len(known) >= len(there)  # the bystander's go on
-    return [view_text(store, one) for one in known]
+    return {view_text(store, one).removesuffix("\n") for one in known if one.view.time >= since}
 
 
 def test_a_killed_mcp_server_loses_nothing_it_has_answered(
     tmp_path: Path, nursery: Nursery, bystander: Callable[[], None], store: Store
 ) -> None:
     for at, (answers, after) in enumerate(Moments("mcp", usual=3, answers=9)):
+        began = time.time()
         server = Piped(nursery, tmp_path, f"mcp-{at}", "mcp")
         for command in CALLS:
             server.call("run_command", command=command)
@@ -220,7 +222,7 @@ def test_a_killed_mcp_server_loses_nothing_it_has_answered(
         wait_for(server.out, answers, '"id"', after)
         nursery.kill(server.pid)
         server.close()
-        texts = {text.removesuffix("\n") for text in logged(store.root)}
+        texts = logged(store.root, began)
         for text in server.shown():
             assert text.removesuffix("\n") in texts
             for name in refs_in(text):
@@ -252,13 +254,14 @@ def test_a_killed_proxy_loses_nothing_it_has_passed_on(
     replies = [REPLACED % "small ", REPLACED % ("large " * 5_000)]
     script = f"/big/{{{replies[1]};b}};{replies[0]}"
     for at, (answers, after) in enumerate(Moments("proxy", usual=3, answers=20)):
+        began = time.time()
         proxy = Piped(nursery, tmp_path, f"proxy-{at}", "proxy", "--", "sed", "-u", script)
         for number in range(24):
             proxy.call("big" if number % 6 == 5 else "small", number=number)
         wait_for(proxy.out, answers, '"id"', after)
         nursery.kill(proxy.pid)
         proxy.close()
-        texts = {text.removesuffix("\n") for text in logged(store.root)}
+        texts = logged(store.root, began)
         shown = proxy.shown()[1:]
         assert all(text.removesuffix("\n") in texts for text in shown)
         kept = [name for text in shown for name in refs_in(text)]
