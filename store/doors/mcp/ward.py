@@ -6,18 +6,24 @@ import threading
 _SHELL = "/bin/sh"
 _SCRIPT = """
 cd /
-groups=
-while read -r what group; do
-    case $what in
-        +) groups="$groups $group" ;;
-        -) left=; for one in $groups; do [ "$one" = "$group" ] || left="$left $one"; done; groups=$left ;;
-    esac
-done
-for group in $groups; do kill -s TERM -- "-$group"; done
-[ -z "$groups" ] || sleep 1
-for group in $groups; do kill -s KILL -- "-$group"; done
+exec 3<&0
+{
+    groups=
+    while read -r what group; do
+        case $what in
+            +) groups="$groups $group" ;;
+            -) left=; for one in $groups; do [ "$one" = "$group" ] || left="$left $one"; done; groups=$left ;;
+        esac
+    done
+    for group in $groups; do kill -s TERM -- "-$group"; done
+    [ -z "$groups" ] || sleep 1
+    for group in $groups; do kill -s KILL -- "-$group"; done
+} <&3 3<&- &
 """
-"""It reads which process groups begin and end; that nothing more can come tells that the server has gone."""
+"""It reads which process groups begin and end; that nothing more can come tells that the server has gone.
+
+What reads is nobody's child: it would be one that the server waits for.
+"""
 
 
 class Ward:
@@ -58,13 +64,14 @@ def _started() -> int:
     null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     try:
         # A session of its own: what is sent to the server's group does not end it.
-        os.posix_spawn(
+        starter = os.posix_spawn(
             _SHELL,
             [_SHELL, "-c", _SCRIPT],
             {"PATH": os.defpath},
             file_actions=[(os.POSIX_SPAWN_DUP2, theirs, 0), *null],
             setsid=True,
         )
+        os.waitpid(starter, 0)
     except (OSError, NotImplementedError) as error:
         os.close(ours)
         raise OSError("no shell looks after commands") from error
