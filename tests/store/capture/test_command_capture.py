@@ -302,7 +302,7 @@ def test_where_storing_fails_the_output_itself_is_given_and_no_ref(
     assert captured.unkept.out == b"".join(b"%d\n" % number for number in range(1, 1001))
     assert captured.unkept.err == b"err\n"
     assert captured.unkept.error
-    assert "disk is full" in captured.unkept.error.hint
+    assert "disk is full" in captured.unkept.error.message
     assert os.listdir(store.layout.buffers) == os.listdir(store.layout.live) == []
     assert store.listed(9) == []
 
