@@ -111,7 +111,7 @@ def test_a_full_disk_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
 
     async def body() -> None:
         async with opened(store) as pilot:
-            monkeypatch.setattr("sightline.store.store.write_meta", full)
+            monkeypatch.setattr("sightline.store.store.rewrite_meta", full)
             await press(pilot, "p")
             assert "The disk is full" in said(pilot)
             assert pilot.app.is_running
