@@ -45,8 +45,13 @@ def list_outputs(asking: Asking, request: Request) -> Reply:
     now = time.time()
     total = asking.store.index.totals().buffers
     fields: dict[str, Any] = {}
-    if not buffers:
+    within = f"the {_MATCHED_BUFFERS:,} used last" if request.match and total > _MATCHED_BUFFERS else ""
+    if not buffers and within:
+        fields["note"] = f"nothing matches among {within}; {total - _MATCHED_BUFFERS:,} were not looked at"
+    elif not buffers:
         fields["note"] = "nothing matches" if request.match or request.session else "nothing has been captured yet"
+    elif within and len(buffers) < request.limit:
+        fields["note"] = f"looked for among {within} of {total:,}"
     elif len(buffers) == request.limit < total and not (request.match or request.session):
         fields["note"] = f"the {request.limit} most recently used of {total:,}"
     ordered = in_order(fields)
