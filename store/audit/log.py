@@ -336,8 +336,12 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
         os.close(fd)
 
 
-def verify(path: str) -> int:
+def verify(path: str, take: Callable[[Place, dict[str, Any]], None] | None = None) -> int:
     """Check the whole chain; how many lines it has.
+
+    Args:
+        path: the file.
+        take: is handed each entry that was read and found to be what was written, so that nobody reads it again.
 
     Raises:
         BrokenChain: naming the first line that was changed, removed or added.
@@ -351,6 +355,8 @@ def verify(path: str) -> int:
         written, previous = _Told.kept(fields).line(place.number, previous)
         if line != written or not _text_holds(entry):
             raise BrokenChain(f"{path}:{place.number + 1} is not what was written", "the log was changed from outside")
+        if take:
+            take(place, entry)
         count += 1
     return count
 

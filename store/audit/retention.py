@@ -1,5 +1,6 @@
 """What happens to old buffers and views: limits, eviction, removal; a tombstone keeps what the log quotes of them."""
 
+import contextlib
 import json
 import os
 import time
@@ -10,11 +11,12 @@ from sightline.store.audit import log
 from sightline.store.audit.entries import append_entry
 from sightline.store.audit.notes import list_notes, take_back
 from sightline.store.audit.view_text import quotes_of
-from sightline.store.audit.views import list_views, rebuild_views
+from sightline.store.audit.views import fill_index, list_views
 from sightline.store.disk.layout import write_atomically
 from sightline.store.disk.live import writer_alive
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer, Session
+from sightline.store.refs import parse_ref
 from sightline.store.store import Store
 
 
@@ -111,7 +113,7 @@ def remove_session(store: Store, session: Session) -> RemovedSession:
         _drop_quotes(store, name)
     blanked = _blank_all(store, session.name) + _blank(store, names, readers)
     append_entry(store, session, {"kind": "removed", "time": time.time()})
-    rebuild_views(store)
+    _take_in_blanked(store, [session.name])
     return RemovedSession(len(buffers), sum(buffer.bytes for buffer in buffers), blanked)
 
 
@@ -141,18 +143,36 @@ def _quotes_left(store: Store, name: str, *, purge: bool) -> Callable[[], dict[s
 
 
 def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
-    blanked = 0
+    blanked: dict[str, int] = {}
     notes = [note for name in names for note in list_notes(store, buffer=name)]
     for note in notes:
         take_back(store, note)
     for session in sessions | {note.session for note in notes}:
         path = store.layout.audit_file(session)
-        blanked += log.blank(
+        blanked[session] = log.blank(
             path, lambda entry: bool(names & set(entry.get("refs", ()))), durable=store.settings.durable
         )
-    if blanked:
-        rebuild_views(store)
-    return blanked
+    _take_in_blanked(store, [session for session, count in blanked.items() if count])
+    return sum(blanked.values())
+
+
+def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
+    """Have the index know where the lines of blanked logs stand now, and which of their notes have no text any more."""
+    fill_index(store)
+    with store.index.transaction():
+        for session in sessions:
+            end, whole = 0, True
+            with contextlib.suppress(FileNotFoundError, log.BrokenChain):  # the doctor tells of it
+                for place, entry in log.read_all(store.layout.audit_file(session)):
+                    if entry.get("kind") == "view":
+                        whole &= store.index.move_view(session, place.number, place.offset, place.length)
+                    elif entry.get("kind") == "note" and entry.get("text") is None:
+                        note = store.index.note(f"{session}:{place.number}")
+                        if note is not None:
+                            store.index.put_note(note._replace(text=None), parse_ref(note.ref).name)
+                    if whole:  # what was logged a moment ago is yet to be indexed
+                        end = place.offset + place.length
+            store.index.set_log(session, end)
 
 
 def collect(store: Store) -> Collected:
@@ -171,12 +191,12 @@ def _limit_log(store: Store) -> int:
     ]
     sizes = {path: os.stat(path) for path in paths}
     over = sum(status.st_size for status in sizes.values()) - store.settings.max_view_bytes
-    blanked = 0
+    blanked: dict[str, int] = {}
     for path in sorted(paths, key=lambda path: sizes[path].st_mtime):
         if over <= 0:
             break
-        blanked += log.blank(path, lambda entry: entry.get("kind") == "view", durable=store.settings.durable)
+        session = os.path.basename(path).removesuffix(".jsonl")
+        blanked[session] = log.blank(path, lambda entry: entry.get("kind") == "view", durable=store.settings.durable)
         over -= sizes[path].st_size - os.stat(path).st_size
-    if blanked:
-        rebuild_views(store)
-    return blanked
+    _take_in_blanked(store, [session for session, count in blanked.items() if count])
+    return sum(blanked.values())

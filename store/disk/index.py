@@ -304,9 +304,26 @@ class Index(ViewIndex):
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE state = 'running'")  # noqa: S608
         return [_buffer(row) for row in rows]
 
-    def names(self) -> set[str]:
-        """Names of all buffers, the evicted ones too."""
-        return {row[0] for row in self._db.rows("SELECT name FROM buffers")}
+    def knows(self, name: str) -> bool:
+        """Whether there is a record of a name, be it of an evicted buffer."""
+        return self._db.row("SELECT 1 FROM buffers WHERE name = ?", (name,)) is not None
+
+    def has(self, name: str) -> bool:
+        """Whether there is a record of a buffer whose bytes are there."""
+        return self._db.row("SELECT 1 FROM buffers WHERE name = ? AND state <> 'evicted'", (name,)) is not None
+
+    def numbered_after(self, number: int, limit: int) -> list[tuple[int, Buffer]]:
+        """(number, record) in the order of capture, from the one that follows a number on; of evicted ones, too."""
+        rows = self._db.rows(
+            f"SELECT number, {_COLUMNS} FROM buffers WHERE number > ? ORDER BY number LIMIT ?",  # noqa: S608
+            (number, limit),
+        )
+        return [(row[0], _buffer(row[1:])) for row in rows]
+
+    def hashes_of(self, name: str) -> dict[str, str] | None:
+        """The hashes of a buffer's streams, by stream; None where it was evicted or there is no record of it."""
+        row = self._db.row("SELECT streams FROM buffers WHERE name = ? AND state <> 'evicted'", (name,))
+        return {stream: str(info[2]) for stream, info in json.loads(row[0]).items()} if row else None
 
     def touch(self, name: str, time: float) -> None:
         """A use: the buffer becomes the most recently used."""

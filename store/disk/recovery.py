@@ -4,7 +4,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sightline.store.disk.index import Index
@@ -148,12 +148,14 @@ def stream_info(path: str) -> StreamInfo:
         os.close(fd)
 
 
-def hash_file(fd: int, size: int) -> str:
-    """SHA-256 of a file's first bytes, hex."""
+def hash_file(fd: int, size: int, took: Callable[[int], None] | None = None) -> str:
+    """SHA-256 of a file's first bytes, hex; ``took`` is told how many more bytes were read, again and again."""
     sha256, offset = hashlib.sha256(), 0
     while offset < size and (data := os.pread(fd, min(_READ_BYTES, size - offset), offset)):
         sha256.update(data)
         offset += len(data)
+        if took:
+            took(len(data))
     return sha256.hexdigest()
 
 

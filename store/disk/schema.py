@@ -4,7 +4,7 @@ An older version goes on using an index that a newer one has migrated. So a step
 with a default; triggers go on to mean what they meant. A change that is more than that takes a file of another name.
 """
 
-VERSION = 3
+VERSION = 4
 
 CREATE = """
 CREATE TABLE buffers (
@@ -113,7 +113,11 @@ CREATE TABLE derived (
 _LOGS = "CREATE TABLE logs (session TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;\n"
 """Up to which byte each session's audit file has been indexed."""
 
-CREATE += _AUDIT + _LOGS
+_EVICTABLE = """
+CREATE INDEX buffers_evictable ON buffers (used) WHERE state IN ('sealed', 'interrupted') AND NOT pinned;
+"""
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -122,5 +126,5 @@ ALTER TABLE sessions ADD COLUMN removed REAL NOT NULL DEFAULT 0;
 
 _KNOWN_LOGS = "INSERT INTO logs SELECT session, MAX(offset + length) FROM views GROUP BY session;\n"
 
-MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS}
+MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE}
 """From version N, the script that leads to N + 1."""

@@ -144,6 +144,11 @@ class ViewIndex:
             "UPDATE views SET record = ? WHERE session = ? AND entry = ?", (_record(view), view.session, view.number)
         )
 
+    def move_view(self, session: str, number: int, offset: int, length: int) -> bool:
+        """Note where a view's line stands now; False where there is no such view."""
+        statement = "UPDATE views SET offset = ?, length = ? WHERE session = ? AND entry = ?"
+        return self._db.execute(statement, (offset, length, session, number)) > 0
+
     def view(self, session: str, number: int) -> IndexedView | None:
         """One view of a session."""
         row = self._db.row(_VIEW + "WHERE session = ? AND entry = ?", (session, number))
@@ -161,7 +166,8 @@ class ViewIndex:
             where.append("number IN (SELECT view FROM views_of WHERE buffer = ?)")
             parameters.append(buffer)
         if session is not None:
-            where.append("session = ?")
+            # A buffer has few views, and a session may have very many: with the plus, the buffer's are looked at first.
+            where.append("session = ?" if buffer is None else "+session = ?")
             parameters.append(session)
         rows = self._db.rows(f"{_VIEW} WHERE {' AND '.join(where)} ORDER BY number DESC LIMIT ?", (*parameters, limit))
         return [_view(row) for row in rows]
@@ -182,6 +188,11 @@ class ViewIndex:
         """The number of a session's last view, 0 where none is known."""
         row = self._db.row("SELECT MAX(entry) FROM views WHERE session = ?", (session,))
         return int(row[0] or 0) if row else 0
+
+    def view_count(self, session: str) -> int:
+        """How many views of a session there are."""
+        row = self._db.row("SELECT COUNT(*) FROM views WHERE session = ?", (session,))
+        return int(row[0]) if row else 0
 
     def last_entries(self) -> dict[str, int]:
         """By session, the number of its last view."""

@@ -102,11 +102,11 @@ from sightline.store.store import Store
 whole = database._statements
 def halting(script):
     for number, statement in enumerate(whole(script)):
-        if number == 1 and sys.argv[2] == "halt":
+        yield statement
+        if number == 0 and sys.argv[2] == "halt":
             sys.argv[2] = "go"
             print("half", flush=True)
             sys.stdin.readline()
-        yield statement
 database._statements = halting
 with Store(sys.argv[1]) as store:
     store.index.totals()

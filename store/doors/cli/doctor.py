@@ -1,11 +1,16 @@
 """``sightline doctor``: is the store sound, what holds on this machine, and do agents' harnesses reach us."""
 
+import os
+import time
 from collections.abc import Iterator
 
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, dim, print_json, red, write_out
-from sightline.store.tools.doctor import Finding, examine
+from sightline.store.doors.cli.output import Door, dim, print_json, red, write_all, write_out
+from sightline.store.shape.summary import human_bytes
+from sightline.store.tools.doctor import examine
+from sightline.store.tools.findings import Finding
 
+_DRAWN_SECONDS = 0.1
 _MARKS = {"ok": "✓", "note": "·", "mended": "✚", "problem": "✗"}
 
 
@@ -21,21 +26,48 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--rebuild", action="store_true", help="make the index anew from the folders")
     given = made.parse_args(words)
     door = Door()
+    progress = Progress()
     try:
         findings = []
-        for finding in _findings(door, given.rebuild):
+        for finding in _findings(door, given.rebuild, progress):
             findings.append(finding)
+            progress.clear()
             if not given.json:
                 write_out(_row(finding) + "\n")
         if given.json:
             print_json([finding._asdict() for finding in findings])
         return int(any(finding.level == "problem" for finding in findings))
     finally:
+        progress.clear()
         door.close()
 
 
-def _findings(door: Door, rebuild: bool) -> Iterator[Finding]:
-    yield from examine(door.store, rebuild=rebuild)
+class Progress:
+    """A line on a terminal that says how far the check has come: of a large store it takes minutes."""
+
+    def __init__(self) -> None:
+        self._done: dict[str, int] = {}
+        self._drawn = time.monotonic()
+        self._stands = False
+        self._is_seen = os.isatty(2)
+
+    def __call__(self, what: str, more: int) -> None:
+        """As `findings.Advance` has it."""
+        self._done[what] = self._done.get(what, 0) + more
+        if self._is_seen and (now := time.monotonic()) - self._drawn > _DRAWN_SECONDS:
+            self._drawn, self._stands = now, True
+            done = human_bytes(self._done[what]) if what == "bytes" else f"{self._done[what]:,} {what}"
+            write_all(2, f"\r  {done} checked\x1b[K".encode())
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._stands:
+            self._stands = False
+            write_all(2, b"\r\x1b[K")
+
+
+def _findings(door: Door, rebuild: bool, progress: Progress) -> Iterator[Finding]:
+    yield from examine(door.store, rebuild=rebuild, advance=progress)
     # Loaded here: a broken store is to be told of first.
     from sightline.store.doors.cli.install import here, told_root
     from sightline.store.doors.harness.install.checking import examine_harnesses

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from sightline.store.audit import log, retention
+from sightline.store.audit.notes import list_notes, write_note
 from sightline.store.audit.sessions import current_session, is_person, safe_name
 from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.audit.views import (
@@ -88,6 +89,28 @@ def test_a_purge_blanks_the_views_and_keeps_the_chain(store: Store, keep: Keep) 
         assert log.verify(store.layout.audit_file(session))
     assert (store.tombstone(purged.name) or {}).get("quotes") is None
     assert find_view(store, view.id).view == view
+
+
+def test_a_purge_touches_the_logs_of_those_alone_who_were_shown_it(
+    store: Store, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purged, kept = keep(LONG), keep(b"kept\n")
+    bystander = SESSION._replace(name="bystander")
+    for buffer, session in ((kept, OTHER), (purged, SESSION), (kept, SESSION), (kept, bystander)):
+        shown_in_full(store, buffer, session)
+    before = list_views(store)
+    write_note(store, OTHER, Target(purged, "out", 1, 1), "a remark")
+    write_note(store, OTHER, Target(kept, "out", 1, 1), "another")
+    read: list[str] = []
+    whole = log.read_all
+    monkeypatch.setattr(log, "read_all", lambda path: read.append(os.path.basename(path)) or whole(path))
+    retention.remove(store, [purged], purge=True)
+    assert set(read) == {"mine.jsonl", "theirs.jsonl"}
+    assert {indexed.view.id for indexed in list_views(store)} == {indexed.view.id for indexed in before}
+    for indexed in list_views(store):
+        entry = log.read_entry(store.layout.audit_file(indexed.view.session), indexed.offset, indexed.length)
+        assert entry["n"] == indexed.view.number
+    assert {note.text for note in list_notes(store)} == {None, "another"}
 
 
 def test_what_quoted_bytes_that_left_nothing_is_gone(store: Store, keep: Keep) -> None:

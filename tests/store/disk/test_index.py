@@ -16,7 +16,8 @@ from sightline.store.disk import schema
 from sightline.store.disk.database import WAL_KEPT_BYTES, Database
 from sightline.store.disk.index import Index, Totals
 from sightline.store.disk.recording import new_buffer
-from sightline.store.records import Buffer, Note, Session, StreamInfo
+from sightline.store.disk.view_index import IndexedView
+from sightline.store.records import Buffer, Note, Session, StreamInfo, View
 from sightline.store.store import Store
 
 Keep = Callable[..., Buffer]
@@ -85,8 +86,8 @@ ACTIONS = st.lists(
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=ACTIONS)
 def test_totals_are_what_counting_gives(index: Index, actions: list[tuple[str, int, int, str]]) -> None:
-    for known in index.names():
-        index.forget_buffer(known)
+    for _, known in index.numbered_after(0, 100):
+        index.forget_buffer(known.name)
     model: dict[str, Buffer] = {}
     for action, number, size, state in actions:
         name = f"cmd_00000{number}"
@@ -104,7 +105,7 @@ def test_totals_are_what_counting_gives(index: Index, actions: list[tuple[str, i
             index.touch(name, 1.0)
         held = [buffer for buffer in model.values() if buffer.state != "evicted"]
         assert index.totals() == Totals(len(held), sum(buffer.bytes for buffer in held))
-    assert index.names() == set(model)
+    assert {buffer.name for _, buffer in index.numbered_after(0, 100)} == set(model)
 
 
 def test_a_hash_finds_only_what_has_its_bytes(index: Index) -> None:
@@ -260,6 +261,7 @@ def test_an_index_of_before_there_were_notes_takes_them(tmp_path: Path) -> None:
         "DROP TABLE logs",
         "ALTER TABLE sessions DROP COLUMN title",
         "ALTER TABLE sessions DROP COLUMN removed",
+        "DROP INDEX buffers_evictable",
         "PRAGMA user_version = 1",
     ):
         database.execute(statement)
@@ -272,6 +274,37 @@ def test_an_index_of_before_there_were_notes_takes_them(tmp_path: Path) -> None:
     assert (index.note("old:3"), index.notes(buffer="cmd_a1b2c3")) == (note, [note])
     assert index.derived("cmd_a1b2c3", "key") == "value"
     index.close()
+
+
+def _steps(index: Index, ask: Callable[[], object]) -> int:
+    """How many hundreds of steps SQLite takes to answer."""
+    steps: list[None] = []
+    connection = index._db._connection
+    connection.set_progress_handler(lambda: steps.append(None), 100)
+    ask()
+    connection.set_progress_handler(None, 0)
+    return len(steps)
+
+
+def test_what_was_evicted_is_not_looked_at_when_something_must_go(index: Index) -> None:
+    with index.transaction():
+        for number in range(500):
+            index.put_buffer(record(f"cmd_{number:06}", state="evicted"))
+        index.put_buffer(record("cmd_aaaaaa"))
+    assert [buffer.name for buffer in index.least_used(1)] == ["cmd_aaaaaa"]
+    assert _steps(index, lambda: index.least_used(1)) < 3
+
+
+def test_a_session_s_other_views_are_not_looked_at_for_those_of_one_buffer(index: Index) -> None:
+    with index.transaction():
+        for number in range(500):
+            index.put_view(IndexedView(_view(number, "cmd_aaaaaa" if number == 7 else "cmd_bbbbbb"), 0, 1))
+    assert [one.view.number for one in index.views(buffer="cmd_aaaaaa", session="s")] == [7]
+    assert _steps(index, lambda: index.views(buffer="cmd_aaaaaa", session="s")) < 3
+
+
+def _view(number: int, name: str) -> View:
+    return View(f"s:{number}", "s", number, 1.0, "read_output", "{}", (name,), (), 0, 0, 0, 0, None, False, "")
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.doors.cli import main
+from sightline.store.doors.cli import doctor, main
+from sightline.store.store import Store
+from sightline.store.tools.doctor import examine
 
 
 def _levels(cli: Any, level: str) -> list[str]:
@@ -170,6 +172,23 @@ def test_link_in_the_store_is_a_problem(cli: Any, folder: Path) -> None:
     assert cli("doctor").code == 1
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_nothing_is_removed_behind_a_link_that_stands_for_a_folder(
+    cli: Any, folder: Path, tmp_path: Path, known: bool
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "out.tmp").write_bytes(b"x")
+    _age(theirs / "out.tmp")
+    if known:
+        shutil.rmtree(folder)
+    (folder if known else folder.with_name("cmd_abcdef")).symlink_to(theirs)
+    problems = _levels(cli, "problem")
+    assert any("is a symbolic link" in text for text in problems)
+    assert any("move it away" in text for text in problems)
+    assert (theirs / "out.tmp").exists()
+
+
 def test_leftovers_of_dead_writers_go(cli: Any, folder: Path) -> None:
     (folder / "meta.json.1.tmp").write_text("")
     _age(folder / "meta.json.1.tmp")
@@ -225,3 +244,24 @@ def test_views_that_were_taken_out_of_the_log_are_found(cli: Any, numbers: str, 
     assert ("is gone" if change == "gone" else "ends before its view 3") in told
     audit = cli("audit", "--json", "--fail-on", "broken-log", SIGHTLINE_SESSION="looker")
     assert (audit.code, audit.data["counts"]["broken-log"]) == (1, 1)
+
+
+def test_how_far_the_check_has_come_stands_on_a_terminal_and_goes_again(
+    store: Store, keep: Any, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for data in (b"1\n", b"2\n2\n", b"three\n"):
+        keep(data)
+    for seen in (False, True):
+        monkeypatch.setattr(os, "isatty", lambda fd, seen=seen: seen and fd == 2)
+        monkeypatch.setattr(doctor, "_DRAWN_SECONDS", -1.0)
+        progress = doctor.Progress()
+        found = list(examine(store, advance=progress))
+        progress.clear()
+        assert [finding for finding in found if finding.level == "problem"] == []
+        drawn = capfd.readouterr().err
+        if not seen:
+            assert drawn == ""
+            continue
+        assert "\r  3 records checked\x1b[K" in drawn
+        assert "\r  12 B checked\x1b[K" in drawn
+        assert drawn.endswith("\r\x1b[K")

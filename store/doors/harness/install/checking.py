@@ -8,7 +8,7 @@ from sightline.store.doors.harness.install.probe import Probe, probe_hooks, prob
 from sightline.store.doors.harness.install.status import Status, status_of
 from sightline.store.doors.harness.install.versions import Program, program_of
 from sightline.store.errors import SightlineError
-from sightline.store.tools.doctor import Finding
+from sightline.store.tools.findings import Finding
 
 
 def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:
