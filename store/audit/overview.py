@@ -43,17 +43,25 @@ class Share(NamedTuple):
 class _Known:
     """What is known of one buffer."""
 
-    __slots__ = ("cut", "overlooked", "seen", "unmatched", "views")
+    __slots__ = ("_parts", "cut", "overlooked", "unmatched", "views")
 
     def __init__(self) -> None:
         self.overlooked: tuple[object, tuple[Failure, ...]] | None = None
-        self.seen: dict[str, Spans] = {}
+        self._parts: dict[str, list[Spans]] = {}
         self.unmatched: dict[str, IndexedView] = {}
         self.views: dict[str, None] = {}
         self.cut = False
 
     def add(self, stream: str, spans: Spans) -> None:
-        self.seen[stream] = union(self.seen.get(stream, NONE), spans)
+        self._parts.setdefault(stream, []).append(spans)
+
+    @property
+    def seen(self) -> dict[str, Spans]:
+        """The lines that were seen, by stream: joined once for all views that came, which may be a thousand."""
+        for parts in self._parts.values():
+            if len(parts) > 1:
+                parts[:] = [union(*parts)]
+        return {stream: parts[0] for stream, parts in self._parts.items()}
 
 
 class Overview:
@@ -150,8 +158,9 @@ class Overview:
         if matched and known.unmatched and buffer.state != "evicted":
             for indexed in list(known.unmatched.values()):
                 self._match(buffer, known, indexed)
+        spans = known.seen
         seen = sum(
-            size(common(known.seen.get(name, NONE), ((1, info.lines),)))
+            size(common(spans.get(name, NONE), ((1, info.lines),)))
             for name, info in buffer.streams.items()
             if info.lines
         )
@@ -159,7 +168,7 @@ class Overview:
 
     def seen_lines(self) -> dict[str, int]:
         """How many lines of each buffer were seen that anyone was shown, as far as that is known without searching."""
-        return {name: sum(map(size, known.seen.values())) for name, known in self._known.items() if known.seen}
+        return {name: sum(map(size, spans.values())) for name, known in self._known.items() if (spans := known.seen)}
 
     def overlooked(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
         """The failures of a buffer that stood in no view; None where finding out would take more than a moment."""
