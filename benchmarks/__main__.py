@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME…] [--small | --check | --save]``: all measurements, or those named, in one table."""
+"""``python -m benchmarks [NAME…] [--small | --check | --save] [--plots]``: all measurements, or those named."""
 
 import argparse
 import sys
@@ -13,6 +13,7 @@ from benchmarks import (
     hooks,
     importing,
     lines,
+    load,
     mcp,
     processes,
     proxy,
@@ -40,7 +41,10 @@ ALL = {
     "tui": tui,
     "importing": importing,
     "failure_recall": failure_recall,
+    "load": load,
 }
+_ONLY_NAMED = {"load"}
+"""Takes an hour and 20 GB."""
 
 
 def main() -> int:
@@ -50,18 +54,20 @@ def main() -> int:
 
         return soak.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(ALL)}; all by default")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(ALL)}; all but load by default")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--small", action="store_true", help="a tenth of the size, to see that it works")
     how.add_argument("--check", action="store_true", help="fail where a ratio is over 20 %% worse than the saved one")
     how.add_argument("--save", action="store_true", help="save the ratios as those to check against")
+    parser.add_argument("--plots", action="store_true", help="draw anew, into plots/, what load measures")
     given = parser.parse_args()
     print(machine())
     found: dict[str, list[Row]] = {}
-    for name in given.names or ALL:
+    for name in given.names or [name for name in ALL if name not in _ONLY_NAMED]:
         print(f"\n{name}: {ALL[name].__doc__.splitlines()[0]}", flush=True)
         with tempfile.TemporaryDirectory(prefix="sightline-bench-") as folder:
-            found[name] = ALL[name].rows(folder, scale=0.1 if given.small else 1.0)
+            more = {"plots": given.plots, "machine": machine()} if name == "load" else {}
+            found[name] = ALL[name].rows(folder, scale=0.1 if given.small else 1.0, **more)
         print_rows(found[name])
     if given.save:
         baseline.save(machine(), found)

@@ -111,14 +111,14 @@ def first_screen(command: Sequence[str], text: bytes, environment: Mapping[str, 
             if not select.select([ours], [], [], _GIVE_UP_SECONDS)[0]:
                 raise TimeoutError(f"{command[-1]} has not shown {text!r}")
             seen = seen[-4096:] + os.read(ours, 1 << 16)
-        return Screen(time.perf_counter() - began, _private_bytes(child.pid))
+        return Screen(time.perf_counter() - began, private_bytes(child.pid))
     finally:
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
         os.close(ours)
 
 
-def _private_bytes(pid: int) -> int:
+def private_bytes(pid: int) -> int:
     """Anonymous memory of a process; 0 where the system does not tell."""
     try:
         with open(f"/proc/{pid}/status") as file:
