@@ -5,6 +5,7 @@ from unittest.mock import patch
 import pytest
 from sightline.store.store import Store
 from sightline.tui.output.elapsed import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
+from sightline.tui.widgets.overview_strip import COLUMNS
 from textual.pilot import Pilot
 from tui_kit import add, begin, numbered, opened, press, rest, run, text, viewer
 
@@ -115,7 +116,7 @@ def test_a_colour_goes_on_below_the_line_that_opened_it(store: Store) -> None:
 
 def test_long_lines_take_several_rows(store: Store) -> None:
     lines = [b"short", b"x" * 200, "日本語".encode() * 40, b"last"]
-    add(store, "cmd_00000a", "cat", b"\n".join(lines) + b"\n" + numbered(100))
+    add(store, "cmd_00000a", "cat", b"\n".join(lines) + b"\n" + numbered(50))
 
     async def body() -> None:
         async with opened(store, (100, 30)) as pilot:
@@ -135,6 +136,24 @@ def test_long_lines_take_several_rows(store: Store) -> None:
             assert "   4   last" in text(shown)
             await press(pilot, "w")
             assert "   4   last" in text(shown)
+
+    run(body)
+
+
+def test_nothing_of_a_line_stands_behind_the_overview(store: Store) -> None:
+    numbers = " ".join(f"{number:04d}" for number in range(300))
+    add(store, "cmd_00000a", "seq -s ' '", numbers.encode() + b"\n" + numbered(50))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "enter", "w")
+            shown = viewer(pilot)
+            left, right = shown.region.x + 6, shown.region.right - COLUMNS
+            rows = [strip.text[left:right] for strip in pilot.app.screen._compositor.render_strips()]
+            assert numbers in "".join(rows[shown.region.y : shown.region.bottom])
+            await press(pilot, "w", "dollar_sign")
+            rows = [strip.text[left:right] for strip in pilot.app.screen._compositor.render_strips()]
+            assert rows[shown.region.y].rstrip().endswith("0298 0299")
 
     run(body)
 

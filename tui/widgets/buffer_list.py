@@ -307,7 +307,7 @@ class BufferList(Styled, Tall, can_focus=True):
         if at == self.rows.cursor:
             base += self.get_component_rich_style("buffer-list--cursor", partial=True)
             styles = {part: style for part, style in styles.items() if part not in _FAINT}
-        return row(self._parts(at, width - self.scrollbar_size_vertical), (), width, base, styles)
+        return row(self._parts(at, self.columns), (), width, base, styles)
 
     def _parts(self, at: int, width: int) -> list[Part]:
         if heading := self.rows.heading(at):

@@ -72,7 +72,7 @@ class CallRows(RowView):
     @property
     def room(self) -> int:
         """Cells of a row, the scrollbar's not among them."""
-        return self.size.width - self.scrollbar_size_vertical - 1
+        return self.columns - 1
 
     def look(self, look: Look) -> None:
         """Draw the same rows otherwise."""

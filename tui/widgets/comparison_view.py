@@ -112,14 +112,9 @@ class ComparisonView(Styled, Tall, can_focus=True):
 
     # drawing
 
-    @property
-    def _width(self) -> int:
-        """Cells of a row, the scrollbar's not among them."""
-        return self.scrollable_content_region.width
-
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
-        at, width, base = self.scroll_offset.y + y, self._width, self.own_style
+        at, width, base = self.scroll_offset.y + y, self.columns, self.own_style
         if self._strips is None or at >= len(self._strips.rows):
             return Strip.blank(width, base)
         try:
@@ -133,7 +128,7 @@ class ComparisonView(Styled, Tall, can_focus=True):
         if self._searching is not None:
             marked = partial(self._searching.draw, here=at == self._cursor)
         own = self._own_part(at)
-        return Look(self._width, self._column, self.own_style, self.part_styles, own, self._right, marked)
+        return Look(self.columns, self._column, self.own_style, self.part_styles, own, self._right, marked)
 
     def _own_part(self, at: int) -> str:
         if at == self._cursor:
@@ -211,7 +206,7 @@ class ComparisonView(Styled, Tall, can_focus=True):
         if int(self._right) not in found:
             self._right = not self._right
         start, end = found[int(self._right)]
-        room = self._strips.room(self._width) if self._strips is not None else 0
+        room = self._strips.room(self.columns) if self._strips is not None else 0
         if not self._column <= start <= end <= self._column + room:
             self._scroll_to_column(0 if end <= room else start)
         self.refresh()
@@ -281,4 +276,4 @@ class ComparisonView(Styled, Tall, can_focus=True):
         except STORE_ERRORS as error:
             tell(self.app, error)
             return self._column
-        return max(widest - self._strips.room(self._width), 0)
+        return max(widest - self._strips.room(self.columns), 0)

@@ -193,7 +193,7 @@ class DiffView(ComparisonView):
         if self.rows is None or at >= len(self.rows):
             return
         if not self._unified:
-            self._right = event.x > (self._width - 1) // 2
+            self._right = event.x > (self.columns - 1) // 2
         self._go_to(at)
         if event.chain > 1 or self.rows[at].kind is Kind.FOLD:
             self.action_choose()

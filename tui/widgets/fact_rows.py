@@ -49,7 +49,7 @@ class FactRows(RowView):
         self._fold()
 
     def _fold(self) -> None:
-        width = max(self.size.width - _LABEL_CELLS - 2, 10)
+        width = max(self.columns - _LABEL_CELLS - 1, 10)
         self._rows = []
         for fact in self._facts:
             if fact.is_heading and self._rows:

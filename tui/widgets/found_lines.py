@@ -102,7 +102,7 @@ class FoundLines(RowView):
         """A row on the screen; the first says what there is to say where there are none."""
         if y or self._hits:
             return super().render_line(y)
-        return row([Part(f"  {self._said}", "dim")], (), self.size.width, self.own_style, self.part_styles)
+        return row([Part(f"  {self._said}", "dim")], (), self.columns, self.own_style, self.part_styles)
 
 
 def _buffer_parts(hit: Hit, width: int) -> list[Part]:

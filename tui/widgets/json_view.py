@@ -192,7 +192,7 @@ class JsonView(RowView):
         """What may be marked of the rows on the screen."""
         top, texts = self.scroll_offset.y, dict[Hashable, str]()
         for at in range(top, min(top + self.size.height, self.row_count)):
-            for part, segments in enumerate(self._segments(at, self.size.width)):
+            for part, segments in enumerate(self._segments(at, self.columns)):
                 texts[at, part] = "".join(segment.text for segment in segments)
         return texts
 

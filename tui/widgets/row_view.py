@@ -86,7 +86,7 @@ class RowView(Styled, Tall, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
-        at, width, base = self.scroll_offset.y + y, self.size.width, self.own_style
+        at, width, base = self.scroll_offset.y + y, self.columns, self.own_style
         if at >= self._row_count:
             return Strip.blank(width, base)
         strip = self.draw(at, width).crop_extend(0, width, base)

@@ -53,7 +53,7 @@ class SessionRows(RowView):
         """A session."""
         facts = self._sessions[at - 1] if at else None
         is_chosen = self._chosen == (facts.session.name if facts else None)
-        parts = row_parts(facts, width - self.scrollbar_size_vertical - 1, self._clock(), chosen=is_chosen)
+        parts = row_parts(facts, width - 1, self._clock(), chosen=is_chosen)
         return row(parts, (), width, self.own_style, self.part_styles)
 
     def cursor_moved(self) -> None:

@@ -8,6 +8,11 @@ from textual.widget import Widget
 class Tall(ScrollView):
     """Knows how many rows there are, for its scrollbar."""
 
+    @property
+    def columns(self) -> int:
+        """Cells of a row: what Textual calls its size has those that the scrollbar, which is always there, covers."""
+        return max(self.size.width - self.styles.scrollbar_size_vertical, 0)
+
     def set_height(self, rows: int) -> None:
         """There are so many rows now.
 
