@@ -50,7 +50,7 @@ class Rows:
         self._digits = _MIN_DIGITS
         self._marked = False  # whether the column of what was seen is there
         self._noted = False  # and that of notes
-        self._gutter_columns = 0
+        self._columns = self._gutter_columns = 0
         self.room = 1
 
     def changed(self) -> None:
@@ -70,7 +70,8 @@ class Rows:
         self._digits = _OFFSET_DIGITS if in_hex else max(len(str(viewer.line_count)), _MIN_DIGITS)
         self._gutter_columns = self._marked + self._digits + self._noted + _MARK_COLUMNS
         self._gutter_columns += _TIMES_COLUMNS if self._timed else 0
-        self.room = max(viewer.columns - self._gutter_columns, 1)
+        self._columns = viewer.columns
+        self.room = max(self._columns - self._gutter_columns, 1)
 
     def paint(self) -> Paint:
         """What lines are drawn in, as the theme has it now."""
@@ -152,7 +153,7 @@ class Rows:
     def row(self, y: int) -> Strip:
         """A row on the screen."""
         viewer, base, places = self._viewer, self._viewer.own_style, self.places()
-        width = viewer.columns
+        width = self._columns
         if y >= len(places):
             return Strip.blank(width, base)
         number, row = places[y]
