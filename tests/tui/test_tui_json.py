@@ -16,6 +16,7 @@ from sightline.store.shape.structured.json_scan import NotJson
 from sightline.store.store import Store
 from sightline.tui.json_tree.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
 from sightline.tui.json_tree.rows import JsonRows
+from sightline.tui.keyboard.actions import actions_of
 from sightline.tui.screens.inspector import Inspector
 from sightline.tui.screens.json import JsonScreen
 from sightline.tui.widgets.json_view import JsonView
@@ -193,6 +194,8 @@ def test_j_shows_the_tree_with_the_path_of_the_node(store: Store) -> None:
             await press(pilot, "J")
             await rest(pilot)
             assert isinstance(pilot.app.screen, JsonScreen)
+            offered = {action.what for action in actions_of(pilot.app.screen, {})}
+            assert "Search" in offered and not offered & {"Filter", "Query"}  # those act on the main screen only
             assert text(tree(pilot))[1].startswith("   ▸ items: […] 2 items")
             assert text(tree(pilot))[3] == "     empty: [] 0 items, 2 B"
             await press(pilot, "j", "enter", "j", "l", "j", "j")

@@ -75,12 +75,16 @@ def as_looked_for(actions: Iterable[Action], here: DOMNode | None) -> list[Actio
 
 
 def _bindings(node: DOMNode) -> Iterator[Binding]:
-    """Those that have a description, of classes of ours."""
+    """Those that have a description, of classes of ours, and do something now."""
     for cls in type(node).__mro__:
         if cls.__module__.startswith(_OURS):
             for binding in cls.__dict__.get("BINDINGS", ()):
-                if isinstance(binding, Binding) and binding.description:
+                if isinstance(binding, Binding) and binding.description and _acts(node, binding):
                     yield binding
+
+
+def _acts(node: DOMNode, binding: Binding) -> bool:
+    return node.check_action(binding.action.partition("(")[0], ()) is not False
 
 
 def _pane(node: DOMNode) -> str:
