@@ -89,7 +89,8 @@ def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
     yield Fact("", f"{buffer.ref}  {_KINDS.get(buffer.kind, buffer.kind)}", "strong")
     yield Fact("command", buffer.command, "command")
     yield Fact("in", buffer.cwd)
-    yield Fact("state", f"{buffer.state}{', pinned' if buffer.pinned else ''}", state_of(buffer))
+    state = f"{buffer.state}{', pinned' if buffer.pinned else ''}"
+    yield Fact("state", state, "" if buffer.state == "sealed" else state_of(buffer))  # sealed is neither good nor bad
     if buffer.kind == "cmd" and buffer.ended is not None:
         yield Fact("ended", _ending(buffer), state_of(buffer))
     yield Fact("began", _moment(buffer.created))

@@ -11,7 +11,7 @@ from sightline.tui.output import searching as module
 from sightline.tui.output.reading import open_reading
 from sightline.tui.output.searching import Search, Step
 from textual.pilot import Pilot
-from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, viewer
+from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 unhurried = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LINES = st.lists(
@@ -316,6 +316,8 @@ def test_hits_within_a_line_that_is_too_long_to_be_read_whole_are_shown_one_by_o
             await press(pilot, "N")
             assert "needle 2" in shown_of(pilot)
             assert "wrapped" in place(pilot)
+            await burst(pilot, "NnN")  # each key counts, however fast they come
+            await until(pilot, lambda: "needle 1" in shown_of(pilot))
             await press(pilot, "w", *"/ne[e]dle 1", "enter")
             assert "needle 1" in shown_of(pilot)
             assert marked(pilot, "here") == ["needle 1"]

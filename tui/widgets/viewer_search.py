@@ -45,10 +45,13 @@ class ViewerSearch(Searching[Search]):
         self._back = False
         self._inside: Inside | None = None  # where one is in a long line
         self._sought: Inside | None = None  # from where on the next match in it is looked for
-        self._insides: Errand[tuple[Search, Inside]] = Errand(viewer, self._plan_inside, self._take_inside)
+        self._insides: Errand[tuple[Search, Inside]] = Errand(viewer, self._plan_inside, self._take_inside, self._lost)
 
     def step(self, *, back: bool) -> None:
         """Go to the next hit, or to the one before; in a long line from match to match."""
+        if self._sought is not None:  # one is on the way to a match: the key waits its turn
+            self._queued.append(back)
+            return
         at, self._back = self._inside, back
         if self._search is not None and at is not None and at.number == self._here()[0]:
             self._seek(Inside(at.number, at.offset + (not back)))
@@ -142,6 +145,7 @@ class ViewerSearch(Searching[Search]):
         search, sought, back = self._search, self._sought, self._back
         raw = self._raw(sought.number) if sought is not None else None
         if search is None or sought is None or raw is None:
+            self._sought = None
             return None
         stream, line = raw
 
@@ -154,6 +158,10 @@ class ViewerSearch(Searching[Search]):
 
         return look
 
+    def _lost(self) -> None:
+        self._sought = None
+        self._broken()
+
     def _take_inside(self, found: tuple[Search, Inside]) -> None:
         search, inside = found
         if search is not self._search or self._sought is None or not self._viewer.is_attached:
@@ -164,6 +172,8 @@ class ViewerSearch(Searching[Search]):
             self._marks.pop(inside.number, None)
             self._bring_into_view(inside.number)
             self._redraw()
+            if self._queued:
+                self.step(back=self._queued.pop(0))
         elif gone_on:  # that was the last match of this line
             self._inside = None
             super().step(back=self._back)
