@@ -10,6 +10,7 @@ from sightline.tui.app import InspectorApp
 from sightline.tui.fault import FILE
 from sightline.tui.screens.help import Help
 from sightline.tui.widgets.divider import Divider
+from sightline.tui.widgets.header import Header
 from sightline.tui.widgets.info import Info
 from textual.pilot import Pilot
 from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
@@ -150,3 +151,10 @@ def test_a_fault_leaves_a_sentence_and_a_private_file(store: Store, capsys: pyte
     kept = Path(store.root, FILE)
     assert kept.stat().st_mode & 0o777 == 0o600
     assert "in breaks" in kept.read_text()
+
+
+def test_nothing_is_said_of_a_store_before_it_is_counted() -> None:
+    header = Header(Settings())
+    header.on_mount()
+    assert [part.text.strip() for part in header._rows[0][0]] == ["◉", "Sightline"]
+    assert not header._rows[0][1]  # and not that there are 0 buffers

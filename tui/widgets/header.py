@@ -17,10 +17,10 @@ class Header(Bar):
         super().__init__(id="header")
         self._settings = settings
         self._polling = False
-        self._counts = StoreCounted(0, 0, 0)
+        self._counts: StoreCounted | None = None
 
     def on_mount(self) -> None:
-        """Say what is known before the first count."""
+        """Say whose window it is; of what is not counted yet nothing."""
         self._tell()
 
     def count(self, counts: StoreCounted) -> None:
@@ -34,7 +34,10 @@ class Header(Bar):
         self._tell()
 
     def _tell(self) -> None:
-        counts = self._counts
+        name, counts = [Part(" ◉ ", "accent"), Part("Sightline", "strong")], self._counts
+        if counts is None:
+            self.say((name, ()))
+            return
         running = [Part(f"{MARKS['running']} {counts.running:,} running", "running"), Part("  ·  ", "dim")]
         settings = self._settings
         held = Part(
@@ -52,7 +55,7 @@ class Header(Bar):
             Part("  ·  ", "dim"),
             held,
         ]
-        self.say(([Part(" ◉ ", "accent"), Part("Sightline", "strong")], right))
+        self.say((name, right))
 
 
 def _warning(held: int, most: int) -> str:
