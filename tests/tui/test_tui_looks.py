@@ -116,7 +116,7 @@ def test_a_colour_goes_on_below_the_line_that_opened_it(store: Store) -> None:
 
 def test_long_lines_take_several_rows(store: Store) -> None:
     lines = [b"short", b"x" * 200, "日本語".encode() * 40, b"last"]
-    add(store, "cmd_00000a", "cat", b"\n".join(lines) + b"\n" + numbered(50))
+    add(store, "cmd_00000a", "cat", b"\n".join(lines) + b"\n" + numbered(100))
 
     async def body() -> None:
         async with opened(store, (100, 30)) as pilot:

@@ -373,7 +373,7 @@ def test_a_full_disk_is_said_and_survived(store: Store, monkeypatch: pytest.Monk
             await rest(pilot)
             assert "failed" in head(pilot)
             assert text(pane(pilot).lines) == []
-            assert "No space left on device" in "".join(notice.title for notice in pilot.app._notifications)
+            assert "The disk is full" in "".join(notice.title for notice in pilot.app._notifications)
             await press(pilot, *":grep 77", "enter")
             assert text(pane(pilot).lines)[0] == "line 77"
 

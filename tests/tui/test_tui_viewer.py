@@ -86,7 +86,7 @@ def test_wide_characters_and_tabs_keep_their_columns(store: Store) -> None:
             shown = viewer(pilot)
             assert text(shown) == ["  1   日本    |", "  2   ab      |", "  3   red"]
             await press(pilot, "enter", "right")
-            assert {shown.render_line(y).cell_length for y in range(3)} == {shown.size.width}
+            assert {shown.render_line(y).cell_length for y in range(3)} == {shown.columns}
 
     run(body)
 
