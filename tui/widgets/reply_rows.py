@@ -77,7 +77,7 @@ class ReplyRows(RowView):
         left = [
             Part(f"{at + 1:>3} ", "dim"),
             Part(when, "dim"),
-            Part(f" {pad(title(reply.who), _WHO_CELLS if width >= 80 else _WHO_CELLS // 2)} ", "key"),
+            Part(f" {pad(title(reply.who), _WHO_CELLS if width >= 79 else _WHO_CELLS // 2)} ", "key"),
             Part(pad(view.verb, _VERB_CELLS), "strong"),
             Part(f" {title(reply.request)}"),
         ]
