@@ -89,7 +89,10 @@ def test_whatever_an_output_holds_only_text_reaches_the_screen_and_stays_in_its_
             shown = viewer(pilot)
             for keys in (["enter"], ["r"], ["r", "w"], ["r", "T"], ["l"], ["v", "G"], ["escape", "w", "s"], ["x"]):
                 await press(pilot, *keys)
-                assert {shown.render_line(y).cell_length for y in range(shown.size.height)} <= {shown.size.width}
+                assert {shown.render_line(y).cell_length for y in range(shown.size.height)} <= {
+                    shown.columns,
+                    shown.size.width,
+                }
                 for screen_row in pilot.app.screen._compositor.render_strips():
                     assert not acts(screen_row.text)
                     assert screen_row.cell_length == size[0]
