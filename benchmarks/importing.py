@@ -57,9 +57,11 @@ def _compared(what: str, folder: str, source: str, written: int, calls: int) -> 
     files = _making_files(os.path.join(folder, "files-" + os.path.basename(source)), calls)
     return [
         Row(f"{what}: ns a byte", f"{speed:.1f} MB/s", floor, 1e3 / speed, 1e3 / _SPEED_AIM_MB),
-        Row("  beside making its folders and files alone", f"{wall:.2f} s", f"{files:.2f} s", wall / files, None),
-        Row("  peak memory, MiB", f"{peak:.0f} MiB", "", peak, _MEMORY_AIM_MIB),
-        Row("  a second run, s", f"{again.seconds:.2f} s", "", again.seconds, 1.0),
+        Row(
+            f"{what}: beside making its folders and files alone", f"{wall:.2f} s", f"{files:.2f} s", wall / files, None
+        ),
+        Row(f"{what}: peak memory, MiB", f"{peak:.0f} MiB", "", peak, _MEMORY_AIM_MIB),
+        Row(f"{what}: a second run, s", f"{again.seconds:.2f} s", "", again.seconds, 1.0),
     ]
 
 
