@@ -42,13 +42,17 @@ def index_others(store: Store, others: Iterable[Other]) -> None:
 
 
 def _index(store: Store, other: Other) -> None:
+    """Put an entry into the index; once more is as once, even where later ones of other files are there already."""
     entry = other.entry
     match entry.get("kind"):
         case "note":
             note_id = f"{other.session}:{other.number}"
-            _put(store, Note(note_id, other.session, entry["time"], entry["ref"], entry.get("text")))
+            note = Note(note_id, other.session, entry["time"], entry["ref"], entry.get("text"))
+            if known := store.index.note(note_id):
+                note = note._replace(to=known.to, sent=known.sent, sent_to=known.sent_to)
+            _put(store, note)
         case "send":
-            if written := store.index.note(entry["note"]):
+            if (written := store.index.note(entry["note"])) and written.sent < entry["time"]:
                 if entry["to"]:  # once more, where it was sent before; else it was taken back
                     written = written._replace(sent=0.0, sent_to="")
                 _put(store, written._replace(to=entry["to"]))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from sightline.store.audit import log, retention
+from sightline.store.audit.indexing import catch_up
 from sightline.store.audit.notes import (
     ANYONE,
     MAX_CHARACTERS,
@@ -150,3 +151,11 @@ def test_a_note_that_is_sent_once_more_waits_again(store: Store, note: Note) -> 
     assert [whereto(one) for one in list_notes(store)] == ["sent to agent"]
     send_note(store, ME, note, "other")
     assert [whereto(one) for one in list_notes(store)] == ["waits for other"]
+
+
+def test_entries_that_are_indexed_once_more_take_back_nothing_that_came_after_them(store: Store, note: Note) -> None:
+    send_note(store, ME, note, "agent")
+    assert _take(store, AGENT) == ["look here"]
+    store.index.set_log(ME.name, 0)  # as if whoever wrote them had died before they were indexed
+    catch_up(store, [ME.name])
+    assert [whereto(one) for one in list_notes(store)] == ["sent to agent"]

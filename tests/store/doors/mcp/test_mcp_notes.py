@@ -1,5 +1,6 @@
 """A person's notes reach an agent that asks over MCP: in the fields of its next reply, once."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,13 +25,15 @@ def _send(store: Store, ref: str) -> None:
     send_note(store, PERSON, write_note(store, PERSON, target, "look\nhere"), target.buffer.session)
 
 
-def test_the_next_reply_of_the_agent_carries_the_note_once(client: Any, ref: str) -> None:
+def test_the_next_reply_of_the_agent_carries_the_note_once(
+    client: Any, ref: str, until: Callable[[Callable[[], object]], None]
+) -> None:
     fields, body = client.call("read_output", ref=ref, lines="1-2")
     assert fields["notes"] == [{"ref": f"{ref}:2-3", "text": "look\nhere"}]
     assert body == "1\n2\n"
     assert "notes" not in client.call("read_output", ref=ref, lines="1-2")[0]
-    with client.store() as store:
-        assert [note.sent > 0 for note in list_notes(store)] == [True]
+    with client.store() as store:  # that it went out is logged behind the reply
+        until(lambda: [note.sent > 0 for note in list_notes(store)] == [True])
 
 
 def test_of_many_replies_at_once_one_carries_the_note(client: Any, ref: str) -> None:
