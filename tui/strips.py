@@ -1,6 +1,6 @@
 """Puts pieces of styled text into a row of a given width: padded, or cut with an ellipsis, never too wide."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -17,6 +17,58 @@ class Part(NamedTuple):
 
     text: str
     style: str = ""
+
+
+class Ink(NamedTuple):
+    """What a part is drawn in.
+
+    Attributes:
+        style: with the row's own below it.
+        is_bare: whether a blank looks the same in it as in none.
+    """
+
+    style: Style
+    is_bare: bool
+
+
+class Inks(dict[str, Ink]):
+    """Inks by style class, on one row's own style; made when they are first asked for."""
+
+    def __init__(self, base: Style, styles: Mapping[str, Style]) -> None:
+        super().__init__()
+        self._base, self._styles = base, styles
+
+    def __missing__(self, name: str) -> Ink:
+        own = self._styles.get(name)
+        ink = Ink(self._base, True) if own is None else Ink(self._base + own, _is_bare(own))
+        self[name] = ink
+        return ink
+
+
+def _is_bare(style: Style) -> bool:
+    return not (style.bgcolor or style.underline or style.underline2 or style.strike or style.overline or style.reverse)
+
+
+class PartStyles(dict[str, Style]):
+    """Styles by class, without a background unless they set one; keeps what comes of them on the rows' own."""
+
+    def __init__(self, styles: Mapping[str, Style]) -> None:
+        super().__init__(styles)
+        self._inks: dict[Style, Inks] = {}
+
+    def __setitem__(self, name: str, style: Style) -> None:
+        super().__setitem__(name, style)
+        self._inks.clear()
+
+    def on(self, base: Style) -> Inks:
+        """On rows of this style."""
+        if base not in self._inks:
+            self._inks[base] = Inks(base, self)
+        return self._inks[base]
+
+    def without(self, names: Collection[str]) -> "PartStyles":
+        """But for these, which come out in the row's own."""
+        return PartStyles({name: style for name, style in self.items() if name not in names})
 
 
 def _cells(text: str) -> int:
@@ -72,7 +124,7 @@ def _ended(parts: Sequence[Part]) -> list[Part]:
     return kept
 
 
-def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, styles: dict[str, Style]) -> Strip:
+def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, styles: PartStyles) -> Strip:
     """One row: some parts at its left end, some at its right, which are left out where they would take it all."""
     at_right = width_of(right)
     if at_right > width - LEAST_LEFT:
@@ -82,18 +134,21 @@ def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, st
         left = fitted(left, room)
         at_left = width_of(left)
     gap = max(width - at_left - at_right, 0)
-    runs = _runs([*left, Part(" " * gap), *right])
-    segments = [Segment(text, base + styles[style] if style in styles else base) for text, style in runs]
-    return Strip(segments, at_left + gap + at_right)
+    return Strip(_segments([*left, Part(" " * gap), *right], styles.on(base)), at_left + gap + at_right)
 
 
-def _runs(parts: Sequence[Part]) -> list[Part]:
-    """Parts of which neighbours in the same style are one: each costs time on its way to the terminal."""
-    made, text, style = list[Part](), "", parts[0].style
-    for part in parts:
-        if part.style != style and part.text:
+def _segments(parts: Iterable[Part], inks: Inks) -> list[Segment]:
+    """Neighbours that look the same in one piece, blanks with what stands beside them: each costs on its way out."""
+    made, text, ink, is_blank = list[Segment](), "", inks[""], True
+    for added, name in parts:
+        if not added:
+            continue
+        own, blank = inks[name], added.isspace()
+        if own is ink or (own.is_bare and ink.is_bare and (blank or is_blank)):
+            text, ink = text + added, ink if blank else own
+        else:
             if text:
-                made.append(Part(text, style))
-            text, style = "", part.style
-        text += part.text
-    return [*made, Part(text, style)] if text else made
+                made.append(Segment(text, ink.style))
+            text, ink, is_blank = added, own, True
+        is_blank = is_blank and blank
+    return [*made, Segment(text, ink.style)] if text else made

@@ -11,7 +11,7 @@ from sightline.tui.listing.command_words import command_parts
 from sightline.tui.listing.ordering import Heading, Order
 from sightline.tui.listing.ranking import terms_of
 from sightline.tui.safe import title
-from sightline.tui.strips import row, width_of
+from sightline.tui.strips import PartStyles, row, width_of
 from sightline.tui.widgets.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
 from sightline.tui.wording import duration, short_count
 from tui_kit import NOW
@@ -66,7 +66,7 @@ def test_the_names_stand_above_their_columns(width: int) -> None:
 @pytest.mark.parametrize("width", [10, 20, 33, 44, 60, 79, 120, 200])
 def test_a_command_keeps_room_and_the_row_its_width(width: int) -> None:
     assert layout(width).command >= 4
-    assert row(row_parts(BUFFER, width, NOW), (), width, Style(), {}).cell_length == width
+    assert row(row_parts(BUFFER, width, NOW), (), width, Style(), PartStyles({})).cell_length == width
 
 
 def test_a_click_on_a_name_orders_by_it() -> None:
@@ -115,7 +115,7 @@ def test_no_row_holds_anything_that_acts(command: str, label: str, session: str,
     buffer = BUFFER._replace(command=command, label=label, session=session)
     heading = Heading("session", session, 3, False, "cmd_a1b2c3")
     for parts in (row_parts(buffer, width, NOW, terms=terms_of(query)), group_parts(heading, buffer, width)):
-        strip = row(parts, (), width, Style(), {})
+        strip = row(parts, (), width, Style(), PartStyles({}))
         assert not [char for char in strip.text if unicodedata.category(char) in ACTING]
         assert strip.cell_length == width
 

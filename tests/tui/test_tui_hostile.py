@@ -10,7 +10,7 @@ from sightline.store.shape.source import Line
 from sightline.store.store import Store
 from sightline.tui.messages import ReadFailed
 from sightline.tui.output.painting import LOOKS, Paint, draw
-from sightline.tui.strips import row
+from sightline.tui.strips import PartStyles, row
 from sightline.tui.widgets.buffer_row import row_parts
 from textual._ansi_theme import MONOKAI
 from tui_kit import NOW, add, opened, press, run, viewer
@@ -46,7 +46,7 @@ def test_a_drawn_line_holds_nothing_that_acts_and_fits(data: bytes, width: int, 
 @given(st.text(max_size=80), st.text(max_size=30), st.integers(20, 120))
 def test_a_row_of_the_list_holds_nothing_that_acts_and_fits(command: str, label: str, width: int) -> None:
     buffer = _BUFFER._replace(command=command, label=label)
-    strip = row(row_parts(buffer, width, NOW), (), width, Style(), {})
+    strip = row(row_parts(buffer, width, NOW), (), width, Style(), PartStyles({}))
     assert not acts(strip.text)
     assert strip.cell_length == width
 

@@ -45,14 +45,10 @@ class Audited(RowScroll):
     @property
     def overview(self) -> OverviewStrip:
         """The strip beside it, on which the whole of it stands."""
-        if self._vertical_scrollbar is None:
-            self._vertical_scrollbar = OverviewStrip()
-            self._vertical_scrollbar.display = False
-            self.app._start_widget(self, self._vertical_scrollbar)
-        assert isinstance(self._vertical_scrollbar, OverviewStrip)
-        return self._vertical_scrollbar
+        bar = self.vertical_scrollbar
+        assert isinstance(bar, OverviewStrip)
+        return bar
 
-    @property
-    def vertical_scrollbar(self) -> OverviewStrip:
+    def new_scrollbar(self) -> OverviewStrip:
         """What Textual has it scrolled by: the overview."""
-        return self.overview
+        return OverviewStrip()

@@ -81,6 +81,7 @@ class BufferList(Styled, Tall, can_focus=True):
         self._growing = False
         self._announced: object = self
         self._drawn: object = self
+        self._drawn_at = 0.0
         self._captures = 0
         self._marks: tuple[str, ...] = ()
         self.rows = BufferRows(order)
@@ -91,7 +92,7 @@ class BufferList(Styled, Tall, can_focus=True):
     def on_mount(self) -> None:
         """Ages go on; what `first_look` left out is read behind the first screen."""
         self.call_after_refresh(self.store_changed, index=True, live=frozenset())
-        self.set_interval(AGES_SECONDS, self._refresh_where_changed)
+        self.set_interval(AGES_SECONDS, self._refresh_where_aged)
         self.set_interval(LOST_SECONDS, self._look_for_lost)
 
     def first_look(self) -> Buffer | None:
@@ -262,17 +263,25 @@ class BufferList(Styled, Tall, can_focus=True):
     def _refresh_where_changed(self) -> None:
         """Draw anew if that makes a difference: what is drawn is sent to the terminal, however far away that is."""
         if (sight := self._sight()) != self._drawn:
-            self._drawn = sight
+            self._drawn, self._drawn_at = sight, self._clock()
             self.refresh()
 
     def _sight(self) -> object:
-        """All that the rows on the screen are drawn from, but for their style."""
-        now, first = self._clock(), self.scroll_offset.y
-        records = [self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height)]
-        times = [(age(now - record.accessed), duration(record, now)) if record else () for record in records]
-        headings = [self.rows.heading(at) for at in range(first, first + self.size.height)]
+        """All that the rows on the screen are drawn from, but for their style and the time."""
+        first = self.scroll_offset.y
+        in_sight = range(first, first + self.size.height)
+        records = [self.rows.record(self.rows.name(at)) for at in in_sight]
+        headings = [self.rows.heading(at) for at in in_sight] if self.rows.order.group else None
         seen = [self._seen.of(record.name) if record else None for record in records]
-        return records, times, headings, seen, self._terms, self._marks, self.rows.cursor, len(self.rows), first
+        return records, headings, seen, self._terms, self._marks, self.rows.cursor, len(self.rows), first
+
+    def _refresh_where_aged(self) -> None:
+        if self._times(self._drawn_at) != self._times(now := self._clock()):
+            self._drawn_at = now
+            self.refresh()
+
+    def _times(self, now: float) -> list[tuple[str, str]]:
+        return [(age(now - record.accessed), duration(record, now)) for record in self.records_in_sight()]
 
     def _announce(self) -> None:
         """Tell which buffer is selected, as often as its record has changed."""
@@ -306,7 +315,7 @@ class BufferList(Styled, Tall, can_focus=True):
             return Strip.blank(width, base)
         if at == self.rows.cursor:
             base += self.get_component_rich_style("buffer-list--cursor", partial=True)
-            styles = {part: style for part, style in styles.items() if part not in _FAINT}
+            styles = styles.without(_FAINT)
         return row(self._parts(at, self.columns), (), width, base, styles)
 
     def _parts(self, at: int, width: int) -> list[Part]:

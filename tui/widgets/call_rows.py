@@ -84,7 +84,7 @@ class CallRows(RowView):
         """A row on the screen."""
         styles = self.part_styles
         if at == self.cursor:
-            styles = {part: style for part, style in styles.items() if part not in _FAINT}
+            styles = styles.without(_FAINT)
         return row(row_parts(self._rows[at], self.room, self._look), (), width, self.own_style, styles)
 
     def cursor_moved(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from sightline.tui.messages import PlaceMeant
+from sightline.tui.widgets.bare_rows import BareRows
 from sightline.tui.widgets.styled import Styled
 from textual import events
 from textual.scrollbar import ScrollBar, ScrollTo
@@ -33,6 +34,7 @@ class OverviewStrip(Styled, ScrollBar):
 
     def __init__(self) -> None:
         super().__init__(vertical=True, name="vertical", thickness=COLUMNS)
+        self._styles_cache = BareRows()
         self._cells: tuple[Cell, ...] = ()
 
     @property

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from sightline.tui.asking.prompts import Asks
 from sightline.tui.messages import PromptAnswered
+from sightline.tui.widgets.styled import KeptStyles
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -12,7 +13,7 @@ from textual.reactive import Reactive
 from textual.widgets import Input
 
 
-class Prompt(Input):
+class Prompt(KeptStyles, Input):
     """A hidden input. Opening and leaving it move the focus at once, so that keys typed ahead go where they should.
 
     Attributes:

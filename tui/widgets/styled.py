@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
+from sightline.tui.strips import PartStyles
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -10,14 +11,36 @@ else:
     Widget = object  # Textual takes a class' first base for the one whose CSS it inherits: this must not be that
 
 
-class Styled(Widget):
+class KeptStyles(Widget):
+    """To be mixed in before a widget that looks styles up while it draws: Textual forgets them with each refresh."""
+
+    _kept: dict[tuple[str, ...], tuple[Style, Style]] | None = None
+
+    def get_component_rich_style(self, *names: str, partial: bool = False, default: Style | None = None) -> Style:
+        """As Textual has it, but kept until styles change."""
+        if self._kept is None:
+            self._kept = {}
+        if names not in self._kept:
+            if default is not None:
+                return super().get_component_rich_style(*names, partial=partial, default=default)
+            whole = super().get_component_rich_style(*names)
+            self._kept[names] = whole, super().get_component_rich_style(*names, partial=True)
+        return self._kept[names][partial]
+
+    def notify_style_update(self) -> None:
+        """Look them up again: the theme or the focus has changed."""
+        super().notify_style_update()
+        self._kept = None
+
+
+class Styled(KeptStyles):
     """To be mixed in before a widget that draws its own rows; its parts' component classes are ``PREFIX--PART``."""
 
     PREFIX: ClassVar[str]
     PARTS: ClassVar[tuple[str, ...]]
 
     _own_style: Style | None = None
-    _part_styles: dict[str, Style] | None = None
+    _part_styles: PartStyles | None = None
 
     @property
     def own_style(self) -> Style:
@@ -27,10 +50,10 @@ class Styled(Widget):
         return self._own_style
 
     @property
-    def part_styles(self) -> dict[str, Style]:
+    def part_styles(self) -> PartStyles:
         """Styles by part, without a background unless they set one."""
         if self._part_styles is None:
-            self._part_styles = {part: self._part_style(f"{self.PREFIX}--{part}") for part in self.PARTS}
+            self._part_styles = PartStyles({part: self._part_style(f"{self.PREFIX}--{part}") for part in self.PARTS})
         return self._part_styles
 
     def part_style(self, part: str) -> Style:
@@ -46,6 +69,6 @@ class Styled(Widget):
         return own + Style(color=self.get_component_rich_style(component).color)
 
     def notify_style_update(self) -> None:
-        """Look them up again: the theme or the focus has changed."""
+        """Look them up again."""
         super().notify_style_update()
         self._own_style = self._part_styles = None

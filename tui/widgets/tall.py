@@ -1,12 +1,32 @@
 """A pane of so many rows that only those on the screen are ever drawn."""
 
+from sightline.tui.widgets.bare_rows import BareRows
+from sightline.tui.widgets.row_scroll_bar import RowScrollBar
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
 
 class Tall(ScrollView):
     """Knows how many rows there are, for its scrollbar."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._styles_cache = BareRows()
+
+    def new_scrollbar(self) -> ScrollBar:
+        """The bar beside it; asked for once."""
+        return RowScrollBar(self.scrollbar_size_vertical)
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """What Textual has it scrolled by."""
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = self.new_scrollbar()
+            self._vertical_scrollbar.display = False
+            self.app._start_widget(self, self._vertical_scrollbar)
+        return self._vertical_scrollbar
 
     @property
     def columns(self) -> int:

@@ -1,0 +1,126 @@
+"""What is drawn with less work looks as Textual would have it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.segment import Segment
+from rich.style import Style
+from sightline.store.store import Store
+from sightline.tui.strips import Part, PartStyles, row
+from sightline.tui.widgets.bare_rows import BareRows
+from sightline.tui.widgets.buffer_list import BufferList
+from textual._styles_cache import StylesCache
+from textual.geometry import Region
+from textual.scrollbar import ScrollBar
+from textual.strip import Strip
+from tui_kit import add, buffers, numbered, open_store, opened, run
+
+STYLES = PartStyles(
+    {
+        "ref": Style(color="blue"),
+        "strong": Style(bold=True),
+        "dim": Style(color="#808080", dim=True),
+        "match": Style(color="red", underline=True),
+        "held": Style(bgcolor="green"),
+    }
+)
+PARTS = st.lists(st.builds(Part, st.text(" ab日", max_size=4), st.sampled_from(["", *STYLES, "unknown"])), max_size=12)
+
+
+def cells(strip: Strip) -> list[tuple[str, object]]:
+    """The characters of a strip and what one sees of their styles."""
+    seen = list[tuple[str, object]]()
+    for text, style, _ in strip:
+        assert style is not None
+        if style.underline or text.strip():
+            shows = (style.color, style.bold, style.dim, style.underline)
+        for letter in text:
+            is_seen = letter != " " or style.underline
+            seen.append((letter, (style.bgcolor, shows if is_seen else None)))
+    return seen
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    opened_store = open_store(tmp_path / "store")
+    for number in range(60):
+        add(opened_store, f"cmd_{number:06x}", f"make --jobs {number} all", numbered(3), ago=60.0 + number)
+    return opened_store
+
+
+@given(PARTS)
+def test_pieces_that_are_joined_look_as_each_by_itself(parts: list[Part]) -> None:
+    base = Style(color="white", bgcolor="black")
+    drawn = row(parts, (), 60, base, STYLES)
+    single = [Segment(text, base + STYLES.get(name, Style())) for text, name in [*parts, Part(" " * 60)] if text]
+    assert cells(drawn) == cells(Strip(single).crop(0, 60))
+
+
+def test_a_blank_between_two_words_costs_no_piece_of_its_own() -> None:
+    parts = [Part("a", "ref"), Part(" "), Part("b", "ref"), Part("  ", "dim"), Part("c", "match"), Part(" ")]
+    assert [segment.text for segment in row(parts, (), 10, Style(), STYLES)] == ["a b  ", "c", "    "]
+
+
+def test_styles_that_come_late_are_drawn() -> None:
+    styles = PartStyles({})
+    assert next(iter(row([Part("a", "late")], (), 10, Style(), styles))).style == Style()
+    styles["late"] = Style(bold=True)
+    assert next(iter(row([Part("a", "late")], (), 10, Style(), styles))).style == Style(bold=True)
+
+
+@pytest.mark.parametrize("top", [0, 1, 7, 1000])
+def test_the_scrollbar_looks_as_textuals(store: Store, top: int) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            listed = buffers(pilot)
+            listed.scroll_to(y=top, animate=False, force=True)
+            await pilot.pause()
+            bar = listed.vertical_scrollbar
+            region = Region(0, 0, *bar.size)
+            ours = bar.render_lines(region)
+            rendered = pilot.app.console.render_lines(
+                bar.render(), pilot.app.console_options.update_dimensions(*bar.size)
+            )
+            theirs = [Strip(line) for line in rendered]
+            assert ours == [
+                strip.apply_filter(each, bar.background_colors[1])
+                for strip in theirs
+                for each in bar.get_line_filters()
+            ]
+            assert type(bar) is not ScrollBar
+
+    run(body)
+
+
+@pytest.mark.parametrize(
+    "css",
+    [
+        "",
+        "border: round red;",
+        "padding: 1 2;",
+        "outline: heavy green;",
+        "tint: red 30%;",
+        "hatch: cross red;",
+        "opacity: 50%;",
+        "text-opacity: 50%;",
+    ],
+)
+def test_rows_look_as_textual_draws_them_whatever_goes_around_them(
+    store: Store, monkeypatch: pytest.MonkeyPatch, css: str
+) -> None:
+    monkeypatch.setattr(BufferList, "DEFAULT_CSS", f"BufferList {{ {css} }}")
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            listed = buffers(pilot)
+            region = Region(0, 0, *listed.region.size)
+            assert isinstance(listed._styles_cache, BareRows)
+            ours = listed.render_lines(region)
+            listed._styles_cache = StylesCache()
+            theirs = listed.render_lines(region)
+            assert [cells(strip) for strip in ours] == [cells(strip) for strip in theirs]
+            assert [strip.cell_length for strip in ours] == [region.width] * region.height
+
+    run(body)
