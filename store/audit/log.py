@@ -1,7 +1,6 @@
 """A session's audit file: append-only lines of JSON, each with the hash of the one before it.
 
-The hash covers everything but a view's text, whose own hash it covers instead: so a text can be blanked and the chain
-still holds. What the chain alone cannot tell is that its newest lines were cut off.
+What the chain alone cannot tell is that its newest lines were cut off.
 """
 
 import contextlib
@@ -12,21 +11,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sightline.store.disk.hashing import sha256_hex
+from sightline.store.audit.encoding import FORMAT, TIES, Encoded, text_holds
 from sightline.store.disk.layout import open_private, remove_file, write_all, write_atomically
 from sightline.store.disk.recording import storable
 from sightline.store.errors import OfNewerVersion, SightlineError
-
-FORMAT = 1
-"""Grows with a change that older versions would take for something else; a field or a kind that is added is none."""
 
 NO_HASH = "0" * 64
 _TAIL = rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z'
 _TAIL_BYTES = 160
 _READ_BYTES = 1 << 16
-_PIECES = "pieces_sha256"
-_TIES = ("v", "n", "prev", "hash")
-"""What a line has beside its entry: the format, and its place in the chain."""
 
 
 class BrokenChain(SightlineError):
@@ -49,12 +42,10 @@ def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable:
     Raises:
         OSError: it could not be written; nothing of it is in the file then.
     """
-    return append_all(path, header, [entry], durable=durable)[0]
+    return append_all(path, header, [Encoded.of(entry)], durable=durable)[0]
 
 
-def append_all(
-    path: str, header: dict[str, Any], entries: Sequence[dict[str, Any]], *, durable: bool = False
-) -> list[Place]:
+def append_all(path: str, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
     """The same of several entries at once: all of them, or none where it raises."""
     with contextlib.closing(Appending(path)) as file:
         return file.append_all(header, entries, durable=durable)
@@ -85,19 +76,16 @@ class Appending:
 
     def append(self, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> Place:
         """As `append`."""
-        return self.append_all(header, [entry], durable=durable)[0]
+        return self.append_all(header, [Encoded.of(entry)], durable=durable)[0]
 
-    def append_all(
-        self, header: dict[str, Any], entries: Sequence[dict[str, Any]], *, durable: bool = False
-    ) -> list[Place]:
+    def append_all(self, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
         """As `append_all`."""
-        told = [_Told.of(one) for one in entries]
         if self._fd < 0:
             self._fd = _open_locked(self.path)
         else:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
         try:
-            return self._added(self._now(), header, told, durable)
+            return self._added(self._now(), header, entries, durable)
         finally:
             if self._fd >= 0:
                 fcntl.flock(self._fd, fcntl.LOCK_UN)
@@ -121,11 +109,11 @@ class Appending:
             self.close()
             self._fd = _open_locked(self.path)
 
-    def _added(self, end: _End, header: dict[str, Any], entries: Sequence["_Told"], durable: bool) -> list[Place]:
+    def _added(self, end: _End, header: dict[str, Any], entries: Sequence[Encoded], durable: bool) -> list[Place]:
         lines, places = list[bytes](), list[Place]()
         number, digest, at = end.number, end.digest, end.size
         if number < 0:
-            line, digest = _Told.of(header).line(0, digest)
+            line, digest = Encoded.of(header).line(0, digest)
             lines.append(line)
             number, at = 0, at + len(line)
         for entry in entries:
@@ -187,67 +175,6 @@ def _last(fd: int, size: int) -> tuple[int, str]:
     return int(match[1]), match[2].decode()
 
 
-class _Told(NamedTuple):
-    """An entry as JSON, each part of it written once: the hash covers some, and the line has all in its order.
-
-    Attributes:
-        before: the members whose names sort before ``text``.
-        text: what ``text`` is, None where there is none.
-        between: the members between ``text`` and ``v``.
-        after: those after ``v``.
-    """
-
-    before: str
-    text: str | None
-    between: str
-    after: str
-
-    @classmethod
-    def of(cls, entry: dict[str, Any]) -> "_Told":
-        """A new entry: the hash of its text is added."""
-        if "text" not in entry:
-            return cls.kept(entry)
-        text = _dumps(entry["text"])
-        return cls.kept({**entry, _PIECES: sha256_hex(_bytes(text))}, text)
-
-    @classmethod
-    def kept(cls, entry: dict[str, Any], text: str | None = None) -> "_Told":
-        """An entry that has all but its ties, its text written already or in it."""
-        parts: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] = ({}, {}, {})
-        for name, value in entry.items():
-            if name != "text":
-                parts[(name > "text") + (name > "v")][name] = value
-            elif text is None:
-                text = _dumps(value)
-        before, between, after = (_dumps(part)[1:-1] if part else "" for part in parts)
-        return cls(before, text, between, after)
-
-    def line(self, number: int, previous: str) -> tuple[bytes, str]:
-        """The line of a number in the chain, after the line of a hash; and its own hash."""
-        digest = self.hash(number, previous)
-        return self.tied(number, previous, digest), digest
-
-    def hash(self, number: int, previous: str) -> str:
-        """The hash that ties an entry to the one before it; it does not cover ``text``."""
-        covered = ",".join(filter(None, (self.before, self.between, self.after)))
-        return sha256_hex(_bytes(f"{FORMAT}\n{number}\n{previous}\n{{{covered}}}"))
-
-    def tied(self, number: int, previous: str, digest: str, version: int = FORMAT) -> bytes:
-        """The line with the hash that it was given; of a newer version where it is one."""
-        text = "" if self.text is None else f'"text":{self.text}'
-        members = ",".join(filter(None, (self.before, text, self.between, f'"v":{version}', self.after)))
-        return _bytes(f'{{{members},"prev":"{previous}","n":{number},"hash":"{digest}"}}\n')
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode(errors="surrogatepass")
-
-
-def _pieces_hash(text: Any) -> str:
-    """What the chain covers of a view's text: its pieces as they are kept, so that a blanked text leaves their hash."""
-    return sha256_hex(_bytes(_dumps(text)))
-
-
 def loggable(value: Any) -> Any:
     """A request whose texts the log can hold: an argument may be bytes that are no UTF-8."""
     if isinstance(value, dict):
@@ -255,9 +182,6 @@ def loggable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [loggable(one) for one in value]
     return storable(value) if isinstance(value, str) else value
-
-
-_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
 def read_entry(path: str, offset: int, length: int) -> dict[str, Any]:
@@ -327,8 +251,8 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
             if entry.get("text") is not None and wanted(entry):
                 entry["text"] = None
                 blanked += 1
-            fields = {key: value for key, value in entry.items() if key not in _TIES}
-            lines.append(_Told.kept(fields).tied(place.number, entry["prev"], entry["hash"], entry.get("v", FORMAT)))
+            fields = {key: value for key, value in entry.items() if key not in TIES}
+            lines.append(Encoded.kept(fields).tied(place.number, entry["prev"], entry["hash"], entry.get("v", FORMAT)))
         if blanked:
             write_atomically(path, b"".join(lines), durable=durable)
         return blanked
@@ -351,16 +275,11 @@ def verify(path: str, take: Callable[[Place, dict[str, Any]], None] | None = Non
     for place, entry, line in _read_lines(path):
         if isinstance(version := entry.get("v"), int) and version > FORMAT:
             raise OfNewerVersion(f"{path}:{place.number + 1}")
-        fields = {key: value for key, value in entry.items() if key not in _TIES}
-        written, previous = _Told.kept(fields).line(place.number, previous)
-        if line != written or not _text_holds(entry):
+        fields = {key: value for key, value in entry.items() if key not in TIES}
+        written, previous = Encoded.kept(fields).line(place.number, previous)
+        if line != written or not text_holds(entry):
             raise BrokenChain(f"{path}:{place.number + 1} is not what was written", "the log was changed from outside")
         if take:
             take(place, entry)
         count += 1
     return count
-
-
-def _text_holds(entry: dict[str, Any]) -> bool:
-    text = entry.get("text")
-    return text is None or entry.get(_PIECES) == _pieces_hash(text)

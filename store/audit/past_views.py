@@ -6,53 +6,62 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
+from sightline.store.audit.encoding import Encoded
 from sightline.store.audit.views import Shows, indexed_view, logged_fields
 from sightline.store.disk.meta import read_meta
 from sightline.store.disk.trouble import trouble_of
-from sightline.store.disk.view_index import IndexedView
+from sightline.store.disk.view_index import IndexedView, ViewRow
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
 
 
 class PastView(NamedTuple):
-    """A view that a transcript tells of.
+    """A view that a transcript tells of, made ready for the log and the index: only its place there is missing.
 
     Attributes:
-        time: when it was shown, seconds since the epoch.
+        entry: for the log.
+        row: for the index.
+    """
+
+    entry: Encoded
+    row: ViewRow
+
+
+def past_view(store: Store, session: str, when: float, shows: Shows, text: str, buffers: Sequence[Buffer]) -> PastView:
+    """Make a view ready.
+
+    Args:
+        store: where it is to be kept.
+        session: whose view it is.
+        when: it was shown, seconds since the epoch.
         shows: what it is about.
         text: its exact text.
         buffers: what it is about.
     """
+    sealed = {one.name: {stream: info.sha256 for stream, info in one.streams.items()} for one in buffers}
+    text = redaction.text(text) if (redaction := store.redaction()) else text
+    fields = logged_fields(store, when, shows, text)
+    entry = Encoded.of({"kind": "view", **fields, "sealed": sealed, "text": [text]})
+    return PastView(entry, ViewRow.of_fields(session, fields))
 
-    time: float
-    shows: Shows
-    text: str
-    buffers: tuple[Buffer, ...]
 
-
-def record_past_views(store: Store, session: Session, views: Sequence[PastView]) -> None:
-    """Log views and index them; the session's record, too, where it is a new one.
+def log_past_views(store: Store, session: Session, views: Sequence[PastView]) -> list[ViewRow]:
+    """Log views, at least one, and index the session where it is a new one; the views' rows, which are to be indexed.
 
     Raises:
         StoreFailed: they could not be logged; none of them is then.
     """
-    entries = []
-    for view in views:
-        sealed = {one.name: {stream: info.sha256 for stream, info in one.streams.items()} for one in view.buffers}
-        text = redaction.text(view.text) if (redaction := store.redaction()) else view.text
-        fields = logged_fields(store, view.time, view.shows, text)
-        entries.append({"kind": "view", **fields, "sealed": sealed, "text": [text]})
     header = {"kind": "session", "session": session._asdict()}
+    path, entries = store.layout.audit_file(session.name), [view.entry for view in views]
     try:
-        places = log.append_all(store.layout.audit_file(session.name), header, entries, durable=store.settings.durable)
+        places = log.append_all(path, header, entries, durable=store.settings.durable)
     except OSError as error:
         what, hint = trouble_of(error, store.root)
         raise StoreFailed(f"past views could not be logged: {what}", hint) from error
     if places[0].number == 1:
         store.index.put_session(session)
-    found = [indexed_view(session.name, place, entry) for place, entry in zip(places, entries, strict=True)]
-    store.index.put_views(found)
+    return [view.row.at(*place) for view, place in zip(views, places, strict=True)]
 
 
 _SAME_SECONDS = 60.0

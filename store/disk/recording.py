@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -258,13 +259,15 @@ def reserve(layout: Layout, kind: str) -> str:
             name = f"{kind}_{os.urandom((digits + 1) // 2).hex()[:digits]}"
             if os.path.lexists(layout.tombstone(name)):
                 continue  # a ref that once meant something must never mean something else
+            folder = layout.folder(name)
             try:
-                os.mkdir(layout.folder(name), FOLDER_MODE)
+                os.mkdir(folder, FOLDER_MODE)
             except FileExistsError:
                 continue
             except OSError as error:
                 raise store_failed(error) from error
-            os.chmod(layout.folder(name), FOLDER_MODE)
+            if stat.S_IMODE(os.lstat(folder).st_mode) != FOLDER_MODE:  # as the umask may have left it
+                os.chmod(folder, FOLDER_MODE)
             return name
         digits += 1
 

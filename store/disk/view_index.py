@@ -3,7 +3,7 @@
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
@@ -32,6 +32,36 @@ class IndexedView(NamedTuple):
     view: View
     offset: int
     length: int
+
+
+class ViewRow(NamedTuple):
+    """The same as the index has it: the record is JSON, without what has a column of its own."""
+
+    session: str
+    number: int
+    time: float
+    verb: str
+    record: str
+    offset: int
+    length: int
+    refs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, indexed: IndexedView) -> "ViewRow":
+        """What is put in for a view."""
+        view, offset, length = indexed
+        return cls(view.session, view.number, view.time, view.verb, _record(view), offset, length, view.refs)
+
+    @classmethod
+    def of_fields(cls, session: str, fields: Mapping[str, Any]) -> "ViewRow":
+        """The same from what the log says of it; its place in the log is not known yet."""
+        record = _dumps({**fields, "request": _dumps(fields["request"])})
+        return cls(session, 0, fields["time"], fields["verb"], record, 0, 0, tuple(fields["refs"]))
+
+    def at(self, number: int, offset: int, length: int) -> "ViewRow":
+        """With its place in the log."""
+        session, _, time, verb, record, _, _, refs = self
+        return ViewRow(session, number, time, verb, record, offset, length, refs)
 
 
 class ViewIndex:
@@ -95,22 +125,23 @@ class ViewIndex:
 
     def put_view(self, indexed: IndexedView) -> None:
         """Insert a view's record; one that is there already stays as it is."""
-        view = indexed.view
+        *columns, refs = row = ViewRow.of(indexed)
         with self._db.writing():
-            self.advance(view.session, view.number, indexed.offset, indexed.length)
-            if self._db.execute(_PUT_VIEW, (None, *_values(indexed))):
-                for name in dict.fromkeys(view.refs):
+            self.advance(row.session, row.number, row.offset, row.length)
+            if self._db.execute(_PUT_VIEW, (None, *columns)):
+                for name in dict.fromkeys(refs):
                     self._db.execute(_PUT_VIEW_OF, (name,))
 
-    def put_views(self, views: Sequence[IndexedView]) -> None:
+    def put_views(self, rows: Sequence[ViewRow]) -> None:
         """Insert the records of several views, none of which is there yet, in their order."""
         with self._db.writing():
-            for view, offset, length in _stretches(views):
-                self.advance(view.session, view.number, offset, length)
+            for row in _stretches(rows):
+                self.advance(row.session, row.number, row.offset, row.length)
             first = self.newest_view() + 1
-            self._db.execute_all(_PUT_VIEW, ((at, *_values(one)) for at, one in enumerate(views, first)))
-            refs = {(name, at) for at, one in enumerate(views, first) for name in one.view.refs}
-            self._db.execute_all(_PUT_VIEWS_OF, sorted(refs))
+            self._db.execute_all(_PUT_VIEW, ((at, *row[:-1]) for at, row in enumerate(rows, first)))
+            self._db.execute_all(
+                _PUT_VIEWS_OF, sorted({(name, at) for at, row in enumerate(rows, first) for name in row.refs})
+            )
 
     # how far the audit files have been indexed
 
@@ -250,11 +281,11 @@ def _note(record: str) -> Note:
     return Note(**known_fields(Note, json.loads(record)))
 
 
-def _stretches(views: Iterable[IndexedView]) -> Iterator[IndexedView]:
+def _stretches(rows: Iterable[ViewRow]) -> Iterator[ViewRow]:
     """The first of each run of views that follow each other in one file, with the bytes of the whole run."""
-    run: IndexedView | None = None
-    for one in views:
-        if run and run.view.session == one.view.session and run.offset + run.length == one.offset:
+    run: ViewRow | None = None
+    for one in rows:
+        if run and run.session == one.session and run.offset + run.length == one.offset:
             run = run._replace(length=run.length + one.length)
             continue
         if run:
@@ -262,11 +293,6 @@ def _stretches(views: Iterable[IndexedView]) -> Iterator[IndexedView]:
         run = one
     if run:
         yield run
-
-
-def _values(indexed: IndexedView) -> tuple[Any, ...]:
-    view = indexed.view
-    return view.session, view.number, view.time, view.verb, _record(view), indexed.offset, indexed.length
 
 
 def _record(view: View) -> str:

@@ -4,13 +4,12 @@ A call is known again by the ids that the log keeps of it. So one that was impor
 not come again: whatever became of its buffer, and whichever transcript tells of it.
 """
 
-import math
 import re
 import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from sightline.store.audit.past_views import Known, Nameless, known_calls, record_past_views
+from sightline.store.audit.past_views import Known, Nameless, known_calls, log_past_views
 from sightline.store.audit.retention import enforce_limits
 from sightline.store.audit.sessions import safe_name
 from sightline.store.capture.importers.formats import Source, open_reading
@@ -37,7 +36,6 @@ _KNOWN_SESSIONS = 100
 _BATCH_CALLS = 1024
 _BATCH_BYTES = 8 << 20
 _SETTLE_BUFFERS = 2_000  # after so many, what is over the limits goes: the disk must hold no more than these allow
-_DAY_SECONDS = 86_400
 _PLACE_BUFFERS = 20_000  # after so many, they are put in their places, whatever the limits say
 _OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
 
@@ -117,7 +115,6 @@ class Importer:
         self._writings = Writings(store)
         self._read_whole: list[tuple[Source, set[str]]] = []  # whose calls are not all kept yet
         self._placed: dict[str, float] = {}
-        self._oldest = math.inf  # of these, seconds since the epoch
         self._silent: set[str] = set()
 
     @property
@@ -155,7 +152,10 @@ class Importer:
         return len(self._placed) + len(self._batch) + self._writings.calls
 
     def _must_settle(self) -> bool:
-        """Whether some may have to go; where none has, it can wait, for placing them takes long."""
+        """Whether some may have to go; where none has, it can wait, for placing them takes long.
+
+        None goes for its age: that is counted from its last use, which its import is.
+        """
         if self._unsettled < _SETTLE_BUFFERS:
             return False
         totals = self._store.index.totals()
@@ -163,7 +163,6 @@ class Importer:
             self._unsettled >= _PLACE_BUFFERS
             or totals.buffers + self._unsettled - len(self._placed) > self.limits.max_buffers
             or totals.bytes > self.limits.max_bytes
-            or self._oldest < time.time() - self.limits.max_age_days * _DAY_SECONDS
         )
 
     def is_known(self, source: Source) -> bool:
@@ -314,11 +313,7 @@ class Importer:
         try:
             if error is not None:
                 raise error
-            of_session: dict[str, list[KeptCall]] = {}
-            for made in kept:
-                of_session.setdefault(made.session.name, []).append(made)
-            for name, calls in of_session.items():
-                self._record(name, calls)
+            self._record(kept)
         except StoreFailed:  # what the log does not know must not stay
             self._batch, self._read_whole = [], []
             self._waiting.clear()
@@ -333,20 +328,36 @@ class Importer:
             if self._store.index.buffer(buffer.name) is None:
                 remove_folder(self._store.layout.folder(buffer.name))
 
-    def _record(self, session: str, kept: list[KeptCall]) -> None:
-        """Log and index what was kept of a session."""
-        store, buffers = self._store, [buffer for made in kept for buffer in made.buffers]
-        with store.index.transaction():
-            share_streams(store.layout, store.index, buffers)
-            store.index.add_buffers(buffers)
-            if views := [made.view for made in kept if made.view]:
-                record_past_views(store, self._sessions[session], views)
-        self._touched.add(session)
-        placed = {buffer.name: buffer.ended or buffer.created for buffer in buffers}
-        self._placed.update(placed)
-        self._oldest = min(self._oldest, *placed.values())
+    def _record(self, kept: list[KeptCall]) -> None:
+        """Log and index a batch: each session's calls, or where its log cannot be written, those before them."""
+        of_session: dict[str, list[KeptCall]] = {}
+        for made in kept:
+            of_session.setdefault(made.session.name, []).append(made)
+        recorded, failure = list[KeptCall](), None
+        with self._store.index.transaction():  # one for all: what it has changed is written once
+            for name, calls in of_session.items():
+                try:
+                    self._record_of(self._sessions[name], calls)
+                except StoreFailed as error:
+                    failure = error
+                    break
+                recorded += calls
+        self._touched.update(made.session.name for made in recorded)
+        buffers = [buffer for made in recorded for buffer in made.buffers]
+        self._placed.update((buffer.name, buffer.ended or buffer.created) for buffer in buffers)
         self._count(calls=len(buffers), partial=sum(buffer.is_partial for buffer in buffers))
         self.counts = self.counts._replace(sessions=len(self._touched))
+        if failure:
+            raise failure
+
+    def _record_of(self, session: Session, kept: list[KeptCall]) -> None:
+        """Log and index what was kept of a session; nothing of it is in the index where its log cannot be written."""
+        store, buffers = self._store, [buffer for made in kept for buffer in made.buffers]
+        views = [made.view for made in kept if made.view]
+        rows = log_past_views(store, session, views) if views else []
+        share_streams(store.layout, store.index, buffers)
+        store.index.add_buffers(buffers)
+        store.index.put_views(rows)
 
     def settle(self) -> bool:
         """Put what was imported in its place in the order of use, and let go what is over the limits.
@@ -355,7 +366,7 @@ class Importer:
             Whether any of it was kept: older transcripts need not be read where not.
         """
         self._keep_all()
-        placed, self._placed, self._oldest = self._placed, {}, math.inf
+        placed, self._placed = self._placed, {}
         if placed:
             self._store.index.place(placed)
         gone = set(enforce_limits(self._store).evicted) if self._store.over_limits() else set()

@@ -12,13 +12,14 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from sightline.store.audit.encoding import Encoded
 from sightline.store.audit.past_views import PastView
-from sightline.store.audit.views import Shows
 from sightline.store.capture.importers.past import PastCall
+from sightline.store.disk.view_index import ViewRow
 from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, Session, Shown, StreamInfo
+from sightline.store.records import Buffer, Session, StreamInfo
 from sightline.store.store import Store
-from sightline.store.tools.past_call import KeptCall, keep_call, shown_text
+from sightline.store.tools.past_call import KeptCall, keep_call
 
 WORTH_CALLS = 64
 """Fewer are written at once: starting the other process takes as long."""
@@ -90,7 +91,7 @@ class Writing:
                 self._data += data
             os.waitpid(self._process, 0)
             os.close(self._from)
-            self._kept = _told(bytes(self._data), self._calls)
+            self._kept = _told(self._data, self._calls)
         return self._kept
 
 
@@ -139,35 +140,26 @@ def _write(store: Store, calls: Calls, to: int) -> None:
 
 
 def _packed(kept: KeptCall) -> tuple[Any, ...]:
-    """A call as plain tuples, which take a tenth of the time; without what this process has, too."""
+    """A call as plain tuples, which take a tenth of the time; without the session, which this process has, too."""
     buffers = [(*one[:-1], [(name, *info) for name, info in one.streams.items()]) for one in kept.buffers]
-    if kept.view is None:
-        return buffers, None
-    shows = kept.view.shows._asdict()
-    for name in ("shown", "matched"):
-        shows[name] = [tuple(one) for one in shows[name]]
-    return buffers, shows
+    return buffers, kept.view and tuple(map(tuple, kept.view))
 
 
-def _unpacked(packed: tuple[Any, ...], call: PastCall, session: Session) -> KeptCall:
-    rows, plain = packed
+def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
+    rows, view = packed
     buffers = tuple(
         Buffer._make((*row[:-1], {name: StreamInfo(*info) for name, *info in row[-1]}))  # its streams come last
         for row in rows
     )
-    if plain is None:
-        return KeptCall(session, buffers, None)
-    for name in ("shown", "matched"):
-        plain[name] = tuple(Shown(*one) for one in plain[name])
-    return KeptCall(session, buffers, PastView(call.answered, Shows(**plain), shown_text(call), buffers))
+    return KeptCall(session, buffers, view and PastView(Encoded._make(view[0]), ViewRow._make(view[1])))
 
 
-def _told(data: bytes, calls: Calls) -> Kept:
+def _told(data: bytearray, calls: Calls) -> Kept:
     try:
         packed, error = pickle.loads(data)  # noqa: S301 - from our own other half, through a pipe that nobody else has
     except (pickle.UnpicklingError, EOFError, IndexError, AttributeError):  # what it raises for less than all
         return Kept(
             [], StoreFailed("the process that writes outputs has ended", "`sightline doctor` finds what is left")
         )
-    kept = [_unpacked(one, *call) for one, call in zip(packed, calls, strict=False)]  # fewer where it failed
+    kept = [_unpacked(one, session) for one, (_, session) in zip(packed, calls, strict=False)]  # fewer where it failed
     return Kept(kept, error and StoreFailed(*error))

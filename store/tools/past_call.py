@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from sightline.store.audit.past_views import PastView
+from sightline.store.audit.past_views import PastView, past_view
 from sightline.store.audit.views import Shows
 from sightline.store.capture.importers.past import PastCall
 from sightline.store.capture.keep_past import clipped, keep_past
@@ -36,7 +36,7 @@ def keep_call(store: Store, call: PastCall, session: Session) -> KeptCall:
     try:
         for one in (call, *call.inner):
             buffers += [keep_past(store, one, session.name)]  # those before it are known where it fails
-        view = _view(store, call, buffers) if call.shown else None
+        view = _view(store, session, call, buffers) if call.shown else None
     except BaseException:
         for buffer in buffers:
             remove_folder(store.layout.folder(buffer.name))
@@ -44,13 +44,8 @@ def keep_call(store: Store, call: PastCall, session: Session) -> KeptCall:
     return KeptCall(session, tuple(buffers), view)
 
 
-def shown_text(call: PastCall) -> str:
-    """All that was shown of a call."""
-    return "\n".join(call.shown)
-
-
-def _view(store: Store, call: PastCall, buffers: list[Buffer]) -> PastView:
-    text = shown_text(call)
+def _view(store: Store, session: Session, call: PastCall, buffers: list[Buffer]) -> PastView:
+    text = "\n".join(call.shown)
     found = [shown_lines(store, one, buffer, text) for one, buffer in zip((call, *call.inner), buffers, strict=True)]
     shown = tuple(lines for one in found for lines in one.known)
     matched = tuple(lines for one in found for lines in one.matched)
@@ -67,7 +62,7 @@ def _view(store: Store, call: PastCall, buffers: list[Buffer]) -> PastView:
         truncated=lines < total or any(buffer.is_partial for buffer in buffers),
         matched=matched,
     )
-    return PastView(call.answered, shows, text, tuple(buffers))
+    return past_view(store, session.name, call.answered, shows, text, buffers)
 
 
 def _request(call: PastCall) -> dict[str, Any]:

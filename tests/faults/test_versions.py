@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fault_kit import run
-from sightline.store.audit import log
+from sightline.store.audit import encoding, log
 from sightline.store.audit.retention import remove
 from sightline.store.audit.views import Shows, list_views, rebuild_views, record_view
 from sightline.store.disk import schema
@@ -156,13 +156,13 @@ def newer(store: Store, keep: Keep) -> Buffer:
     path.write_text(json.dumps(fields))
     header = {"kind": "session", "session": {**AGENT._asdict(), "name": "newer", "mood": "calm"}}
     with open(store.layout.audit_file("agent")) as file:
-        view = {name: value for name, value in json.loads(file.readlines()[1]).items() if name not in log._TIES}
+        view = {name: value for name, value in json.loads(file.readlines()[1]).items() if name not in encoding.TIES}
     log.append_all(
         store.layout.audit_file("newer"),
         header,
         [
-            {**view, "shown": [[buffer.name, "out", 1, 1, "by heart"]], "mood": "calm"},
-            {"kind": "glance", "time": 3.0, "at": [1, 2]},
+            encoding.Encoded.of({**view, "shown": [[buffer.name, "out", 1, 1, "by heart"]], "mood": "calm"}),
+            encoding.Encoded.of({"kind": "glance", "time": 3.0, "at": [1, 2]}),
         ],
     )
     store.close()
@@ -265,13 +265,13 @@ def test_lines_of_a_newer_form_in_a_log_are_kept_and_named(store: Store, keep: K
             record_view(store, AGENT, Shows("run_command", {}, (buffer.name,)), (Segment(text),))
     path = Path(store.layout.audit_file("agent"))
     lines = path.read_text().splitlines()
-    lines[1] = lines[1].replace(f'"v":{log.FORMAT}', f'"v":{log.FORMAT + 1}')
+    lines[1] = lines[1].replace(f'"v":{encoding.FORMAT}', f'"v":{encoding.FORMAT + 1}')
     path.write_text("\n".join(lines) + "\n")
     findings = {finding.text: finding.level for finding in examine(store)}
     [told] = [text for text in findings if "agent.jsonl:2 was written by a newer Sightline" in text]
     assert findings[told] == "note"
     assert log.blank(str(path), lambda _: True) == 2
-    assert f'"v":{log.FORMAT + 1}' in path.read_text().splitlines()[1]
+    assert f'"v":{encoding.FORMAT + 1}' in path.read_text().splitlines()[1]
     assert "one" not in path.read_text()
 
 

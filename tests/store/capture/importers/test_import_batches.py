@@ -99,7 +99,7 @@ def test_without_room_for_another_process_this_one_writes(
 
 @pytest.mark.parametrize(
     ("where", "what"),
-    [(past_batch.Writings, "first"), (import_past, "record_past_views"), (ViewIndex, "put_views")],
+    [(past_batch.Writings, "first"), (import_past, "log_past_views"), (ViewIndex, "put_views")],
     ids=["written", "in the index", "in the log"],
 )
 @pytest.mark.parametrize("nth", [1, 4])
