@@ -4,9 +4,9 @@ A hash covers everything but a view's text, whose own hash it covers instead: so
 still holds.
 """
 
-import json
 from typing import Any, NamedTuple
 
+from sightline.store.disk.encoder import encoder
 from sightline.store.disk.hashing import sha256_hex
 
 FORMAT = 1
@@ -80,4 +80,4 @@ def _bytes(text: str) -> bytes:
     return text.encode(errors="surrogatepass")
 
 
-_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+_dumps = encoder(ensure_ascii=False, compact=True, sort_keys=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
+from sightline.store.disk.encoder import encoder
 from sightline.store.disk.view_index import ViewIndex
 from sightline.store.records import Buffer, stream_info
 
@@ -369,7 +370,7 @@ def _values(buffer: Buffer) -> tuple[Any, ...]:
     return (*buffer[: Buffer._fields.index("streams")], streams, buffer.bytes)
 
 
-_dumps = json.JSONEncoder().encode
+_dumps = encoder()
 
 
 def _hashes(buffer: Buffer) -> Iterator[tuple[str, str, str, int]]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from sightline.store.disk.encoder import encoder
 from sightline.store.disk.layout import Layout, read_file, refuse_link, write_atomically
 from sightline.store.errors import OfNewerVersion
 from sightline.store.records import Buffer, StreamInfo
@@ -67,7 +68,7 @@ def _fields_of(data: bytes) -> dict[str, Any]:
     return fields
 
 
-_dumps = json.JSONEncoder(ensure_ascii=False).encode
+_dumps = encoder(ensure_ascii=False)
 
 
 def decode_buffer(data: bytes) -> Buffer:

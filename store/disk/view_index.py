@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sightline.store.disk.database import Database
+from sightline.store.disk.encoder import encoder
 from sightline.store.records import Note, Session, SessionCounts, View, known_fields, shown_from
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
@@ -300,7 +301,7 @@ def _record(view: View) -> str:
     return _dumps(fields)
 
 
-_dumps = json.JSONEncoder(ensure_ascii=False).encode
+_dumps = encoder(ensure_ascii=False)
 
 
 def _view(row: tuple[Any, ...]) -> IndexedView:
