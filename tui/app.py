@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.store import Store, Target
+from sightline.store.threads import share_one_heap
 from sightline.tui import messages
 from sightline.tui.ending import end_when_told, end_with_terminal
 from sightline.tui.feed import Feed
@@ -113,6 +114,7 @@ class InspectorApp(App[None]):
             gc.freeze()  # what is there now stays: looking through it again and again would be felt while scrolling
             gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
             gc.enable()
+        share_one_heap()
         if self._feed is not None:
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
         if why := self._unwritable():

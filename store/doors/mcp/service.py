@@ -13,6 +13,7 @@ from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import Rejected
 from sightline.store.doors.mcp.wire import INTERNAL_ERROR, METHOD_NOT_FOUND
 from sightline.store.errors import SightlineError
+from sightline.store.threads import share_one_heap
 
 if TYPE_CHECKING:
     from sightline.store.doors.mcp.desk import Desk
@@ -80,6 +81,7 @@ class Service:
             if self._desk is None:
                 from sightline.store.doors.mcp.desk import Desk
 
+                share_one_heap()
                 self._desk = Desk(self.options, self._calls)
             return self._desk
 
