@@ -47,6 +47,7 @@ def end_when_told(app: App[Any]) -> None:
     """Have SIGTERM end an application as its own key does: the terminal is left as it was."""
 
     def told(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # told again, it ends though a pager has the keys
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:  # it has not begun yet, or has ended

@@ -32,6 +32,7 @@ LIGHT = Theme(
     warning="#8a6100",
     error="#b3262e",
     dark=False,
+    variables={"panel-lighten-1": "#b3bfcb"},  # what it colours must stand out from the background
 )
 
 _ANSI = BUILTIN_THEMES["ansi-dark"]

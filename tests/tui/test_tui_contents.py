@@ -131,3 +131,16 @@ def test_a_newcomer_is_told_what_to_type(store: Store) -> None:
             assert "regular expression" in found(pilot)[0]
 
     run(body)
+
+
+def test_keys_typed_ahead_take_the_search_along(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, *"//needle", "enter")
+            await burst(pilot, "n\r")
+            await until(pilot, lambda: viewer(pilot).shows("cmd_00000a"))
+            await rest(pilot)
+            assert viewer(pilot).target == 51
+            assert "/needle 1" in text(pilot.app.query_one("#info"))[0]
+
+    run(body)

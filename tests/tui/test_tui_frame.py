@@ -12,6 +12,7 @@ from sightline.tui.screens.help import Help
 from sightline.tui.widgets.divider import Divider
 from sightline.tui.widgets.header import Header
 from sightline.tui.widgets.info import Info
+from sightline.tui.widgets.key_bar import KeyBar
 from textual.pilot import Pilot
 from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
 
@@ -158,3 +159,16 @@ def test_nothing_is_said_of_a_store_before_it_is_counted() -> None:
     header.on_mount()
     assert [part.text.strip() for part in header._rows[0][0]] == ["◉", "Sightline"]
     assert not header._rows[0][1]  # and not that there are 0 buffers
+
+
+def test_the_keys_are_never_cut(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, (140, 30)) as pilot:
+            await press(pilot, "enter")
+            bar = pilot.app.query_one(KeyBar)
+            for width in range(40, 140):
+                await pilot.resize_terminal(width, 30)
+                await pilot.pause()
+                assert "…" not in bar.render_line(0).text
+
+    run(body)

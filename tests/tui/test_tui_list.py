@@ -1,11 +1,14 @@
 """The list of buffers on the screen: keys, mouse, order, many of them."""
 
+from unittest.mock import patch
+
 import pytest
 from rich.color import ColorSystem
 from sightline.store.store import Store
+from sightline.tui.app import InspectorApp
 from sightline.tui.widgets import audited
 from sightline.tui.widgets.buffer_list import BufferList
-from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text, viewer
+from tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 STANDARD = ColorSystem.STANDARD
 
@@ -172,5 +175,45 @@ def test_with_16_colours_all_of_the_cursors_row_can_be_read(store: Store) -> Non
             ]
             assert colours
             assert all(colour != background for colour, background in colours)
+
+    run(body)
+
+
+def test_a_running_capture_that_is_silent_shows_how_long_it_takes(store: Store) -> None:
+    at = [NOW]
+    with patch("time.time", lambda: NOW - 5):
+        recording = begin(store, "cmd_00000a", "sleep 1000")
+        recording.register()
+
+    async def body() -> None:
+        app = InspectorApp(store, clock=lambda: at[0])
+        async with app.run_test(size=(260, 30)) as pilot:
+            await rest(pilot)
+            assert "5.0s" in buffers(pilot).render_line(0).text
+            drawn = []
+            refresh = buffers(pilot).refresh
+            buffers(pilot).refresh = lambda *regions, **how: drawn.append(1) or refresh(*regions, **how)
+            at[0] += 3
+            buffers(pilot)._look_for_lost()
+            await rest(pilot)
+            assert drawn
+            assert "8.0s" in buffers(pilot).render_line(0).text
+
+    run(body)
+    recording.seal(exit_code=0)
+
+
+def test_marks_stay_in_order_when_their_records_are_far_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sightline.tui.listing.rows._RECORDS_KEPT", 100)
+    for number in range(300):
+        add(store, f"cmd_{number:06x}", f"make {number}", b"one\n", ago=400.0 - number)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "m", "G")
+            await until(pilot, lambda: buffers(pilot).rows.selected == "cmd_000000")
+            await press(pilot, "m")
+            assert buffers(pilot).rows.record("cmd_00012b") is None
+            assert buffers(pilot).marks == ("cmd_000000", "cmd_00012b")
 
     run(body)

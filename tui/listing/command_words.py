@@ -24,6 +24,9 @@ _BEFORE_A_COMMAND = frozenset(
 _CHANGES_FOLDER = re.compile(r"""cd\s+(?:[^\s'"&;|]+|'[^']*'|"[^"]*")\s*(?:&&|;|↵)\s*(?=\S)""")
 _PROGRAM_FOLDER = re.compile(r"/(?:[^\s'\"/]+/)+(?=[^\s/]+\s)")
 LEFT_OUT = "… "
+START_CHARS = 120
+"""That a command may begin with before it says what is done: so many more are needed to fill a row."""
+
 _KEPT = 2_000  # commands: what is on the screen is drawn again and again
 
 

@@ -40,7 +40,8 @@ def middle_of(line: Line, offset: int, read: Callable[[int, int], bytes]) -> Mid
         return None
     at = max(offset - _BEFORE_BYTES, half)
     data = read(at, min(MIDDLE_BYTES, line.length - half - at))
-    skip = next((skip for skip in range(min(3, offset - at)) if data[skip] not in _CONTINUED), 0)
+    most = min(3, offset - at) if at > half else 0  # right behind the head, whatever it ends within goes on
+    skip = next((skip for skip in range(most) if data[skip] not in _CONTINUED), 0)
     return Middle(at + skip, data[skip:])
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
@@ -71,7 +72,7 @@ class Inspector(BufferActions):
         self._target = target
         self._query = ""
         self._contents: Contents | None = None
-        self._to_go: tuple[str, messages.PlaceMeant] | None = None
+        self._once_open: list[Callable[[], None]] = []
 
     def compose(self) -> ComposeResult:
         """Header, panes, keys."""
@@ -158,9 +159,9 @@ class Inspector(BufferActions):
             self._show(message.buffer)
 
     def _show(self, buffer: Buffer | None) -> None:
+        if buffer is None or self._buffer is None or buffer.name != self._buffer.name:
+            self._once_open.clear()
         self._buffer = buffer
-        if self._to_go and (buffer is None or buffer.name != self._to_go[0]):
-            self._to_go = None
         self.query_one(Info).about(buffer)
         self.query_one(Viewer).show(buffer)
         self._say_why_empty()
@@ -173,9 +174,10 @@ class Inspector(BufferActions):
         self.query_one(Info).at(message)
         self._remembered.put("wrap", self.query_one(Viewer).wraps)
         self._say_why_empty()
-        if self._to_go and self.query_one(Viewer).shows(self._to_go[0]):
-            (_, meant), self._to_go = self._to_go, None
-            self.on_place_meant(meant)
+        if self._once_open and self._is_open():
+            waiting, self._once_open = self._once_open, []
+            for deed in waiting:
+                deed()
 
     def on_list_filtered(self, message: messages.ListFiltered) -> None:
         """What the filter found goes to the title."""
@@ -264,11 +266,21 @@ class Inspector(BufferActions):
 
     def on_place_meant(self, message: messages.PlaceMeant) -> None:
         """Go to a place in the buffer that is selected, as soon as it is open."""
-        viewer = self.query_one(Viewer)
-        if self._buffer is not None and not viewer.shows(self._buffer.name):
-            self._to_go = self._buffer.name, message
-        elif not viewer.go_to(message.text):
+        self._when_open(lambda: self._go_to(message.text))
+
+    def _go_to(self, place: str) -> None:
+        if not self.query_one(Viewer).go_to(place):
             self.notify("That is no place here: type 42, 42,80, 50% or $", severity="warning", markup=False)
+
+    def _is_open(self) -> bool:
+        return self._buffer is None or self.query_one(Viewer).shows(self._buffer.name)
+
+    def _when_open(self, deed: Callable[[], None]) -> None:
+        """Do something with the selected buffer as soon as it is open, and never where another one is selected."""
+        if self._is_open():
+            deed()
+        else:
+            self._once_open.append(deed)
 
     def on_prompt_left(self, message: messages.PromptLeft) -> None:
         """A search that is not meant after all."""
@@ -292,8 +304,12 @@ class Inspector(BufferActions):
         """Go to the viewer, at once: the next key may be on its way. Where there is nothing to read, stay."""
         if not is_void(self._buffer):
             self.set_focus(self.query_one(Viewer))
-            if self._searches_contents and self._contents is not None:
-                self.query_one(Viewer).searching.take_up(self._contents.pattern)
+            self._take_up_search()
+
+    def _take_up_search(self) -> None:
+        """What was searched for in all outputs is searched for in the one that is read."""
+        if self._searches_contents and self._contents is not None:
+            self._when_open(partial(self.query_one(Viewer).searching.take_up, self._contents.pattern))
 
     def action_switch_pane(self) -> None:
         """Go to the next pane."""
@@ -339,6 +355,8 @@ class Inspector(BufferActions):
         if message.last > message.line:
             place += f",{self._shown_number(message, message.last)}"
         self.on_place_meant(messages.PlaceMeant(place))
+        if self.query_one(Viewer).has_focus:  # by a key that was typed ahead
+            self._take_up_search()
 
     def _shown_number(self, message: messages.LineMeant, line: int) -> int:
         """The number of a line in the viewer, which may show one stream only, or bytes."""

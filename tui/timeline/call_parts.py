@@ -9,7 +9,7 @@ from sightline.store.audit.report.words import percent
 from sightline.store.audit.timeline import Call, Totals
 from sightline.store.records import Note
 from sightline.store.shape.summary import human_bytes
-from sightline.tui.listing.command_words import command_parts, parts_in
+from sightline.tui.listing.command_words import START_CHARS, command_parts, parts_in
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, cut, fitted, pad, width_of
 from sightline.tui.timeline.reading import Row
@@ -155,7 +155,7 @@ def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
     parts.append(Part(pad(ref.partition(":")[0], _REF_CELLS) + " ", "ref"))
     if room.lines:
         parts.append(Part(pad(_LINES.parts(call, look).text, _LINES.cells) + " ", "dim"))
-    parts += filled(parts_in(title(short_asked(call.asked)[: room.asked * 4]), room.asked), room.asked)
+    parts += filled(parts_in(title(short_asked(call.asked)[: room.asked * 4 + START_CHARS]), room.asked), room.asked)
     for column in room.columns:
         part = column.parts(call, look)
         parts.append(Part(f" {cut(part.text, column.cells):>{column.cells}}", part.style))

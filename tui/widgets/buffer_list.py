@@ -32,9 +32,7 @@ if TYPE_CHECKING:  # the first screen has no filter
     from sightline.tui.listing.ranking import Term
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
-GROWN_SECONDS = (
-    0.05  # new lines in the viewer are what one waits for; their numbers in the list come a frame or two later
-)
+GROWN_SECONDS = 0.05  # new lines in the viewer are what one waits for; their numbers in the list come a little later
 LOST_SECONDS = 2.0  # a killed writer tells nobody: while captures run, the store is asked this often
 MARKS = ("A", "B")
 """What the marked ones carry: the older and the newer side of a diff."""
@@ -83,7 +81,7 @@ class BufferList(Styled, Tall, can_focus=True):
         self._drawn: object = self
         self._drawn_at = 0.0
         self._captures = 0
-        self._marks: tuple[str, ...] = ()
+        self._marked: dict[str, float] = {}  # when each was made, by name, in the order they were marked
         self.rows = BufferRows(order)
         self.rows.selected = selected
         self._reads = Errand(self, self._plan_read, self._take)
@@ -203,8 +201,8 @@ class BufferList(Styled, Tall, can_focus=True):
             self.notify(f"@{self.rows.selected} has been removed", markup=False)
         self._captures = answer.totals[2]
         shift = self.rows.take(answer)
-        if self._marks and answer.gone.intersection(self._marks):
-            self._marks = tuple(name for name in self._marks if name not in answer.gone)
+        for name in answer.gone.intersection(self._marked):
+            del self._marked[name]
         if self._terms and (answer.newer or (answer.older and not self.rows.order.is_usual)):
             self._filtering.look_for(self._terms, self.rows.entries())
         elif self._terms and (answer.older or answer.complete):
@@ -214,6 +212,7 @@ class BufferList(Styled, Tall, can_focus=True):
             self._to_bottom = not self.rows.catalog.complete
         self.post_message(StoreCounted(*answer.totals))
         self._redraw(shift, in_sight)
+        self._refresh_where_aged()
         self._reads.ask()
 
     def _take_matches(self, found: "Found") -> None:
@@ -273,7 +272,7 @@ class BufferList(Styled, Tall, can_focus=True):
         records = [self.rows.record(self.rows.name(at)) for at in in_sight]
         headings = [self.rows.heading(at) for at in in_sight] if self.rows.order.group else None
         seen = [self._seen.of(record.name) if record else None for record in records]
-        return records, headings, seen, self._terms, self._marks, self.rows.cursor, len(self.rows), first
+        return records, headings, seen, self._terms, self.marks, self.rows.cursor, len(self.rows), first
 
     def _refresh_where_aged(self) -> None:
         if self._times(self._drawn_at) != self._times(now := self._clock()):
@@ -324,7 +323,7 @@ class BufferList(Styled, Tall, can_focus=True):
         buffer = self.rows.record(self.rows.name(at))
         if buffer is None:
             return [Part("  …", "dim")]
-        mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marks else ""
+        mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marked else ""
         return row_parts(buffer, width, self._clock(), mark=mark, terms=self._terms, seen=self._seen.of(buffer.name))
 
     # keys and mouse
@@ -385,16 +384,17 @@ class BufferList(Styled, Tall, can_focus=True):
     @property
     def marks(self) -> tuple[str, ...]:
         """Names of the marked buffers, the older one first."""
-        records = {name: self.rows.record(name) for name in self._marks}
-        return tuple(sorted(self._marks, key=lambda name: record.created if (record := records[name]) else 0.0))
+        return tuple(sorted(self._marked, key=self._marked.__getitem__))
 
     def action_mark(self) -> None:
         """Mark the selected buffer for a diff, or unmark it, and go on to the next; of three marks the first goes."""
-        name = self.rows.selected
-        if not name or self.rows.heading(self.rows.cursor):
+        buffer = self.rows.record(self.rows.selected)
+        if buffer is None:
             return
-        others = tuple(marked for marked in self._marks if marked != name)
-        self._marks = others if name in self._marks else (*others, name)[-len(MARKS) :]
+        if self._marked.pop(buffer.name, None) is None:
+            if len(self._marked) == len(MARKS):
+                del self._marked[next(iter(self._marked))]
+            self._marked[buffer.name] = buffer.created
         self._move_to(self.rows.cursor + 1)
 
     async def on_click(self, event: events.Click) -> None:

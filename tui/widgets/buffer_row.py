@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.records import Buffer
 from sightline.tui import wording
-from sightline.tui.listing.command_words import LEFT_OUT, command_parts, left_out
+from sightline.tui.listing.command_words import LEFT_OUT, START_CHARS, command_parts, left_out
 from sightline.tui.listing.ordering import Heading, Order
 from sightline.tui.listing.seen import Seen, percent
 from sightline.tui.safe import title
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
 _REF = 12
-_START_CHARS = 120  # that a command may begin with before it says what is done
 _LEAST_COMMAND = 15  # columns go so that this much of a command can be read
 OVERLOOKED = "!"
 _FOLDED, _UNFOLDED = "▸", "▾"
@@ -182,7 +181,7 @@ def _ref_parts(buffer: Buffer, faded: str, terms: "Sequence[Term]") -> list[Part
 def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[Term]") -> list[Part]:
     label = title(buffer.label)
     named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
-    shown = title(buffer.command[: width * 4 + _START_CHARS])  # what stands behind that could only be cut off
+    shown = title(buffer.command[: width * 4 + START_CHARS])  # what stands behind that could only be cut off
     start = left_out(shown, width - width_of(named)) if buffer.kind == "cmd" else 0
     if start and terms and _is_found(start, shown, terms):
         start = 0

@@ -11,6 +11,8 @@ from textual.binding import Binding
 _AT_RIGHT = ("help", "quit")  # actions whose keys are there however narrow it is
 _BACK = ("dismiss", "close", "leave")
 
+_BLANKS = 2  # one at the left, one before what stands at the right
+
 
 class KeyBar(Bar):
     """Taken from the bindings that are active, so that it cannot tell of a key that does nothing."""
@@ -38,7 +40,7 @@ class KeyBar(Bar):
         shown = shown_bindings(active.binding for active in self.screen.active_bindings.values() if active.enabled)
         self._right = [binding for binding in shown if binding.action in _AT_RIGHT]
         others = [binding for binding in shown if binding.action not in _AT_RIGHT]
-        self._left = fitting(others, self.size.width - width_of(_parts(self._right)) - 1)
+        self._left = fitting(others, self.size.width - width_of(_parts(self._right)) - _BLANKS)
         self.say(([Part(" "), *_parts(self._left)], _parts(self._right)))
 
     def _binding_at(self, x: int) -> Binding | None:

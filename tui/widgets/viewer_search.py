@@ -166,6 +166,8 @@ class ViewerSearch(Searching[Search]):
         search, inside = found
         if search is not self._search or self._sought is None or not self._viewer.is_attached:
             return
+        if inside.number != self._sought.number:
+            return
         gone_on, self._sought = self._inside is not None, None
         if inside.offset != NONE:
             self._inside = inside._replace(character=self._look_at(inside))
