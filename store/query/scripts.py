@@ -23,12 +23,13 @@ _SED_COMMENT = re.compile(r"[^\n]*")
 _AWK_TOKEN = re.compile(
     r"(?P<skip>\s+|\\\r?\n|\#[^\n]*)"
     r'|(?P<string>"(?:[^"\\]|\\.)*+")'
-    r"|(?P<include>@\s*(?:include|load)\b)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<number>[0-9.]+)"
     r"|(?P<operator>\|\||&&|\+\+|--|>=|>>|[<=!]=|\|&|[^\s])",
     re.DOTALL,
 )
+# Wherever it stands: what is a string here may be none to awk, and no query needs it in one.
+_AWK_INCLUDE = re.compile(r"@(?:\s|\\\r?\n)*(?:include|load)\b")
 # Nothing in it can be read in two ways, and nothing is given back: a script must not cost more than its length.
 _AWK_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[\^?+\]?+(?:\[:[a-z]++:\]|\\.|[^\]\\\n])*+\])*+/")
 _AWK_KEYWORDS = {"print", "printf", "return", "in", "case", "else", "do", "delete", "exit"}
@@ -127,6 +128,8 @@ def _refuse_sed(command: str, does: str) -> None:
 
 def check_awk(program: str) -> None:
     """Raise QueryRefused where an awk program reads, writes or executes anything by itself."""
+    if include := _AWK_INCLUDE.search(program):
+        _refuse_awk(include[0], "reads a file")
     at, depth, printing, operand = 0, 0, -1, False
     while at < len(program):
         if program[at] == "/" and not operand:
@@ -155,9 +158,7 @@ def check_awk(program: str) -> None:
 
 def _check_awk_token(token: re.Match[str], *, redirects: bool) -> None:
     text = token[0]
-    if token.lastgroup == "include":
-        _refuse_awk(text, "reads a file")
-    elif text == "system":
+    if text == "system":
         _refuse_awk("system", "runs a program")
     elif text in ("ARGV", "SYMTAB"):
         _refuse_awk(text, "can name a file to be read next")
@@ -179,16 +180,18 @@ def _refuse_awk(what: str, does: str) -> None:
 
 def check_jq(program: str) -> None:
     """Raise QueryRefused where a jq program reads modules or tells where its input lies."""
-    previous = ""
+    reads = ""  # a word that reads a module, unless it turns out to be the name of an object's member
     for token in _JQ_TOKEN.finditer(program):
-        if token[0] == '"':
+        text = token[0]
+        if text == '"':
             _refuse_unended("jq", "string")
-        if token.lastgroup == "string" and previous in ("import", "include"):
-            raise QueryRefused(
-                f"a query cannot have jq's `{previous}`: it reads a file", "write the filter in the query"
-            )
-        if token.lastgroup == "name" and token[0] in ("modulemeta", "input_filename", "get_search_list"):
-            raise QueryRefused(f"a query cannot have jq's `{token[0]}`", "it tells of files; a query knows refs")
-        if token[0].isspace() or token.lastgroup == "comment":
+        if token.lastgroup == "comment" and text.rstrip("\r").endswith("\\"):
+            raise QueryRefused("a jq comment may not end in a backslash", "jq may take the next line for a part of it")
+        if text.isspace() or token.lastgroup == "comment":
             continue
-        previous = token[0] if token.lastgroup == "name" else ""
+        if reads and text != ":":
+            raise QueryRefused(f"a query cannot have jq's `{reads}`: it reads a file", "write the filter in the query")
+        is_name = token.lastgroup == "name"
+        reads = text if is_name and text in ("import", "include") else ""
+        if is_name and text in ("modulemeta", "input_filename", "get_search_list"):
+            raise QueryRefused(f"a query cannot have jq's `{text}`", "it tells of files; a query knows refs")

@@ -131,6 +131,7 @@ awk '{print $1, $2 >> "/tmp/x"}' @last | `print >>`
 awk '{printf "%s", $1 > "/tmp/x"}' @last | `print >`
 awk '{print(1) > "/tmp/x"}' @last | `print >`
 awk '@include "/etc/passwd"' @last | @include
+awk 'BEGIN { if (1) /"/; x = 1 } @include "/etc/passwd" #"' @last | @include
 awk '@load "filefuncs"' @last | @load
 awk '{print $1 /x/ 2; print > "/tmp/x"}' @last | `print >`
 awk 1 /etc/passwd | /etc/passwd
@@ -201,6 +202,7 @@ jq --argfile a /etc/passwd . @last | --argfile
 jq --args . @last | --args
 jq 'import "x" as x; .' @last | `import`
 jq 'include "x"; .' @last | `include`
+jq 'import @text "x" as $x; .' @last | `import`
 jq input_filename @last | `input_filename`
 jq '"a" | modulemeta' @last | `modulemeta`
 jq . /etc/passwd | /etc/passwd
