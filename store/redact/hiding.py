@@ -71,8 +71,9 @@ class StreamHider:
         """Pass the beginning of a long line on; the rest of it."""
         window = line[:LINE_BYTES]
         self._in_key = False
-        spans = [span for span in self._rules.spans(window) if span[0] < LINE_BYTES - OVERLAP_BYTES]
-        cut = max(LINE_BYTES - OVERLAP_BYTES, spans[-1][1] if spans else 0)
+        edge = self._rules.begin_across(window, LINE_BYTES - OVERLAP_BYTES) or LINE_BYTES - OVERLAP_BYTES
+        spans = [span for span in self._rules.spans(window) if span[0] < edge]
+        cut = max(edge, spans[-1][1] if spans else 0)
         done.append(self._hidden(window[:cut], spans))
         return line[cut:]
 

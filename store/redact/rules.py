@@ -71,6 +71,17 @@ class Rules:
                 joined.append((start, end, name))
         return _without_markers(joined, line) if joined and b"[redacted: " in line else joined
 
+    def begin_across(self, line: bytes, edge: int) -> int:
+        """Where the first secret that stands behind an edge of a line is named before it; else the edge."""
+        across = (
+            match.start()
+            for rule in self._possible(line)
+            if rule.pattern.groups
+            for match in rule.pattern.finditer(line)
+            if match.start() < edge <= match.start(1)
+        )
+        return min(across, default=edge)
+
 
 def _without_markers(spans: Spans, line: bytes) -> Spans:
     left: Spans = []

@@ -160,6 +160,21 @@ def test_a_secret_anywhere_on_an_endless_line_is_found(shift: int, edge: int, cu
     assert hidden(data, tuple(cuts)) == whole
 
 
+@pytest.mark.parametrize(
+    "name", ["aws-secret-key", "slack-webhook", "authorization-header", "url-password", "private-key", "own"]
+)
+def test_a_secret_is_found_wherever_it_and_its_name_lie_on_an_endless_line(name: str) -> None:
+    rules, secret = (
+        (KNOWN, _made(*EXAMPLES[name])) if name in EXAMPLES else (load_rules(False, (r"pin=(\d+)",)), b"pin=12345")
+    )
+    before, behind = b". " * (LINE_BYTES // 2), b" ." * (OVERLAP_BYTES // 2)
+    told = hidden(b" " + secret + b" ", (), rules)
+    assert b"[redacted: " in told
+    for begins in range(LINE_BYTES - OVERLAP_BYTES - len(secret) - 2, LINE_BYTES - OVERLAP_BYTES + 2, 3):
+        data = before[:begins] + b" " + secret + b" " + behind
+        assert hidden(data, (), rules) == before[:begins] + told + behind
+
+
 @settings(max_examples=30, deadline=None)
 @given(_STREAMS)
 def test_what_was_hidden_once_stays_as_it_is(data: bytes) -> None:
