@@ -5,7 +5,7 @@ import stat
 import time
 
 from sightline.store.disk.hashing import sha256_hex
-from sightline.store.disk.recording import storable
+from sightline.store.disk.recording import Recording, storable
 from sightline.store.disk.recovery import hash_file
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
@@ -134,16 +134,33 @@ def _copy(store: Store, fd: int, path: str, session: str) -> Buffer:
             "file", path, os.path.dirname(path), session, origin=_settled_origin(before, _rules_of(store))
         )
         try:
-            offset = 0
-            while data := os.pread(fd, _COPY_BYTES, offset):
-                recording.append("out", data)
-                offset += len(data)
+            dropped = _append_all(recording, fd, path, store.settings.max_stream_bytes)
         except BaseException:
             recording.discard()
             raise
         unchanged = origin(os.fstat(fd)) == origin(before)
         if unchanged or attempt == _TRIES:
-            return recording.seal(exit_code=None, note="" if unchanged else "changed while it was read")
+            changed = "" if unchanged else "changed while it was read"
+            return recording.seal(exit_code=None, note="; ".join(filter(None, (changed, dropped))))
         recording.discard()
         time.sleep(0)
     raise AssertionError("the last attempt returns")
+
+
+def _append_all(recording: Recording, fd: int, path: str, most: int) -> str:
+    """Copy what a file has, and no more than the store would keep; what to say of the rest.
+
+    A sparse file, or one that a kernel makes up, may be larger than anyone could wait for.
+    """
+    offset = 0
+    try:
+        while data := os.pread(fd, min(_COPY_BYTES, most - offset), offset):
+            recording.append("out", data)
+            offset += len(data)
+        is_more = offset == most and bool(os.pread(fd, 1, offset))
+        size = os.fstat(fd).st_size
+    except OSError as error:
+        raise _not_readable(path, error) from error
+    if not is_more:
+        return ""
+    return f"dropped past max_stream_bytes: {f'{size - offset:,} B of out' if size > offset else 'the rest of out'}"

@@ -9,6 +9,7 @@ from sightline.store.capture import file as file_module
 from sightline.store.capture.command import Unkept
 from sightline.store.capture.file import FileNotReadable, capture_file
 from sightline.store.capture.stdin import capture_stdin
+from sightline.store.config import Settings
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 
@@ -158,3 +159,32 @@ def test_a_file_that_fails_while_it_is_read_leaves_nothing(
     with pytest.raises(OSError, match="Input/output"):
         capture_file(store, str(file), "s")
     assert os.listdir(store.layout.buffers) == os.listdir(store.layout.live) == []
+
+
+def test_of_a_file_beyond_the_limit_only_what_is_kept_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sparse = tmp_path / "sparse"
+    with open(sparse, "wb") as made:
+        made.truncate(1 << 40)
+    read = []
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda fd, size, at: read.append(at + size) or pread(fd, size, at))
+    with Store(str(tmp_path / "root"), Settings(max_stream_bytes=10_000)) as store:
+        buffer = capture_file(store, str(sparse), "s")
+        assert buffer.bytes == 10_000
+        assert buffer.note == f"dropped past max_stream_bytes: {(1 << 40) - 10_000:,} B of out"
+        assert max(read) == 10_001
+        exact = tmp_path / "exact"
+        exact.write_bytes(b"x" * 10_000)
+        assert capture_file(store, str(exact), "s").note == ""
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_refused_and_leaves_nothing(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", broken)
+    with pytest.raises(FileNotReadable, match="input/output error"):
+        capture_file(store, str(file), "s")
+    assert not os.listdir(store.layout.buffers)
