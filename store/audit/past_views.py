@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.encoding import Encoded
-from sightline.store.audit.views import Shows, indexed_view, logged_fields
+from sightline.store.audit.views import Shows, indexed_view, logged_fields, session_from
 from sightline.store.disk.meta import read_meta
 from sightline.store.disk.trouble import trouble_of
 from sightline.store.disk.view_index import IndexedView, ViewRow
@@ -47,7 +47,7 @@ def past_view(store: Store, session: str, when: float, shows: Shows, text: str, 
 
 
 def log_past_views(store: Store, session: Session, views: Sequence[PastView]) -> list[ViewRow]:
-    """Log views, at least one, and index the session where it is a new one; the views' rows, which are to be indexed.
+    """Log views, at least one; their rows, which are to be indexed, the session too where the first is its number 1.
 
     Raises:
         StoreFailed: they could not be logged; none of them is then.
@@ -59,8 +59,6 @@ def log_past_views(store: Store, session: Session, views: Sequence[PastView]) ->
     except OSError as error:
         what, hint = trouble_of(error, store.root)
         raise StoreFailed(f"past views could not be logged: {what}", hint) from error
-    if places[0].number == 1:
-        store.index.put_session(session)
     return [view.row.at(*place) for view, place in zip(views, places, strict=True)]
 
 
@@ -106,11 +104,11 @@ class Known(NamedTuple):
 def known_calls(store: Store, sessions: Iterable[str]) -> Known:
     """The calls that sessions' logs have, whatever became of their buffers.
 
-    Those that were logged and not indexed, an import having been killed between the two, are indexed now.
+    Those that were logged and not indexed, an import having ended between the two, are indexed now.
     """
     known = Known(set(), set(), [])
     for name in sessions:
-        last = store.index.last_entry(name)
+        indexed = store.index.artifacts(name)
         lost: list[IndexedView] = []
         try:
             for place, entry in log.read_all(store.layout.audit_file(name)):
@@ -120,7 +118,8 @@ def known_calls(store: Store, sessions: Iterable[str]) -> Known:
                     _note(known.uses, request.get("caller"), "tool_use")
                     if (nameless := _nameless(request, entry.get("time"))) is not None:
                         known.nameless.append(nameless)
-                    if place.number > last and "imported" in request:
+                    imported = request.get("imported")
+                    if isinstance(imported, dict) and imported.get("id") not in indexed:
                         lost.append(indexed_view(name, place, entry))
         except (FileNotFoundError, SightlineError, KeyError, TypeError):
             pass  # none yet; or changed from outside, as the doctor says
@@ -133,12 +132,14 @@ def _index_lost(store: Store, session: str, views: Sequence[IndexedView]) -> Non
     """Index views that are in a session's log, and the buffers that they tell of."""
     buffers = []
     for name in dict.fromkeys(name for one in views for name in one.view.refs):
-        with contextlib.suppress(OSError, ValueError, SightlineError):  # it has gone since
+        with contextlib.suppress(OSError, ValueError, SightlineError):  # it was removed
             buffers.append(read_meta(store.layout, name)._replace(accessed=time.time()))  # as of any that is imported
+    if not buffers:
+        return
     _, header = next(log.read_all(store.layout.audit_file(session)))
     with store.index.transaction():
         if store.index.session(session) is None:
-            store.index.put_session(Session(**header["session"]))
+            store.index.put_session(session_from(header))
         store.index.add_buffers(buffers)
         for view in views:
             store.index.put_view(view)  # whoever lists views may just have found it

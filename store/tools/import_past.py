@@ -19,8 +19,9 @@ from sightline.store.capture.importers.transcript import NotReadable, Reading
 from sightline.store.config import Settings
 from sightline.store.disk.layout import remove_folder
 from sightline.store.disk.recording import share_streams
+from sightline.store.disk.view_index import ViewRow
 from sightline.store.errors import StoreFailed
-from sightline.store.records import Session
+from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
 from sightline.store.tools.import_ledger import Ledger
 from sightline.store.tools.past_batch import MOST_WRITING, Writings
@@ -115,6 +116,7 @@ class Importer:
         self._writings = Writings(store)
         self._read_whole: list[tuple[Source, set[str]]] = []  # whose calls are not all kept yet
         self._placed: dict[str, float] = {}
+        self._logged: set[str] = set()  # buffers of the batch that is recorded, as soon as the log has them
         self._silent: set[str] = set()
 
     @property
@@ -314,7 +316,7 @@ class Importer:
             if error is not None:
                 raise error
             self._record(kept)
-        except StoreFailed:  # what the log does not know must not stay
+        except BaseException:  # what the log does not know must not stay, nor count as read
             self._batch, self._read_whole = [], []
             self._waiting.clear()
             self._remove(kept)
@@ -323,41 +325,42 @@ class Importer:
             raise
 
     def _remove(self, kept: list[KeptCall]) -> None:
-        """Remove buffers that the index does not know."""
+        """Remove buffers that neither the log nor the index knows."""
         for buffer in (buffer for made in kept for buffer in made.buffers):
-            if self._store.index.buffer(buffer.name) is None:
+            if buffer.name not in self._logged and self._store.index.buffer(buffer.name) is None:
                 remove_folder(self._store.layout.folder(buffer.name))
 
     def _record(self, kept: list[KeptCall]) -> None:
         """Log and index a batch: each session's calls, or where its log cannot be written, those before them."""
-        of_session: dict[str, list[KeptCall]] = {}
+        store, of_session = self._store, dict[str, list[KeptCall]]()
         for made in kept:
             of_session.setdefault(made.session.name, []).append(made)
-        recorded, failure = list[KeptCall](), None
-        with self._store.index.transaction():  # one for all: what it has changed is written once
-            for name, calls in of_session.items():
+        buffers, rows, begun, failure = list[Buffer](), list[ViewRow](), list[Session](), None
+        self._logged.clear()
+        for name, calls in of_session.items():
+            own: list[ViewRow] = []
+            if views := [made.view for made in calls if made.view]:
                 try:
-                    self._record_of(self._sessions[name], calls)
+                    own = log_past_views(store, self._sessions[name], views)
                 except StoreFailed as error:
                     failure = error
                     break
-                recorded += calls
-        self._touched.update(made.session.name for made in recorded)
-        buffers = [buffer for made in recorded for buffer in made.buffers]
+                self._logged.update(ref for row in own for ref in row.refs)
+                begun += [self._sessions[name]] if own[0].number == 1 else []
+            rows += own
+            buffers += [buffer for made in calls for buffer in made.buffers]
+            self._touched.add(name)
+        with store.index.transaction():  # one for all: what it changes is written once
+            share_streams(store.layout, store.index, buffers)
+            for session in begun:
+                store.index.put_session(session)
+            store.index.add_buffers(buffers)
+            store.index.put_views(rows)
         self._placed.update((buffer.name, buffer.ended or buffer.created) for buffer in buffers)
         self._count(calls=len(buffers), partial=sum(buffer.is_partial for buffer in buffers))
         self.counts = self.counts._replace(sessions=len(self._touched))
         if failure:
             raise failure
-
-    def _record_of(self, session: Session, kept: list[KeptCall]) -> None:
-        """Log and index what was kept of a session; nothing of it is in the index where its log cannot be written."""
-        store, buffers = self._store, [buffer for made in kept for buffer in made.buffers]
-        views = [made.view for made in kept if made.view]
-        rows = log_past_views(store, session, views) if views else []
-        share_streams(store.layout, store.index, buffers)
-        store.index.add_buffers(buffers)
-        store.index.put_views(rows)
 
     def settle(self) -> bool:
         """Put what was imported in its place in the order of use, and let go what is over the limits.

@@ -3,12 +3,14 @@
 import itertools
 import os
 import signal
+import sqlite3
 from pathlib import Path
 
 import pytest
 from past_kit import Claude, Import, buffers, read, views, write_lines
 from sightline.store.audit import log
 from sightline.store.capture.importers.formats import find_sources
+from sightline.store.disk.index import Index
 from sightline.store.disk.view_index import ViewIndex
 from sightline.store.errors import StoreFailed
 from sightline.store.store import Store
@@ -100,11 +102,12 @@ def test_without_room_for_another_process_this_one_writes(
 @pytest.mark.parametrize(
     ("where", "what"),
     [(past_batch.Writings, "first"), (import_past, "log_past_views"), (ViewIndex, "put_views")],
-    ids=["written", "in the index", "in the log"],
+    ids=["written", "not logged", "logged"],
 )
 @pytest.mark.parametrize("nth", [1, 4])
+@pytest.mark.parametrize("listed", [False, True], ids=["", "listed first"])
 def test_killed_half_way_it_is_completed_by_the_next_run(
-    nth: int, where: object, what: str, store: Store, imported: Import, transcripts: Path
+    listed: bool, nth: int, where: object, what: str, store: Store, imported: Import, transcripts: Path
 ) -> None:
     calls, whole = itertools.count(1), getattr(where, what)
 
@@ -119,11 +122,33 @@ def test_killed_half_way_it_is_completed_by_the_next_run(
         import_past.Importer(store).run(find_sources(str(transcripts)))
         os._exit(0)
     assert os.waitpid(process, 0)[1] == signal.SIGKILL
+    if listed:
+        views(store)
     imported(transcripts)
     assert sorted(int(read(store, buffer)) for buffer in buffers(store)) == list(range(CALLS + 5))
     assert len({view.refs for view, _ in views(store)}) == len(views(store)) == CALLS + 5
     for file in os.listdir(store.layout.audit):
         assert log.verify(os.path.join(store.layout.audit, file)) > 1
+
+
+@pytest.mark.parametrize(
+    "error", [sqlite3.OperationalError("disk I/O error"), KeyboardInterrupt()], ids=["disk", "key"]
+)
+@pytest.mark.parametrize("what", ["add_buffers", "put_views"])
+def test_what_ended_while_it_was_indexed_is_completed_by_the_next_run(
+    what: str, error: BaseException, store: Store, imported: Import, transcripts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Index if what == "add_buffers" else ViewIndex, what, broken)
+    with pytest.raises(type(error)):
+        imported(transcripts)
+    monkeypatch.undo()
+    imported(transcripts)
+    assert sorted(int(read(store, buffer)) for buffer in buffers(store)) == list(range(CALLS + 5))
+    assert len({view.refs for view, _ in views(store)}) == len(views(store)) == CALLS + 5
+    assert len(os.listdir(store.layout.buffers)) == CALLS + 5
 
 
 def test_identical_outputs_of_a_batch_share_their_storage(store: Store, imported: Import, tmp_path: Path) -> None:
