@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from benchmarks.soaking.ledger import Ledger, Made, lines_of
 from benchmarks.terminal import Terminal
 
 _REF = re.compile(r"@(?:cmd|tool)_[0-9a-f]{6,}")
+_WARMING_ROUNDS, _WARMING_SECONDS = 30, 0.05
 _GONE = ("expired", "is gone", "was removed")
 _OPENING = {
     "jsonrpc": "2.0",
@@ -325,6 +327,10 @@ class Watcher(Slot):
         self._terminal = Terminal(self.environment)
         self._terminal.start([*SIGHTLINE])
         self._pid = self._terminal.pid()
+        self._terminal.settled(time.perf_counter())
+        for key in self._keys * _WARMING_ROUNDS:  # what is loaded and kept once it is first used is no growth
+            self._terminal.keys(key, "Escape")
+            time.sleep(_WARMING_SECONDS)
 
     @property
     def pid(self) -> int:
