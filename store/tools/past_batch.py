@@ -27,7 +27,7 @@ WORTH_CALLS = 64
 MOST_WRITING = 2
 """Batches at a time: writing one takes longer than reading the next. They are in memory for so long."""
 
-_READ_BYTES = 1 << 20  # what a pipe may hold, too: then a process that is done need not wait until it is asked
+_READ_BYTES = 1 << 20  # what a pipe may hold, too; of a larger batch the rest waits until it is asked for
 
 Calls = Sequence[tuple[PastCall, Session]]
 
