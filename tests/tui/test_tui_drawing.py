@@ -15,7 +15,8 @@ from textual._styles_cache import StylesCache
 from textual.geometry import Region
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
-from tui_kit import add, buffers, numbered, open_store, opened, run
+from textual.widget import Widget
+from tui_kit import add, buffers, numbered, open_store, opened, press, run, viewer
 
 STYLES = PartStyles(
     {
@@ -122,5 +123,21 @@ def test_rows_look_as_textual_draws_them_whatever_goes_around_them(
             theirs = listed.render_lines(region)
             assert [cells(strip) for strip in ours] == [cells(strip) for strip in theirs]
             assert [strip.cell_length for strip in ours] == [region.width] * region.height
+
+    run(body)
+
+
+def test_styles_that_are_kept_are_those_that_textual_would_find(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            widgets = [buffers(pilot), viewer(pilot)]
+            for key in ("tab", "C", "tab", "C", "j", "tab", "C"):
+                await press(pilot, key)
+                for widget in widgets:
+                    for name, kept in (widget._kept or {}).items():
+                        for partial in (False, True):
+                            widget._rich_style_cache.clear()
+                            assert kept[partial] == Widget.get_component_rich_style(widget, *name, partial=partial)
+            assert all(widget._kept for widget in widgets)
 
     run(body)

@@ -1,5 +1,7 @@
 """A screen over the main one that shows something of the store, and learns of its changes."""
 
+from abc import abstractmethod
+
 from sightline.tui.messages import StoreChanged
 from textual.screen import Screen, ScreenResultType
 from textual.timer import Timer
@@ -12,9 +14,9 @@ class StoreScreen(Screen[ScreenResultType]):
 
     _settling: Timer | None = None
 
+    @abstractmethod
     def read(self) -> None:
         """Read again what may have changed."""
-        raise NotImplementedError
 
     def store_changed(self, message: StoreChanged) -> None:
         """The store has told; what merely grows is no matter here."""

@@ -1,5 +1,6 @@
 """A pane whose scrollbar is an overview of the whole, and of which the audit is read when there is time for it."""
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from sightline.tui.widgets.overview_strip import OverviewStrip
@@ -19,9 +20,9 @@ class Audited(RowScroll):
     _audit_is_due = False
 
     @property
+    @abstractmethod
     def auditing(self) -> "Auditing":
         """Who has seen what of what it shows; made, and loaded, when that is first read."""
-        raise NotImplementedError
 
     @property
     def audited(self) -> "Auditing | None":

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except BrokenPipeError:
         return _stdout_gone()
-    except Exception as error:
+    except Exception as error:  # the store's own failures are told; any other is a fault of ours, and is seen whole
         if type(error).__module__ != "sqlite3" and not isinstance(error, OSError):  # by name: few need to import it
             raise
         return _store_failed(error)

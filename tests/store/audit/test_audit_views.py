@@ -14,6 +14,7 @@ from sightline.store.audit.views import (
     Traced,
     UnknownView,
     find_view,
+    indexed_view,
     list_views,
     rebuild_views,
     record_shown,
@@ -22,6 +23,7 @@ from sightline.store.audit.views import (
     shown_of,
 )
 from sightline.store.config import Settings
+from sightline.store.disk.view_index import ViewRow
 from sightline.store.errors import ExpiredRef
 from sightline.store.records import Buffer, Session, Shown, View
 from sightline.store.shape.segments import Segment, render_lines
@@ -293,3 +295,29 @@ def test_a_name_that_cannot_be_a_files_is_changed_and_told_apart(text: str) -> N
     assert len(safe) <= 60
     assert safe != safe_name(text + "x")
     assert safe_name(safe) == safe
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"asked": [["cmd_a1b2c3", "out", 2, 2]], "matched": [["cmd_a1b2c3", "err", 1, 4]]}]
+)
+def test_a_view_made_ready_for_the_index_is_the_one_that_its_log_tells_of(
+    store: Store, more: dict[str, object]
+) -> None:
+    fields = {
+        "time": 5.0,
+        "verb": "tool",
+        "request": {"tool": "Bash", "n": [1, "é"]},
+        "refs": ["cmd_aa"],
+        "shown": [["cmd_a1b2c3", "out", 1, 3]],
+        "lines_shown": 3,
+        "lines_total": 9,
+        "bytes_shown": 20,
+        "bytes_total": 90,
+        "exit_code": None,
+        "truncated": True,
+        "text_sha256": "0" * 64,
+        **more,
+    }
+    told = indexed_view("agent", log.Place(1, 40, 200), fields)
+    store.index.put_views([ViewRow.of_fields("agent", fields).at(1, 40, 200)])
+    assert store.index.view("agent", 1) == told
