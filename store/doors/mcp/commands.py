@@ -87,6 +87,7 @@ class Commands:
         return command.captured
 
     def _capture(self, command: _Command) -> None:
+        self._ward.watch()
         try:
             command.captured = command.capture.run(command.begun(self._ward))
         except BaseException as error:

@@ -38,6 +38,10 @@ class Ward:
         self._pipe = -1
         self._failed = False
 
+    def watch(self) -> None:
+        """A command is about to start: the shell is there before it, and is told of its group a moment after."""
+        self._tell("")
+
     def add(self, group: int) -> None:
         """A command runs, as a process group."""
         self._tell(f"+ {group}\n")
