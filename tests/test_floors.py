@@ -107,6 +107,19 @@ def test_running_a_short_command_loads_only_what_it_needs(tmp_path: Path) -> Non
         assert module not in loaded
 
 
+_TELLS_WHAT_IS_COMPILED = """
+import builtins
+keep, compiled = compile, []
+builtins.compile = lambda code, *others, **more: compiled.append(code) or keep(code, *others, **more)
+"""
+
+
+@pytest.mark.parametrize("words", [("run", "--", "true"), ("list",)], ids=" ".join)
+def test_no_type_in_quotes_is_compiled_at_a_start(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The first costs a millisecond and a half: the interpreter makes ready for Python's own code."""
+    _loaded(f"{_TELLS_WHAT_IS_COMPILED}{_call(*words)}\nassert not compiled, compiled", tmp_path)
+
+
 def _imports(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):

@@ -4,7 +4,6 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.recording import storable
@@ -16,17 +15,12 @@ SHELL = "shell"
 _NAME_LENGTH = 60
 
 
-class _Harness(NamedTuple):
-    name: str
-    variables: tuple[str, ...]
-
-
 # Variables observed in the environment of each harness' tools and servers.
-_HARNESSES = (
-    _Harness("claude-code", ("CLAUDE_CODE_SESSION_ID",)),
-    _Harness("codex", ("CODEX_SESSION_ID", "CODEX_THREAD_ID")),
-    _Harness("gemini", ("GEMINI_SESSION_ID",)),
-)
+_HARNESSES = {
+    "claude-code": ("CLAUDE_CODE_SESSION_ID",),
+    "codex": ("CODEX_SESSION_ID", "CODEX_THREAD_ID"),
+    "gemini": ("GEMINI_SESSION_ID",),
+}
 
 
 def current_session(environment: Mapping[str, str] = os.environ, *, name: str = "", client: str = "") -> Session:
@@ -73,10 +67,10 @@ def safe_name(text: str) -> str:
 
 
 def _harness(environment: Mapping[str, str]) -> tuple[str, str]:
-    for harness in _HARNESSES:
-        for variable in harness.variables:
+    for harness, variables in _HARNESSES.items():
+        for variable in variables:
             if value := environment.get(variable):
-                return harness.name, value
+                return harness, value
     return SHELL, ""
 
 

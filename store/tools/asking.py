@@ -12,6 +12,8 @@ from sightline.store.store import Store, Target
 
 if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
     from sightline.store.query.processes import Cancel
+else:
+    Cancel = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
 
 Calls = Callable[..., str]
 """The asking door's own syntax, for the ready-made next call of a reply: takes a verb and its arguments by name, and
@@ -34,7 +36,7 @@ class Asking(NamedTuple):
     session: Session
     calls: Calls
     profile: Profile = DEFAULT
-    cancel: "Cancel | None" = None
+    cancel: Cancel | None = None
     room: Room = ROOMY
 
     @property

@@ -12,8 +12,8 @@ _START = (
     r"(?:[^\s;&|'\"]*/|\\)?"  # by its path; an alias avoided
 )
 _GIT = _START + r"git(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+"
-_QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-_RUN_QUOTED = re.compile(r"(?:-c|\beval|\bssh\s+\S+)\s+\Z")
+_QUOTED = r"(?s)\\.|'[^']*'|\"(?:\\.|[^\"\\])*\""
+_RUN_QUOTED = r"(?:-c|\beval|\bssh\s+\S+)\s+\Z"
 
 
 class Kind(NamedTuple):
@@ -98,11 +98,11 @@ def _outside_quotes(command: str) -> str:
 
     def defused(match: re.Match[str]) -> str:
         text = match[0]
-        if text[0] == "\\" or _RUN_QUOTED.search(command[: match.start()]):
+        if text[0] == "\\" or re.search(_RUN_QUOTED, command[: match.start()]):
             return text
         return re.sub(r"[;&|({`\n$]" if text[0] == "'" else r"(?<!\$)[;&|({\n]", "_", text)
 
-    return _QUOTED.sub(defused, command)
+    return re.sub(_QUOTED, defused, command)
 
 
 def _own(pattern: str) -> Kind:

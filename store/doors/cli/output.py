@@ -20,7 +20,7 @@ from sightline.store.tools.reply import Render, Reply, deliver, error_reply
 
 _DIM, _RED, _GREEN, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
-_ACTING = re.compile(
+_ACTING = (
     rf"({'|'.join(map(re.escape, (_DIM, _RED, _GREEN, _PLAIN)))})"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # controls, line ends, what is no UTF-8
     r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # turns the direction of what follows
@@ -200,7 +200,8 @@ def _for(fd: int, text: str) -> str:
     """The text fit for what a descriptor leads to: all that verbs say passes here, so this is the last wall."""
     if text.isprintable() or not os.isatty(fd):
         return text
-    return _ACTING.sub(lambda match: match[1] or json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
+    # Compiled here, since it takes a millisecond that only a terminal need wait for.
+    return re.sub(_ACTING, lambda match: match[1] or json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
 
 
 def write_all(fd: int, data: bytes) -> None:
