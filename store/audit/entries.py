@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sightline.store.audit import log
-from sightline.store.audit.views import Other
+from sightline.store.audit.views import Other, header_of
 from sightline.store.disk.trouble import trouble_of
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Note, Session
@@ -18,9 +18,9 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
     Raises:
         StoreFailed: it could not be logged.
     """
-    header = {"kind": "session", "session": session._asdict()}
+    path = store.layout.audit_file(session.name)
     try:
-        place = log.append(store.layout.audit_file(session.name), header, entry, durable=store.settings.durable)
+        place = log.append(path, header_of(session), entry, durable=store.settings.durable)
         with store.index.transaction():
             if place.number == 1:
                 store.index.put_session(session)

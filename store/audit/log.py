@@ -47,8 +47,8 @@ def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable:
 
 def append_all(path: str, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
     """The same of several entries at once: all of them, or none where it raises."""
-    with contextlib.closing(Appending(path)) as file:
-        return file.append_all(header, entries, durable=durable)
+    with contextlib.closing(Appending(path, header)) as file:
+        return file.append_all(entries, durable=durable)
 
 
 class _End(NamedTuple):
@@ -65,27 +65,29 @@ class Appending:
 
     Between two entries others may add theirs, or replace the file: the end is read again where it has moved.
 
-    Attributes:
+    Args:
         path: where the file is.
+        header: what a new file gets first.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, header: dict[str, Any]) -> None:
         self.path = path
+        self._header = header
         self._fd = -1
         self._end = _End(-1, 0, -1, NO_HASH)
 
-    def append(self, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> Place:
+    def append(self, entry: dict[str, Any], *, durable: bool = False) -> Place:
         """As `append`."""
-        return self.append_all(header, [Encoded.of(entry)], durable=durable)[0]
+        return self.append_all((Encoded.of(entry),), durable=durable)[0]
 
-    def append_all(self, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
+    def append_all(self, entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
         """As `append_all`."""
         if self._fd < 0:
             self._fd = _open_locked(self.path)
         else:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
         try:
-            return self._added(self._now(), header, entries, durable)
+            return self._added(self._now(), entries, durable)
         finally:
             if self._fd >= 0:
                 fcntl.flock(self._fd, fcntl.LOCK_UN)
@@ -99,21 +101,24 @@ class Appending:
     def _now(self) -> _End:
         """The end of the file that is there now, locked."""
         while True:
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 found = os.lstat(self.path)
-                if (found.st_ino, found.st_size) == self._end[:2]:
+                if found.st_ino == self._end.inode and found.st_size == self._end.size:
                     return self._end
                 if found.st_ino == os.fstat(self._fd).st_ino:
                     size = _without_torn_line(self._fd)
                     return _End(found.st_ino, size, *_last(self._fd, size))
+            except FileNotFoundError:
+                pass  # it was removed: there will be another one
             self.close()
             self._fd = _open_locked(self.path)
 
-    def _added(self, end: _End, header: dict[str, Any], entries: Sequence[Encoded], durable: bool) -> list[Place]:
-        lines, places = list[bytes](), list[Place]()
+    def _added(self, end: _End, entries: Sequence[Encoded], durable: bool) -> list[Place]:
+        lines: list[bytes] = []
+        places: list[Place] = []
         number, digest, at = end.number, end.digest, end.size
         if number < 0:
-            line, digest = Encoded.of(header).line(0, digest)
+            line, digest = Encoded.of(self._header).line(0, digest)
             lines.append(line)
             number, at = 0, at + len(line)
         for entry in entries:

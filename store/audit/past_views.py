@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.encoding import Encoded
-from sightline.store.audit.views import Shows, indexed_view, logged_fields, session_from
+from sightline.store.audit.views import Shows, header_of, indexed_view, logged_fields, session_from
 from sightline.store.disk.meta import read_meta
 from sightline.store.disk.trouble import trouble_of
 from sightline.store.disk.view_index import IndexedView, ViewRow
@@ -52,10 +52,9 @@ def log_past_views(store: Store, session: Session, views: Sequence[PastView]) ->
     Raises:
         StoreFailed: they could not be logged; none of them is then.
     """
-    header = {"kind": "session", "session": session._asdict()}
     path, entries = store.layout.audit_file(session.name), [view.entry for view in views]
     try:
-        places = log.append_all(path, header, entries, durable=store.settings.durable)
+        places = log.append_all(path, header_of(session), entries, durable=store.settings.durable)
     except OSError as error:
         what, hint = trouble_of(error, store.root)
         raise StoreFailed(f"past views could not be logged: {what}", hint) from error

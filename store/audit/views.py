@@ -4,7 +4,6 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
-from functools import partial
 from itertools import accumulate
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -116,14 +115,15 @@ def append_view(
     Args:
         file: the session's audit file, where the caller keeps it open for more than one.
     """
-    fields = logged_fields(store, time.time(), shows, "".join(segment.text for segment in text))
-    header = {"kind": "session", "session": session._asdict()}
-    path = store.layout.audit_file(session.name)
+    fields = logged_fields(store, time.time(), shows, "".join([segment.text for segment in text]))
+    durable = store.settings.durable
     try:
         pieces = list(_pieces(store, text, cleaning))
         entry = {"kind": "view", **fields, "sealed": _hashes(store, shows.refs), "text": pieces}
-        add = file.append if file else partial(log.append, path)
-        place = add(header, entry, durable=store.settings.durable)
+        if file:
+            place = file.append(entry, durable=durable)
+        else:
+            place = log.append(store.layout.audit_file(session.name), header_of(session), entry, durable=durable)
     except OSError as error:
         raise _not_logged(store, error) from error
     return Appended(session, place, fields)
@@ -196,6 +196,11 @@ def record_shown(store: Store, view: View, traced: Traced) -> None:
     with store.index.hurried(), store.index.transaction():
         store.index.amend_view(with_shown(view, traced))
         store.index.advance(view.session, number, *where)
+
+
+def header_of(session: Session) -> dict[str, Any]:
+    """The first line of a session's log."""
+    return {"kind": "session", "session": session._asdict()}
 
 
 def session_from(header: dict[str, Any]) -> Session:

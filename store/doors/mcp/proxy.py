@@ -16,6 +16,7 @@ from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
 from sightline.store.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, is_id, opened_by
 from sightline.store.doors.mcp.proxy_long import LongLine
+from sightline.store.doors.mcp.proxy_short import one_text
 from sightline.store.doors.mcp.proxy_spans import (
     RESULT,
     NotPlain,
@@ -185,6 +186,8 @@ class Proxy:
         if not self._ledger:
             self._client.write_pieces(iter((line,)))
             return
+        if self._made and len(line) <= self._made.short_bytes and self._passes_short(self._made, line):
+            return
         try:
             text = line.decode()
             is_batch = text.lstrip()[:1] == "["
@@ -194,6 +197,19 @@ class Proxy:
             return
         if not messages or not self._rewrite(text, messages):
             self._client.write_pieces(iter((line,)))
+
+    def _passes_short(self, keeper: "ResultKeeper", line: bytes) -> bool:
+        """Log and send an answer that is too short to be kept; False where it is something else."""
+        found = one_text(line)
+        asked = self._ledger.take_call(found[0]) if found else None
+        if found is None or asked is None:
+            return False
+        try:
+            keeper.passed(asked, found[1])
+        except Exception as error:
+            self._warn(error)
+        self._client.write_pieces(iter((line,)))
+        return True
 
     def pass_on(self, pieces: Iterator[bytes]) -> None:
         """Send a line of the server that is not read, as it comes; an answer's end, once the log has it.

@@ -59,6 +59,14 @@ class Ledger:
         """Note a request, before the server sees it."""
         self._open[_key(number)] = asked
 
+    def take_call(self, number: Any) -> ToolCall | None:
+        """The call that an answer is for; None where it is for something else."""
+        asked = self._open.get(_key(number)) if is_id(number) else None
+        if not isinstance(asked, ToolCall):
+            return None
+        self._open.pop(_key(number), None)
+        return asked
+
     def take(self, number: Any) -> ToolCall | Listing | None:
         """What an answer is for; None where that is of no concern here."""
         return self._open.pop(_key(number), None) if is_id(number) else None

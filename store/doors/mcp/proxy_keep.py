@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.store.audit.log import Appending
 from sightline.store.audit.sessions import working_directory
-from sightline.store.audit.views import Appended, Shows, append_view, index_view
+from sightline.store.audit.views import Appended, Shows, append_view, header_of, index_view
 from sightline.store.capture.result import FAILED_NOTE, call_text, capture_result
 from sightline.store.doors.mcp.calls import render, result_of
 from sightline.store.doors.mcp.protocol import Context
@@ -41,18 +41,22 @@ class ResultKeeper:
         min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
         warn: takes what goes wrong with the index.
 
+    Attributes:
+        short_bytes: an answer in a line up to this size need not be looked at closely: nothing of it is ever changed.
+
     Raises:
         SightlineError: the store cannot be used.
     """
 
     def __init__(self, service: Service, *, min_bytes: int | None, warn: Callable[[Exception], None]) -> None:
         self._service = service
-        self._min_bytes = min_bytes
         self._warn = warn
         self._cwd = working_directory()
         self._store = service.desk().store
+        self._keeps_above = service.desk().profile.short.limit_bytes if min_bytes is None else min_bytes
+        self.short_bytes = 0 if self._store.settings.redacts else self._keeps_above
         self._file: Appending | None = None  # of the session that asked last: its calls follow each other
-        self._called: tuple[Context, tuple[Session, Caller]] | None = None  # most say nothing of themselves anew
+        self._called: tuple[Context, Session, dict[str, Any]] | None = None  # most say nothing of themselves anew
         self._logged: deque[Appended] = deque()
         self._catching_up = threading.Lock()
         self._has_logged = threading.Event()
@@ -79,7 +83,7 @@ class ResultKeeper:
             False where nothing was sent: the result is to pass as it is, and has been logged if it could be.
         """
         result = read_result(text, span)
-        if result and send and self._is_large(result) and self._keep(call, result, send):
+        if result and send and result.size > self._keeps_above and self._keep(call, result, send):
             return True
         if send and self._store.settings.redacts and self._hide(call, text, span, send):
             return True
@@ -95,10 +99,6 @@ class ResultKeeper:
         self._log(call, said, len(clean.encode(errors="surrogatepass")))
         send(clean)
         return True
-
-    def _is_large(self, result: Result) -> bool:
-        short = self._service.desk().profile.short.limit_bytes
-        return result.size > (short if self._min_bytes is None else self._min_bytes)
 
     def passed(self, call: ToolCall, text: str) -> None:
         """Log what passes as it is; lists have it soon after. Raises SightlineError."""
@@ -116,23 +116,22 @@ class ResultKeeper:
         self._log(call, f"[{size:,} bytes, passed on as they came]\n", size)
 
     def _log(self, call: ToolCall, text: str, size: int) -> None:
-        session, caller = self._caller_of(call.context)
-        shows = Shows(VERB, _request(call, caller), bytes_total=size)
-        self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._audit_file(session)))
+        if self._called is None or self._called[0] is not call.context:
+            self._called = call.context, *self._caller_of(call.context)
+        _, session, caller = self._called
+        shows = Shows(VERB, {"tool": call.name, "arguments": call.told, **caller}, bytes_total=size)
+        self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._file))
         self._has_logged.set()
 
-    def _caller_of(self, context: Context) -> tuple[Session, "Caller"]:
-        if self._called is None or self._called[0] is not context:
-            self._called = context, self._service.desk().caller(context)
-        return self._called[1]
-
-    def _audit_file(self, session: Session) -> Appending:
+    def _caller_of(self, context: Context) -> tuple[Session, dict[str, Any]]:
+        """Who calls, and what a request's log says of that; the session's file is open then."""
+        session, caller = self._service.desk().caller(context)
         path = self._store.layout.audit_file(session.name)
         if self._file is None or self._file.path != path:
             if self._file:
                 self._file.close()
-            self._file = Appending(path)
-        return self._file
+            self._file = Appending(path, header_of(session))
+        return session, _logged(caller)
 
     def _index(self) -> None:
         is_last = False
@@ -175,7 +174,7 @@ class ResultKeeper:
             asking,
             kept,
             verb=VERB,
-            request=_request(call, caller),
+            request={"tool": call.name, "arguments": call.told, **_logged(caller)},
             failed=result.failed,
             blocks=[number for number, part in enumerate(parts) if part.shown],
             always_ref=True,
@@ -190,6 +189,5 @@ class ResultKeeper:
         return True
 
 
-def _request(call: ToolCall, caller: "Caller") -> dict[str, Any]:
-    request = {"tool": call.name, "arguments": call.told}
-    return {**request, **({"caller": logged} if (logged := caller.logged()) else {})}
+def _logged(caller: "Caller") -> dict[str, Any]:
+    return {"caller": logged} if (logged := caller.logged()) else {}

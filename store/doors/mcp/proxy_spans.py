@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 Reader = Callable[[str, int], tuple[Any, int]]
 """Takes a text and the place where a value begins; gives the value, and the place past it."""
 
-_SPACE = " \t\r\n"
+SPACE = " \t\r\n"
+"""What may stand between values."""
 
 
 class NotPlain(ValueError):
@@ -65,7 +66,7 @@ def parse(text: str, reader: Reader) -> Any:
         value, end = reader(text, _past(text, 0))
     except (IndexError, RecursionError, ValueError) as error:  # ValueError: no JSON, or a number of thousands of digits
         raise NotPlain("not JSON, nested too deeply, or a number too long") from error
-    if text[end:].strip(_SPACE):
+    if text[end:].strip(SPACE):
         raise NotPlain("something follows the value")
     return value
 
@@ -130,6 +131,6 @@ def _comma(text: str, at: int) -> int:
 
 def _past(text: str, at: int) -> int:
     """Past the space that may stand there. Raises IndexError at the text's end."""
-    while text[at] in _SPACE:
+    while text[at] in SPACE:
         at += 1
     return at

@@ -139,9 +139,9 @@ def _tear(path: str) -> None:
 
 @pytest.mark.parametrize("others", [[], [_append], [_blank], [_tear], [os.unlink], [_blank, _append, _tear]])
 def test_a_file_kept_open_goes_on_where_it_ends_now(path: str, others: list[Callable[[str], None]]) -> None:
-    with contextlib.closing(log.Appending(path)) as file:
+    with contextlib.closing(log.Appending(path, HEADER)) as file:
         for turn in range(3):
-            place = file.append(HEADER, {"kind": "view", "refs": [], "text": [f"mine {turn}"]})
+            place = file.append({"kind": "view", "refs": [], "text": [f"mine {turn}"]})
             assert log.read_entry(path, place.offset, place.length)["text"] == [f"mine {turn}"]
             assert log.verify(path) == place.number + 1
             for other in others:
@@ -152,14 +152,14 @@ def test_a_file_kept_open_in_a_folder_that_is_gone_says_so_and_goes_on_in_one_th
     folder = tmp_path / "audit"
     folder.mkdir()
     entry = {"kind": "view", "refs": [], "text": ["mine"]}
-    with contextlib.closing(log.Appending(str(folder / "s.jsonl"))) as file:
-        file.append(HEADER, entry)
+    with contextlib.closing(log.Appending(str(folder / "s.jsonl"), HEADER)) as file:
+        file.append(entry)
         folder.rename(tmp_path / "elsewhere")
         for _ in range(2):
             with pytest.raises(FileNotFoundError):
-                file.append(HEADER, entry)
+                file.append(entry)
         folder.mkdir()
-        file.append(HEADER, entry)
+        file.append(entry)
         assert log.verify(file.path) == 2
 
 
@@ -167,13 +167,13 @@ APPEND_MANY = """
 import sys
 from sightline.store.audit import log
 sys.stdin.read(1)
-file = log.Appending(sys.argv[1])
+file = log.Appending(sys.argv[1], {"kind": "session"})
 for number in range(40):
     view = {"kind": "view", "who": sys.argv[2], "which": number, "text": ["x" * 500]}
     if number % 2:
         log.append(sys.argv[1], {"kind": "session"}, view)
     else:
-        file.append({"kind": "session"}, view)
+        file.append(view)
 """
 
 
