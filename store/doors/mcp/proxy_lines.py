@@ -1,11 +1,15 @@
 """Lines on their way through: whole where someone must read them, else in pieces as they come."""
 
 import os
+import select
 from collections.abc import Callable, Iterator
 
 from sightline.store.doors.mcp.wire import LINE_LIMIT_BYTES
 
 _READ_BYTES = 1 << 16  # what a pipe holds; the allocator hands out more at once only from the system
+SHORT_BYTES = select.PIPE_BUF
+"""A line that a pipe with room takes at once."""
+
 _PIECES_FROM_BYTES = 1 << 16  # a line this long is passed on in pieces where nobody must read it
 
 
@@ -23,6 +27,35 @@ class PassingLines:
         self._is_read = is_read
         self._limit = limit
         self._held = bytearray()
+        self._is_over = False
+        self._more = select.poll()
+        self._more.register(fd, select.POLLIN)
+
+    @property
+    def has_held(self) -> bool:
+        """Whether something has been read that was not handed out."""
+        return bool(self._held)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something is there, read or not, that was not handed out."""
+        return self.has_held or bool(self._more.poll(0))
+
+    def short(self) -> bytes | None:
+        """The line that can be read now, where it is one short line and there is nothing else; None to ask `next`.
+
+        To be asked only where the descriptor is readable: it does not wait then.
+
+        Raises:
+            OSError: the descriptor cannot be read.
+        """
+        if not self._held:
+            data = os.read(self._fd, _READ_BYTES)
+            if 0 < len(data) <= SHORT_BYTES and data.find(b"\n") == len(data) - 1:
+                return data
+            self._is_over = not data
+            self._held += data
+        return None
 
     def next(self) -> bytes | Iterator[bytes] | None:
         """A line; the pieces of one, all of which must be taken before the next is asked for; None at the end.
@@ -38,7 +71,7 @@ class PassingLines:
             searched = len(self._held)
             if searched >= self._limit or (searched >= _PIECES_FROM_BYTES and not self._is_read()):
                 return self._pieces()
-            data = os.read(self._fd, _READ_BYTES)
+            data = b"" if self._is_over else os.read(self._fd, _READ_BYTES)
             if not data:
                 return self._cut(searched) or None
             if not searched and data.find(b"\n") == len(data) - 1:

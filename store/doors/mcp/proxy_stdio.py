@@ -4,6 +4,8 @@ import os
 import select
 import signal
 import threading
+import time
+from collections.abc import Iterator
 
 from sightline.store.disk.layout import write_all
 from sightline.store.doors.mcp.proxy import Proxy
@@ -23,6 +25,10 @@ ANSWER_SECONDS = 60.0
 """How long we stay for an answer of our own after the server has ended."""
 
 _LOOK_SECONDS = 0.05
+_SPIN_SECONDS = 0.0001 if (os.cpu_count() or 1) > 1 else 0.0
+"""How long to look for the next line before going to sleep. Falling asleep and being woken takes half as long, and
+whatever runs next on a processor that slept runs slowly."""
+
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
@@ -41,9 +47,10 @@ def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
         os.set_blocking(fd, True)  # whoever had them before may have left them otherwise
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: _pass_on(server, received))
-    copying = _FromServer(server, proxy, client)
+    others = _FromClient(server, proxy)
+    copying = _FromServer(server, proxy, client, others)
     try:
-        start_thread(threading.Thread(target=_from_client, args=(server, proxy), daemon=True))
+        start_thread(others)
         start_thread(copying)
     except OutOfProcesses:
         server.end()
@@ -67,19 +74,89 @@ def _pass_on(server: Server, number: int) -> None:
         server.end_within(TERM_GRACE_SECONDS, signal.SIGKILL)
 
 
-def _from_client(server: Server, proxy: Proxy | None) -> None:
-    lines = PassingLines(0, lambda: proxy is not None)
-    try:
-        while (line := lines.next()) is not None:
+class _FromClient(threading.Thread):
+    """Copies the client's lines to the server.
+
+    Two threads that wake each other take longer than one that copies both ways. So the one that copies the server's
+    lines has these, too, as long as nothing can block it: what is copied is a short line that came whole, to a pipe
+    that has room. Before anything else it leaves them to this one, which gives them back when no more are there.
+
+    Attributes:
+        is_taken: whether the other thread has them.
+        given_back: descriptor that is readable once it may take them.
+    """
+
+    def __init__(self, server: Server, proxy: Proxy | None) -> None:
+        super().__init__(daemon=True)
+        self._server = server
+        self._proxy = proxy
+        self._lines = PassingLines(0, lambda: proxy is not None)
+        self._room = select.poll()
+        self._room.register(server.stdin, select.POLLOUT)
+        self._late = b""
+        self._turn = threading.Semaphore(0)
+        self.given_back, self._give_back = os.pipe()
+        self._gives_back = proxy is not None and not os.isatty(0)
+        self.is_taken = True
+        if not self._gives_back:
+            self.leave()
+
+    def take(self) -> None:
+        """Take what was given back."""
+        os.read(self.given_back, 1)
+        self.is_taken = True
+
+    def leave(self, late: bytes = b"") -> None:
+        """Leave the lines to this thread, and one that has been read and not yet written."""
+        self._late = late
+        self.is_taken = False
+        self._turn.release()
+
+    def copy_short(self) -> None:
+        """Copy what has come, or leave it; for the thread that has taken the lines."""
+        line = self._lines.short()
+        if line is None or self._proxy is None:
+            self.leave()
+        elif changed := self._proxy.from_client(line):
+            try:
+                if self._room.poll(0):
+                    os.write(self._server.stdin, changed)
+                else:
+                    self.leave(changed)
+            except OSError:
+                self.leave(changed)  # who writes it again learns of it
+
+    def run(self) -> None:
+        try:
+            while self._has_turn():
+                os.write(self._give_back, b"\0")
+        except OSError:  # the server reads no more: the client is told as it would be without us
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.close(self._server.stdin)  # there is nothing more to come
+        _watch_reader()
+        self._server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
+
+    def _has_turn(self) -> bool:
+        """Copy lines until there are no more for now; False where there will be none."""
+        self._turn.acquire()
+        write_all(self._server.stdin, self._late)
+        while (line := self._lines.next()) is not None:
             if isinstance(line, bytes):
-                line = iter((proxy.from_client(line) if proxy else line,))
+                line = iter((self._proxy.from_client(line) if self._proxy else line,))
             for piece in line:
-                write_all(server.stdin, piece)
-    except OSError:  # the server reads no more: the client is told as it would be without us
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.close(server.stdin)  # there is nothing more to come
-    _watch_reader()
-    server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
+                write_all(self._server.stdin, piece)
+            if self._gives_back and not self._lines.has_more:
+                return True
+        return False
+
+
+def _soon(poll: "select.poll") -> list[tuple[int, int]]:
+    """What a poll finds, at once or later."""
+    ready = poll.poll(0)
+    until = time.monotonic() + _SPIN_SECONDS
+    while not ready and time.monotonic() < until:
+        ready = poll.poll(0)
+    return ready or poll.poll()
 
 
 def _watch_reader() -> None:
@@ -91,19 +168,24 @@ def _watch_reader() -> None:
 
 
 class _FromServer(threading.Thread):
-    """Copies the server's lines to the client."""
+    """Copies the server's lines to the client; between them the client's, where it may."""
 
-    def __init__(self, server: Server, proxy: Proxy | None, client: LineWriter) -> None:
+    def __init__(self, server: Server, proxy: Proxy | None, client: LineWriter, others: _FromClient) -> None:
         super().__init__(daemon=True)
         self._server = server
         self._proxy = proxy
         self._client = client
+        self._others = others
         self._lines = PassingLines(server.stdout, lambda: proxy is not None and proxy.waits)
         self._is_busy = False
+        self._both, self._own = select.poll(), select.poll()
+        for poll, other in ((self._both, 0), (self._own, others.given_back)):
+            poll.register(server.stdout, select.POLLIN)
+            poll.register(other, select.POLLIN)
 
     def run(self) -> None:
         try:
-            while (line := self._lines.next()) is not None:
+            while (line := self._next()) is not None:
                 self._is_busy = True
                 if not self._proxy:
                     self._client.write_pieces(iter((line,)) if isinstance(line, bytes) else line)
@@ -115,6 +197,31 @@ class _FromServer(threading.Thread):
         except OSError:  # the client has gone: the server is told as it would be without us
             os.close(self._server.stdout)
             self._server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
+        self._leave_others()
+
+    def _next(self) -> bytes | Iterator[bytes] | None:
+        """The next line of the server, as `PassingLines.next` has it."""
+        line: bytes | None = None
+        while not self._lines.has_held:
+            if not self._others.is_taken:
+                if self._server.stdout in dict(self._own.poll()):
+                    break
+                self._others.take()
+            elif self._server.stdout not in dict(_soon(self._both)):
+                self._others.copy_short()
+            else:
+                line = self._lines.short()
+                break
+        if line is None:
+            self._leave_others()
+            return self._lines.next()
+        if not (self._proxy and self._proxy.passes(line) and self._client.has_room):
+            self._leave_others()
+        return line
+
+    def _leave_others(self) -> None:
+        if self._others.is_taken:
+            self._others.leave()
 
     def drain(self) -> None:
         """Wait for what the server wrote before it ended; not for a process it left, that holds its output open."""

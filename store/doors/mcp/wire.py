@@ -6,6 +6,7 @@ Nothing here knows a method: the server and the proxy both stand on it.
 import json
 import os
 import re
+import select
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
@@ -137,6 +138,13 @@ class LineWriter:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._lock = threading.Lock()
+        self._room = select.poll()
+        self._room.register(fd, select.POLLOUT)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether up to ``select.PIPE_BUF`` bytes can be written without a wait for the other side."""
+        return not self._lock.locked() and bool(self._room.poll(0))
 
     def write(self, line: bytes) -> None:
         """Write a line; the newline is added. Raises BrokenPipeError where the other side has gone."""
