@@ -25,7 +25,8 @@ ANSWER_SECONDS = 60.0
 """How long we stay for an answer of our own after the server has ended."""
 
 _LOOK_SECONDS = 0.05
-_SPIN_SECONDS = 0.0001 if (os.cpu_count() or 1) > 1 else 0.0
+_CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_SPIN_SECONDS = 0.0001 if _CPUS > 1 else 0.0
 """How long to look for the next line before going to sleep. Falling asleep and being woken takes half as long, and
 whatever runs next on a processor that slept runs slowly."""
 
@@ -79,11 +80,11 @@ class _FromClient(threading.Thread):
 
     Two threads that wake each other take longer than one that copies both ways. So the one that copies the server's
     lines has these, too, as long as nothing can block it: what is copied is a short line that came whole, to a pipe
-    that has room. Before anything else it leaves them to this one, which gives them back when no more are there.
+    that has room. Before anything else it leaves them to this one, and wants them back afterwards.
 
     Attributes:
         is_taken: whether the other thread has them.
-        given_back: descriptor that is readable once it may take them.
+        given: descriptor that becomes readable when it gets them back.
     """
 
     def __init__(self, server: Server, proxy: Proxy | None) -> None:
@@ -95,22 +96,41 @@ class _FromClient(threading.Thread):
         self._room.register(server.stdin, select.POLLOUT)
         self._late = b""
         self._turn = threading.Semaphore(0)
-        self.given_back, self._give_back = os.pipe()
-        self._gives_back = proxy is not None and not os.isatty(0)
+        self.given, self._give_to = os.pipe()
+        self._lock = threading.Lock()  # of the three that follow
         self.is_taken = True
-        if not self._gives_back:
+        self._is_wanted = False
+        self._may_give = proxy is not None and not os.isatty(0)
+        if not self._may_give:
             self.leave()
 
-    def take(self) -> None:
-        """Take what was given back."""
-        os.read(self.given_back, 1)
-        self.is_taken = True
+    def want(self) -> None:
+        """Have this thread give the lines back once there are none for now."""
+        with self._lock:
+            self._is_wanted = self._may_give and not self.is_taken
 
-    def leave(self, late: bytes = b"") -> None:
-        """Leave the lines to this thread, and one that has been read and not yet written."""
-        self._late = late
-        self.is_taken = False
-        self._turn.release()
+    def leave(self, late: bytes = b"", *, for_good: bool = False) -> None:
+        """Leave the lines to this thread, if it has not got them, until they are wanted.
+
+        Args:
+            late: one that has been read and not yet written.
+            for_good: whether they will never be.
+        """
+        with self._lock:
+            was_taken = self.is_taken
+            self.is_taken = self._is_wanted = False
+            self._may_give = self._may_give and not for_good
+        if was_taken:
+            self._late = late
+            self._turn.release()
+
+    def _gives(self) -> bool:
+        with self._lock:
+            if not self._is_wanted:
+                return False
+            self.is_taken, self._is_wanted = True, False
+        os.write(self._give_to, b"\0")
+        return True
 
     def copy_short(self) -> None:
         """Copy what has come, or leave it; for the thread that has taken the lines."""
@@ -129,7 +149,7 @@ class _FromClient(threading.Thread):
     def run(self) -> None:
         try:
             while self._has_turn():
-                os.write(self._give_back, b"\0")
+                pass
         except OSError:  # the server reads no more: the client is told as it would be without us
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.close(self._server.stdin)  # there is nothing more to come
@@ -137,7 +157,7 @@ class _FromClient(threading.Thread):
         self._server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
 
     def _has_turn(self) -> bool:
-        """Copy lines until there are no more for now; False where there will be none."""
+        """Copy lines until they are given back; False where there will be none."""
         self._turn.acquire()
         write_all(self._server.stdin, self._late)
         while (line := self._lines.next()) is not None:
@@ -145,7 +165,7 @@ class _FromClient(threading.Thread):
                 line = iter((self._proxy.from_client(line) if self._proxy else line,))
             for piece in line:
                 write_all(self._server.stdin, piece)
-            if self._gives_back and not self._lines.has_more:
+            if not self._lines.has_more and self._gives():
                 return True
         return False
 
@@ -179,7 +199,7 @@ class _FromServer(threading.Thread):
         self._lines = PassingLines(server.stdout, lambda: proxy is not None and proxy.waits)
         self._is_busy = False
         self._both, self._own = select.poll(), select.poll()
-        for poll, other in ((self._both, 0), (self._own, others.given_back)):
+        for poll, other in ((self._both, 0), (self._own, others.given)):
             poll.register(server.stdout, select.POLLIN)
             poll.register(other, select.POLLIN)
 
@@ -197,31 +217,30 @@ class _FromServer(threading.Thread):
         except OSError:  # the client has gone: the server is told as it would be without us
             os.close(self._server.stdout)
             self._server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
-        self._leave_others()
+        self._others.leave(for_good=True)
 
     def _next(self) -> bytes | Iterator[bytes] | None:
         """The next line of the server, as `PassingLines.next` has it."""
         line: bytes | None = None
         while not self._lines.has_held:
-            if not self._others.is_taken:
-                if self._server.stdout in dict(self._own.poll()):
+            if self._others.is_taken:
+                if self._server.stdout in dict(_soon(self._both)):
+                    line = self._lines.short()
                     break
-                self._others.take()
-            elif self._server.stdout not in dict(_soon(self._both)):
                 self._others.copy_short()
-            else:
-                line = self._lines.short()
+                continue
+            self._others.want()
+            ready = dict(self._own.poll())
+            if self._others.given in ready:
+                os.read(self._others.given, 1)
+            if self._server.stdout in ready:
                 break
         if line is None:
-            self._leave_others()
+            self._others.leave()
             return self._lines.next()
         if not (self._proxy and self._proxy.passes(line) and self._client.has_room):
-            self._leave_others()
-        return line
-
-    def _leave_others(self) -> None:
-        if self._others.is_taken:
             self._others.leave()
+        return line
 
     def drain(self) -> None:
         """Wait for what the server wrote before it ended; not for a process it left, that holds its output open."""

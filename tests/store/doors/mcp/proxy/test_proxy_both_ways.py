@@ -1,0 +1,116 @@
+"""Lines go both ways whatever holds up the other: nobody is waited for who waits for us."""
+
+import contextlib
+import json
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from proxy_kit import PATIENCE_SECONDS, Client, text_result
+
+Make = Callable[..., Client]
+Until = Callable[[Callable[[], object]], None]
+
+SHORT, LONG = "b'n' * 100 + b'\\n'", "b'n' * 300_000 + b'\\n'"
+
+WRITES_UNREAD = """
+import os, sys, threading
+def write():
+    while True: os.write(1, {line})
+threading.Thread(target=write, daemon=True).start()
+for line in sys.stdin.buffer:
+    with open("heard", "ab") as heard: heard.write(line)
+"""
+
+
+def heard(folder: Path) -> bytes:
+    return (folder / "heard").read_bytes() if (folder / "heard").exists() else b""
+
+
+@pytest.mark.parametrize("line", [SHORT, LONG], ids=["short lines", "long lines"])
+@pytest.mark.parametrize("size", [50, 100_000])
+def test_a_server_hears_a_client_that_does_not_read(
+    client: Make, tmp_path: Path, until: Until, line: str, size: int
+) -> None:
+    through = client(command=[sys.executable, "-c", WRITES_UNREAD.format(line=line)])
+    sent = b""
+    for _ in range(40):
+        sent += b"x" * size + b"\n"
+        through.send(b"x" * size + b"\n")
+    until(lambda: heard(tmp_path) == sent)
+
+
+NEVER_READS = """
+import os, time
+for number in range(300):
+    os.write(1, b"line %d\\n" % number)
+    while number % 100 == 99 and not os.path.exists(f"go-{number}"): time.sleep(0.001)
+"""
+
+
+def test_a_client_reads_a_server_that_hears_nothing(client: Make, tmp_path: Path) -> None:
+    through = client(command=[sys.executable, "-c", NEVER_READS])
+
+    def send() -> None:
+        with contextlib.suppress(BrokenPipeError):  # the server has ended
+            for _ in range(5_000):  # half a megabyte: more than all pipes on the way hold
+                through.send(b"x" * 99 + b"\n")
+
+    sender = threading.Thread(target=send, daemon=True)
+    for number in range(300):
+        assert through.read() == b"line %d\n" % number
+        if number == 99:
+            sender.start()
+        if number % 100 == 99:
+            (tmp_path / f"go-{number}").touch()
+    assert through.read() == b""
+    sender.join(PATIENCE_SECONDS)
+
+
+def test_a_server_that_says_no_more_still_hears(client: Make, tmp_path: Path, until: Until) -> None:
+    code = (
+        "import os, sys\nos.close(1)\n"
+        "for line in sys.stdin.buffer:\n with open('heard', 'ab') as heard: heard.write(line)"
+    )
+    through = client(command=[sys.executable, "-c", code])
+    sent = b""
+    for number in range(5):
+        sent += b"%d\n" % number
+        through.send(b"%d\n" % number)
+        until(lambda: heard(tmp_path) == sent)  # noqa: B023 - it is waited for at once
+    assert through.process.stdin
+    through.process.stdin.close()
+    assert through.process.wait(PATIENCE_SECONDS) == 0
+
+
+def test_a_line_that_comes_bit_by_bit_holds_up_none_the_other_way(client: Make, tmp_path: Path, until: Until) -> None:
+    code = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.001)\nos.write(1, b'told\\n'); os.read(0, 99)"
+    through = client(command=[sys.executable, "-c", code])
+    through.send(b"half")
+    (tmp_path / "go").touch()
+    assert through.read() == b"told\n"
+    through.send(b" a line\n")
+    assert through.process.wait(PATIENCE_SECONDS) == 0
+
+
+def test_calls_short_and_long_in_any_order_are_answered_in_it(client: Make) -> None:
+    through = client()
+    for round_ in range(8):
+        sizes = [10, 3_000, 20_000, 10, 10, 300_000, 10]
+        for size in sizes[round_ % 7 :] + sizes[: round_ % 7]:
+            result = through.call(text_result("y" * size), arguments={"data": "x" * (size if round_ % 2 else 1)})
+            assert result["content"][0]["text"].startswith("y" * 10 if size <= 3_000 else "{")
+
+
+def test_what_a_client_sends_at_once_arrives_in_its_order(client: Make) -> None:
+    through = client()
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": f"i{number}", "method": "ping", "params": {"x": "p" * size}})
+        for number, size in enumerate([1, 9_000, 1, 1, 200_000, 2, 3])
+    ]
+    through.send("".join(line + "\n" for line in lines))
+    told = [json.loads(through.read()) for _ in lines]
+    assert [one["id"] for one in told] == [f"i{number}" for number in range(7)]
+    assert through.received.decode().splitlines() == lines
