@@ -108,7 +108,7 @@ def human_bytes(count: int) -> str:
 
 
 def human_seconds(seconds: float) -> str:
-    """A duration, such as ``0.4 s``, ``2 min 5 s`` or ``3 h 0 min``; below 0.05 s it is ``12 ms``."""
+    """A duration, such as ``0.4 s``, ``2 min 5 s``, ``3 h 0 min`` or ``2 d 5 h``; below 0.05 s it is ``12 ms``."""
     if seconds < 0.05:
         return f"{max(0, round(seconds * 1000))} ms"
     if seconds < 59.95:
@@ -118,7 +118,10 @@ def human_seconds(seconds: float) -> str:
         return f"{minutes} min {rest} s"
     # Rounded anew: seconds that are not told should not be cut off either.
     hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min"
+    if hours < 48:
+        return f"{hours} h {minutes} min"
+    days, hours = divmod(round(seconds / 3600), 24)
+    return f"{days} d {hours} h"
 
 
 def _ending(exit_code: int | None, seconds: float | None, signal: int, timed_out: bool, running: bool) -> str:

@@ -40,11 +40,12 @@ def main(name: str, words: list[str]) -> int:
         return 2 if sources else 0
     gc.set_threshold(_GARBAGE_OBJECTS)  # records make no circles, and looking for them takes a tenth of the time
     with Store() as store:
-        importer = Importer(store, progress=_Bar(sum(source.size for source in sources)))
+        bar = _Bar(sum(source.size for source in sources))
+        importer = Importer(store, progress=bar)
         try:
             importer.run(sources)
         finally:
-            _clear_bar()
+            bar.remove()
         _tell(importer, as_json=given.json)
         if given.follow:
             _follow(importer, paths, as_json=given.json)
@@ -83,15 +84,16 @@ def _draw(text: str) -> None:
 
 
 class _Bar:
-    """A bar on a terminal, drawn again every so many bytes."""
+    """A bar on a terminal, drawn again every so many bytes, until it is removed."""
 
     def __init__(self, total: int) -> None:
         self._total = max(total, 1)
         self._done = self._drawn = 0
+        self._is_shown = os.isatty(2)
 
     def __call__(self, size: int) -> None:
         self._done += size
-        if not os.isatty(2) or (self._done - self._drawn < _BAR_STEP_BYTES and self._drawn):
+        if not self._is_shown or (self._done - self._drawn < _BAR_STEP_BYTES and self._drawn):
             return
         self._drawn = self._done
         share = min(self._done / self._total, 1.0)
@@ -99,10 +101,11 @@ class _Bar:
         bar = "█" * full + "░" * (_BAR_CHARACTERS - full)
         _draw(f"\r{bar} {share:4.0%} of {human_bytes(self._total)}\x1b[K")
 
-
-def _clear_bar() -> None:
-    if os.isatty(2):
-        _draw("\r\x1b[K")
+    def remove(self) -> None:
+        """Remove it for good: what is read while following has no end to be near to."""
+        if self._is_shown:
+            self._is_shown = False
+            _draw("\r\x1b[K")
 
 
 def _tell(importer: Importer, *, as_json: bool) -> None:

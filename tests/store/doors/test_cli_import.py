@@ -126,5 +126,17 @@ def test_following_brings_what_is_written_and_ends_with_a_key(cli: Any, transcri
         process.communicate()
 
 
+def test_the_bar_is_gone_while_following(cli: Any, transcript: Path) -> None:
+    terminal = Terminal(cli, "import", "--follow", str(transcript.parent))
+    terminal.until("2 calls of 1 session imported")
+    before = terminal.text.count("%")
+    with transcript.open("a") as file:
+        file.write("".join(json.dumps(record) + "\n" for record in _records(3, "three\n")))
+    terminal.until("1 call imported")
+    assert before == terminal.text.count("%") > 0
+    terminal.press(b"\x03")
+    assert terminal.end() == 0
+
+
 def test_the_help_has_an_example(cli: Any) -> None:
     assert "sightline import ~/.claude/projects --follow" in cli("import", "--help").out

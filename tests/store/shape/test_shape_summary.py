@@ -61,6 +61,9 @@ def test_sizes_are_read_by_people(count: int, text: str) -> None:
         (125, "2 min 5 s"),
         (3599.6, "1 h 0 min"),
         (10_800, "3 h 0 min"),
+        (172_769, "47 h 59 min"),
+        (172_770, "2 d 0 h"),
+        (5_326_080, "61 d 15 h"),
     ],
 )
 def test_durations_are_read_by_people(seconds: float, text: str) -> None:
