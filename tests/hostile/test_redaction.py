@@ -146,7 +146,7 @@ def test_any_split_gives_the_same_bytes(data: bytes, cuts: list[int], rules: obj
     assert whole.count(b"\n") == data.count(b"\n")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.integers(-len(TOKEN) - 3, 3),
     st.sampled_from((LINE_BYTES - OVERLAP_BYTES, LINE_BYTES, 2 * LINE_BYTES - OVERLAP_BYTES)),

@@ -75,7 +75,7 @@ _NASTY = st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(out=_NASTY, err=_NASTY, size=st.sampled_from([(80, 24), (121, 30), (50, 20)]))
 def test_whatever_an_output_holds_only_text_reaches_the_screen_and_stays_in_its_pane(
     store: Store, out: bytes, err: bytes, size: tuple[int, int]

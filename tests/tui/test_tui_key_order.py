@@ -55,7 +55,7 @@ def test_a_go_to_behind_a_filter_and_two_enters_arrives(store: Store) -> None:
     run(body)
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(typed=st.text("/gj\r\x1b\t5G?", max_size=9))
 @example(typed="\t/G\r")
 @example(typed="/git\r\r:5\rj")  # what is asked is answered later: no query is among the others
