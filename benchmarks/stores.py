@@ -7,7 +7,7 @@ import time
 from contextlib import closing
 
 from sightline.store.audit import log
-from sightline.store.audit.views import Shows, append_view, index_view, record_view
+from sightline.store.audit.views import Shows, append_view, header_of, index_view, record_view
 from sightline.store.config import Settings
 from sightline.store.disk.deposit import Deposit
 from sightline.store.disk.layout import SEALED_MODE, open_private
@@ -50,7 +50,7 @@ def grow(store: Store, count: int) -> None:
 def _work(store: Store, numbers: range) -> None:
     name = f"load-{numbers.start:07d}"
     session = Session(name, "claude-code", name, "bench", "/home/ada/project", time.time())
-    with closing(log.Appending(store.layout.audit_file(name))) as file:
+    with closing(log.Appending(store.layout.audit_file(name), header_of(session))) as file:
         for number in numbers:
             buffer, text = _deposit(store, number, name)
             shown = (Shown(buffer.name, "out", 1, buffer.lines),)

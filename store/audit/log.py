@@ -65,14 +65,22 @@ class Appending:
 
     Between two entries others may add theirs, or replace the file: the end is read again where it has moved.
 
-    Args:
+    Attributes:
         path: where the file is.
         header: what a new file gets first.
     """
 
-    def __init__(self, path: str, header: dict[str, Any]) -> None:
+    def __init__(self, path: str, header: dict[str, Any], before_wait: Callable[[], object] = lambda: None) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            path: where the file is.
+            header: what a new file gets first.
+            before_wait: called before others, or the disk where it must be durable, are waited for.
+        """
         self.path = path
-        self._header = header
+        self.header = header
+        self._before_wait = before_wait
         self._fd = -1
         self._end = _End(-1, 0, -1, NO_HASH)
 
@@ -82,10 +90,9 @@ class Appending:
 
     def append_all(self, entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
         """As `append_all`."""
-        if self._fd < 0:
-            self._fd = _open_locked(self.path)
-        else:
-            fcntl.flock(self._fd, fcntl.LOCK_EX)
+        if durable:
+            self._before_wait()
+        self._lock()
         try:
             return self._added(self._now(), entries, durable)
         finally:
@@ -97,6 +104,17 @@ class Appending:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+    def _lock(self) -> None:
+        if self._fd < 0:
+            self._before_wait()
+            self._fd = _open_locked(self.path)
+            return
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._before_wait()
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
 
     def _now(self) -> _End:
         """The end of the file that is there now, locked."""
@@ -111,14 +129,14 @@ class Appending:
             except FileNotFoundError:
                 pass  # it was removed: there will be another one
             self.close()
-            self._fd = _open_locked(self.path)
+            self._lock()
 
     def _added(self, end: _End, entries: Sequence[Encoded], durable: bool) -> list[Place]:
         lines: list[bytes] = []
         places: list[Place] = []
         number, digest, at = end.number, end.digest, end.size
         if number < 0:
-            line, digest = Encoded.of(self._header).line(0, digest)
+            line, digest = Encoded.of(self.header).line(0, digest)
             lines.append(line)
             number, at = 0, at + len(line)
         for entry in entries:

@@ -238,8 +238,9 @@ def test_the_commands_of_a_killed_mcp_server_end_and_leave_what_they_wrote(
     for at in (1, 2):
         server.call("run_command", command=f"seq 7; echo $$ > pid-{at}; trap '' TERM HUP PIPE; sleep 600; sleep 600")
     pids = [tmp_path / "pid-1", tmp_path / "pid-2"]
+    # The ward is told of a command before the store is of its output.
+    soon(lambda: [content(store, item.buffer) for item in store.listed(9)] == [counted(7)] * 2)
     soon(lambda: all(pid.exists() and pid.read_text() for pid in pids))
-    soon(lambda: len(store.index.listed(9)) == 2)  # what is told to the ward comes before what is told to the index
     nursery.kill(server.pid)
     server.close()
     soon(lambda: all(is_gone(int(pid.read_text())) for pid in pids))

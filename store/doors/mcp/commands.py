@@ -87,8 +87,8 @@ class Commands:
         return command.captured
 
     def _capture(self, command: _Command) -> None:
-        self._ward.watch()
         try:
+            self._ward.watch()
             command.captured = command.capture.run(command.begun(self._ward))
         except BaseException as error:
             command.failure = error

@@ -52,7 +52,13 @@ class Proxy:
     """One client and one server. A thread hands in the client's lines, another one the server's.
 
     What is kept goes to the default store, which is opened when it is first needed.
+
+    Attributes:
+        before_wait: called by the thread with the server's lines before it waits for others with a line of which
+            `passes` said that it need not.
     """
+
+    before_wait: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(
         self,
@@ -184,7 +190,7 @@ class Proxy:
     def from_server(self, line: bytes) -> None:
         """Send a server's line to the client. Raises BrokenPipeError where it has gone."""
         if not self._ledger:
-            self._client.write_pieces(iter((line,)))
+            self._write(line)
             return
         if self._made and len(line) <= self._made.short_bytes and self._passes_short(self._made, line):
             return
@@ -196,10 +202,15 @@ class Proxy:
             self.pass_on(iter((line,)))
             return
         if not messages or not self._rewrite(text, messages):
+            self._write(line)
+
+    def _write(self, line: bytes) -> None:
+        if not self._client.write_now(line):
+            self.before_wait()
             self._client.write_pieces(iter((line,)))
 
     def passes(self, line: bytes) -> bool:
-        """Whether a line of the server is sent as it is, without anything that may take long."""
+        """Whether a line of the server can be sent as it is, without a wait but for a disk that is slow."""
         asked = self._ledger.open()
         if not asked:
             return True
@@ -215,8 +226,9 @@ class Proxy:
         try:
             keeper.passed(asked, found[1])
         except Exception as error:
+            self.before_wait()
             self._warn(error)
-        self._client.write_pieces(iter((line,)))
+        self._write(line)
         return True
 
     def pass_on(self, pieces: Iterator[bytes]) -> None:
@@ -224,6 +236,7 @@ class Proxy:
 
         Raises BrokenPipeError.
         """
+        self.before_wait()
         self._client.write_pieces(self._passing(LongLine(pieces)))
 
     def _passing(self, line: LongLine) -> Iterator[bytes]:
@@ -242,7 +255,9 @@ class Proxy:
         if self._made is None:
             from sightline.store.doors.mcp.proxy_keep import ResultKeeper
 
-            self._made = ResultKeeper(self._service, min_bytes=self._min_bytes, warn=self._warn)
+            self._made = ResultKeeper(
+                self._service, min_bytes=self._min_bytes, warn=self._warn, before_wait=lambda: self.before_wait()
+            )
         return self._made
 
     def _may_keep(self, tool: str) -> bool:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 INDEXED_WITHIN_SECONDS = 0.02
 """How long lists may lag behind the log: what comes within it goes into the index at once, and holds up no answer."""
 
+_SHORT_BYTES = 1 << 16  # whatever a person has set: a longer line is not read a second time
+
 VERB = "tool"
 """What the log calls a call of a proxied server's tool; its request tells which."""
 
@@ -40,6 +42,7 @@ class ResultKeeper:
         service: opens the store when it is first needed.
         min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
         warn: takes what goes wrong with the index.
+        before_wait: called before the log of a short answer is waited for.
 
     Attributes:
         short_bytes: an answer in a line up to this size need not be looked at closely: nothing of it is ever changed.
@@ -48,13 +51,21 @@ class ResultKeeper:
         SightlineError: the store cannot be used.
     """
 
-    def __init__(self, service: Service, *, min_bytes: int | None, warn: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        service: Service,
+        *,
+        min_bytes: int | None,
+        warn: Callable[[Exception], None],
+        before_wait: Callable[[], None] = lambda: None,
+    ) -> None:
         self._service = service
+        self._before_wait = before_wait
         self._warn = warn
         self._cwd = working_directory()
         self._store = service.desk().store
         self._keeps_above = service.desk().profile.short.limit_bytes if min_bytes is None else min_bytes
-        self.short_bytes = 0 if self._store.settings.redacts else self._keeps_above
+        self.short_bytes = 0 if self._store.settings.redacts else min(self._keeps_above, _SHORT_BYTES)
         self._file: Appending | None = None  # of the session that asked last: its calls follow each other
         self._called: tuple[Context, Session, dict[str, Any]] | None = None  # most say nothing of themselves anew
         self._logged: deque[Appended] = deque()
@@ -126,11 +137,11 @@ class ResultKeeper:
     def _caller_of(self, context: Context) -> tuple[Session, dict[str, Any]]:
         """Who calls, and what a request's log says of that; the session's file is open then."""
         session, caller = self._service.desk().caller(context)
-        path = self._store.layout.audit_file(session.name)
-        if self._file is None or self._file.path != path:
+        path, header = self._store.layout.audit_file(session.name), header_of(session)
+        if self._file is None or (self._file.path, self._file.header) != (path, header):
             if self._file:
                 self._file.close()
-            self._file = Appending(path, header_of(session))
+            self._file = Appending(path, header, self._before_wait)
         return session, _logged(caller)
 
     def _index(self) -> None:

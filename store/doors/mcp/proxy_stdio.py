@@ -1,5 +1,6 @@
 """The proxy on pipes: lines are copied both ways, the server ends with its client, and the other way round."""
 
+import contextlib
 import os
 import select
 import signal
@@ -49,6 +50,8 @@ def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: _pass_on(server, received))
     others = _FromClient(server, proxy)
+    if proxy:
+        proxy.before_wait = others.leave
     copying = _FromServer(server, proxy, client, others)
     try:
         start_thread(others)
@@ -100,7 +103,7 @@ class _FromClient(threading.Thread):
         self._lock = threading.Lock()  # of the three that follow
         self.is_taken = True
         self._is_wanted = False
-        self._may_give = proxy is not None and not os.isatty(0)
+        self._may_give = proxy is not None and not os.isatty(0) and not os.isatty(1)
         if not self._may_give:
             self.leave()
 
@@ -134,7 +137,9 @@ class _FromClient(threading.Thread):
 
     def copy_short(self) -> None:
         """Copy what has come, or leave it; for the thread that has taken the lines."""
-        line = self._lines.short()
+        line = None
+        with contextlib.suppress(OSError):  # who reads again learns of it
+            line = self._lines.short()
         if line is None or self._proxy is None:
             self.leave()
         elif changed := self._proxy.from_client(line):
@@ -217,7 +222,8 @@ class _FromServer(threading.Thread):
         except OSError:  # the client has gone: the server is told as it would be without us
             os.close(self._server.stdout)
             self._server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
-        self._others.leave(for_good=True)
+        finally:
+            self._others.leave(for_good=True)
 
     def _next(self) -> bytes | Iterator[bytes] | None:
         """The next line of the server, as `PassingLines.next` has it."""
@@ -238,7 +244,7 @@ class _FromServer(threading.Thread):
         if line is None:
             self._others.leave()
             return self._lines.next()
-        if not (self._proxy and self._proxy.passes(line) and self._client.has_room):
+        if not (self._proxy and self._proxy.passes(line)):
             self._others.leave()
         return line
 

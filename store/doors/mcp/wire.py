@@ -141,10 +141,21 @@ class LineWriter:
         self._room = select.poll()
         self._room.register(fd, select.POLLOUT)
 
-    @property
-    def has_room(self) -> bool:
-        """Whether up to ``select.PIPE_BUF`` bytes can be written without a wait for the other side."""
-        return not self._lock.locked() and bool(self._room.poll(0))
+    def write_now(self, data: bytes) -> bool:
+        """Write what already has its newlines, up to ``select.PIPE_BUF`` bytes; False where that had to wait.
+
+        Raises:
+            BrokenPipeError: the other side has gone.
+        """
+        if len(data) > select.PIPE_BUF or not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if not self._room.poll(0):
+                return False
+            self._write(data)
+            return True
+        finally:
+            self._lock.release()
 
     def write(self, line: bytes) -> None:
         """Write a line; the newline is added. Raises BrokenPipeError where the other side has gone."""

@@ -1,14 +1,21 @@
 """Lines go both ways whatever holds up the other: nobody is waited for who waits for us."""
 
 import contextlib
+import fcntl
 import json
+import os
+import select
+import socket
+import struct
+import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from proxy_kit import PATIENCE_SECONDS, Client, text_result
+from proxy_kit import PATIENCE_SECONDS, PROGRAM, Client, answer, text_result
+from sightline.store.doors.mcp.wire import LineWriter
 
 Make = Callable[..., Client]
 Until = Callable[[Callable[[], object]], None]
@@ -114,3 +121,65 @@ def test_what_a_client_sends_at_once_arrives_in_its_order(client: Make) -> None:
     told = [json.loads(through.read()) for _ in lines]
     assert [one["id"] for one in told] == [f"i{number}" for number in range(7)]
     assert through.received.decode().splitlines() == lines
+
+
+def test_a_client_is_heard_while_an_answer_waits_for_the_log(client: Make, tmp_path: Path, until: Until) -> None:
+    through = client(SIGHTLINE_SESSION="one")
+    for _ in range(3):
+        through.call(text_result("short"))
+    with open(tmp_path / "store" / "audit" / "one.jsonl") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        through.request("tools/call", answer(text_result("held up")), name="big", arguments={})
+        until(lambda: b"held up" in through.received)
+        through.request("tools/call", answer(text_result("later")), name="big", arguments={})
+        until(lambda: b"later" in through.received)
+    assert b"held up" in through.read()
+    assert b"later" in through.read()
+
+
+def test_a_client_that_is_cut_off_still_gets_the_last_words(tmp_path: Path) -> None:
+    code = "import os, sys; os.write(1, b'ready\\n'); sys.stdin.read(); os.write(1, b'last words\\n')"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        ours = socket.create_connection(listening.getsockname())
+        theirs, _ = listening.accept()
+    process = subprocess.Popen(
+        [*PROGRAM, "--", sys.executable, "-c", code],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store")},
+    )
+    theirs.close()
+    assert process.stdout
+    assert process.stdout.readline() == b"ready\n"
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    ours.close()  # and not an end that was told
+    rest, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert rest == b"last words\n"
+    assert process.returncode == 0
+
+
+def test_what_would_wait_is_not_written_now() -> None:
+    read, write = os.pipe()
+    with open(read, "rb", buffering=0) as there:
+        writer = LineWriter(write)
+        assert writer.write_now(b"now\n")
+        assert there.read(99) == b"now\n"
+        assert not writer.write_now(b"x" * (select.PIPE_BUF + 1))
+        held = threading.Event()
+
+        def pieces() -> Iterator[bytes]:
+            held.set()
+            while writer.write_now(b"in between\n"):
+                pass
+            yield b"alone\n"
+
+        another = threading.Thread(target=writer.write_pieces, args=(pieces(),))
+        another.start()
+        assert held.wait(PATIENCE_SECONDS)
+        another.join(PATIENCE_SECONDS)
+        assert there.read(99) == b"alone\n"
+        while writer.write_now(b"x" * 999 + b"\n"):
+            pass
+        there.read(1 << 16)
+        assert writer.write_now(b"room again\n")
+    os.close(write)
