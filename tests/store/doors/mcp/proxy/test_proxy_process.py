@@ -117,6 +117,7 @@ def test_a_server_that_hears_nothing_any_more_is_no_reason_to_end(client: Make) 
             through.send("x" * 1000 + "\n")
     assert through.process.poll() is None
     through.process.terminate()
+    assert through.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
 
 
 def test_a_process_that_the_server_leaves_behind_does_not_hold_us(client: Make) -> None:
