@@ -37,8 +37,8 @@ def note_mishap(words: Sequence[str], error: BaseException) -> None:
             os.write(fd, line.encode(errors="backslashreplace"))
         finally:
             os.close(fd)
-    except Exception:
-        return  # nowhere to say it
+    except Exception:  # a hook never disturbs its harness, and there is nowhere to say it
+        return
 
 
 def last_mishaps(root: str, count: int) -> list[str]:
