@@ -64,7 +64,7 @@ def test_a_killed_writer_leaves_a_readable_buffer(store: Store, python: Python, 
     living = python(WRITE_AND_WAIT, store.root)
     names, lives = [name_of(writer) for writer in writers], name_of(living)
     for name, writer in zip(names, writers, strict=True):
-        until(Path(store.layout.stream(name, "err")).exists)
+        until(lambda out=Path(store.layout.stream(name, "out")): out.exists() and out.read_bytes().count(b"\n") > 12)
         kill(writer)
     for name in names:
         left = {stream: Path(store.layout.stream(name, stream)).read_bytes() for stream in ("out", "err")}
