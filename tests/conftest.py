@@ -1,5 +1,6 @@
 """What tests of both rooms share: a store of their own, and other processes beside it."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +15,9 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store
 
 PATIENCE_SECONDS = 20.0
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: what the tests start would ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time: a change is to blame for what fails. --hypothesis-profile=thorough looks for more.
 settings.register_profile("usual", max_examples=20, deadline=None, derandomize=True)
