@@ -95,6 +95,18 @@ def test_the_scrollbar_looks_as_textuals(store: Store, top: int) -> None:
     run(body)
 
 
+def test_a_scrollbar_is_drawn_where_the_screen_is_ahead_of_its_size(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            bar = buffers(pilot).vertical_scrollbar
+            width, height = bar.size
+            drawn = bar.render_lines(Region(0, 0, width, height + 2))
+            assert [strip.cell_length for strip in drawn] == [width] * (height + 2)
+            assert not "".join(strip.text for strip in drawn[height:]).strip()
+
+    run(body)
+
+
 @pytest.mark.parametrize(
     "css",
     [

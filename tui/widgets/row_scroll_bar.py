@@ -26,8 +26,10 @@ class RowScrollBar(ScrollBar):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """A row."""
-        return self._rows[y]
+        """A row; blank where the screen already has room for more of them than the bar has been told of."""
+        if y < len(self._rows):
+            return self._rows[y]
+        return Strip.blank(self.size.width, self.visual_style.rich_style)
 
     def _strips(self, bar: ScrollBarRender) -> list[Strip]:
         style = bar.style
