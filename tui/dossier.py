@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.views import list_views
+from sightline.store.audit.view_list import list_views
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.records import Buffer, Session, View
 from sightline.store.shape.summary import human_bytes, human_seconds

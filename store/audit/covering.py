@@ -11,8 +11,8 @@ from sightline.store.audit.finding import find_lines, grep
 from sightline.store.audit.log import BrokenChain
 from sightline.store.audit.matching import How, how_made, match_lines
 from sightline.store.audit.spans import Spans
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.audit.views import list_views
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer, View

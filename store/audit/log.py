@@ -199,12 +199,12 @@ def _last(fd: int, size: int) -> tuple[int, str]:
 
 
 def loggable(value: Any) -> Any:
-    """A request whose texts the log can hold: an argument may be bytes that are no UTF-8."""
+    """A request, or an entry, whose texts every file and table can hold: some are bytes that are no UTF-8."""
     if isinstance(value, dict):
-        return {name: loggable(one) for name, one in value.items()}
+        return {loggable(name): loggable(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [loggable(one) for one in value]
-    return storable(value) if isinstance(value, str) else value
+    return storable(value) if isinstance(value, str) and not value.isascii() else value
 
 
 def read_entry(path: str, offset: int, length: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.audit.entries import append_entry
-from sightline.store.audit.views import fill_index
+from sightline.store.audit.view_list import fill_index
 from sightline.store.disk.layout import make_folder, open_private, remove_file, write_atomically
 from sightline.store.disk.recording import storable
 from sightline.store.errors import SightlineError, StoreFailed, UsageError

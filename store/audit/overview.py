@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sightline.store.audit.coverage import recorded
 from sightline.store.audit.covering import contribution_of, coverage_of, filtered_from, is_transformed
 from sightline.store.audit.spans import NONE, Spans, common, size, union
-from sightline.store.audit.views import fill_index
+from sightline.store.audit.view_list import fill_index
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer

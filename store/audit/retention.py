@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from sightline.store.audit import log
 from sightline.store.audit.entries import append_entry
 from sightline.store.audit.notes import list_notes, take_back
+from sightline.store.audit.view_list import fill_index, list_views
 from sightline.store.audit.view_text import quotes_of
-from sightline.store.audit.views import fill_index, list_views
 from sightline.store.disk.layout import write_atomically
 from sightline.store.disk.live import writer_alive
 from sightline.store.errors import SightlineError

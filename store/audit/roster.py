@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sightline.store.audit.entries import append_entry
-from sightline.store.audit.views import fill_index
+from sightline.store.audit.view_list import fill_index
 from sightline.store.errors import SightlineError, UsageError
 from sightline.store.records import Buffer, Session, SessionCounts
 from sightline.store.store import Store

@@ -8,8 +8,9 @@ from sightline.store.audit.accounting import Accounted, accounted, alone_of
 from sightline.store.audit.coverage import Contribution, Lines, contribution, graded
 from sightline.store.audit.covering import contribution_of
 from sightline.store.audit.spans import NONE, Spans, common, size, union
+from sightline.store.audit.view_list import fill_index
 from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.audit.views import fill_index, ref_of_shown
+from sightline.store.audit.views import ref_of_shown
 from sightline.store.disk.recovery import adopt_dead
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError

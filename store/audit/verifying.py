@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sightline.store.audit import log
-from sightline.store.audit.views import fill_index
+from sightline.store.audit.view_list import fill_index
 from sightline.store.store import Store
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sightline.store.audit import log
-from sightline.store.audit.views import list_views
+from sightline.store.audit.view_list import list_views
 from sightline.store.disk.hashing import sha256_hex
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import ExpiredRef, SightlineError, UnknownRef

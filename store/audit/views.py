@@ -1,30 +1,23 @@
 """The log of views: what was shown, to whom, when and for what, with its exact text."""
 
 import json
-import os
 import time
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
-from sightline.store.audit.comparing import sessions_behind
 from sightline.store.disk.hashing import sha256_hex
+from sightline.store.disk.recording import storable
 from sightline.store.disk.view_index import IndexedView
-from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.errors import StoreFailed
 from sightline.store.profile import DEFAULT
 from sightline.store.records import Session, Shown, View, known_fields, shown_from
 from sightline.store.refs import format_ref, parse_ref
 from sightline.store.shape.segments import Segment, shown_ranges
-from sightline.store.store import Store, Target
+from sightline.store.store import Store
 
 LITERAL_BYTES = 4096
 """A run of lines up to this size is logged as text, a longer one as a range of its stream: it can be rendered again."""
-
-
-class UnknownView(SightlineError):
-    """No view has this id."""
 
 
 class Shows(NamedTuple):
@@ -115,7 +108,10 @@ def append_view(
     Args:
         file: the session's audit file, where the caller keeps it open for more than one.
     """
-    fields = logged_fields(store, time.time(), shows, "".join([segment.text for segment in text]))
+    joined = "".join([segment.text for segment in text])
+    if not joined.isascii():
+        text, joined = _storable(text, joined)
+    fields = logged_fields(store, time.time(), shows, joined)
     durable = store.settings.durable
     try:
         pieces = list(_pieces(store, text, cleaning))
@@ -129,13 +125,23 @@ def append_view(
     return Appended(session, place, fields)
 
 
+def _storable(text: Sequence[Segment], joined: str) -> tuple[Sequence[Segment], str]:
+    """The pieces and all of it; where half a surrogate pair is in it, as JSON can spell it, that is spelled so."""
+    try:
+        joined.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        text = [segment._replace(text=storable(segment.text)) for segment in text]
+        joined = "".join([segment.text for segment in text])
+    return text, joined
+
+
 def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str, Any]:
     """What the log says of a view beside its text."""
-    data = text.encode(errors="surrogateescape")
+    data, request = text.encode(errors="surrogateescape"), log.loggable(shows.request)
     fields: dict[str, Any] = {
         "time": now,
         "verb": shows.verb,
-        "request": told.value(shows.request) if (told := store.redaction()) else shows.request,
+        "request": told.value(request) if (told := store.redaction()) else request,
         "refs": list(shows.refs),
         "shown": [list(shown) for shown in shows.shown],
         "lines_shown": sum(shown.last - shown.first + 1 for shown in (*shows.shown, *shows.matched)),
@@ -230,13 +236,16 @@ def _hashes(store: Store, refs: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedView:
     """A view's record, from what the log says of it."""
+    request = json.dumps(fields["request"], ensure_ascii=False)
+    if not request.isascii():  # an older version may have logged what no table takes
+        request = json.dumps(log.loggable(fields["request"]), ensure_ascii=False)
     view = View(
         id=f"{session}:{place.number}",
         session=session,
         number=place.number,
         time=fields["time"],
         verb=fields["verb"],
-        request=json.dumps(fields["request"], ensure_ascii=False),
+        request=request,
         refs=tuple(fields["refs"]),
         shown=tuple(map(shown_from, fields["shown"])),
         lines_shown=fields["lines_shown"],
@@ -274,95 +283,6 @@ def _is_sealed(store: Store, ref: str) -> bool:
     return buffer is not None and buffer.state == "sealed"
 
 
-def list_views(
-    store: Store, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
-) -> list[IndexedView]:
-    """Views, newest first: all, those of a buffer or a session, or those from a time on (seconds since the epoch).
-
-    An index that lacks some is filled first.
-    """
-    fill_index(store, session)
-    return store.index.views(buffer=buffer, session=session, since=since, limit=limit)
-
-
-def fill_index(store: Store, session: str | None = None) -> None:
-    """See to it that the index knows what the audit files hold: that of one session, or all.
-
-    An index made anew does not, nor one whose writer died after it had logged a view.
-    """
-    if store.index.views_stale():
-        rebuild_views(store)
-    elif not store.index.unwritable and (behind := sessions_behind(store, session)):
-        from sightline.store.audit.indexing import catch_up  # few ever need it
-
-        catch_up(store, behind)
-
-
-def find_view(store: Store, view_id: str) -> IndexedView:
-    """A view by its id, ``SESSION:N``. Raises UnknownView."""
-    fill_index(store)
-    session, _, number = view_id.rpartition(":")
-    found = store.index.view(session, int(number)) if number.isdigit() else None
-    if found is None:
-        raise UnknownView(f"there is no view {view_id!r}", "`sightline views` lists them")
-    return found
-
-
-def rebuild_views(store: Store) -> int:
-    """Index all views and notes anew from the audit files, and put buffers into the order that these were shown in.
-
-    How many views there are.
-    """
-    found: list[tuple[float, IndexedView]] = []
-    others: list[Other] = []
-    sizes: dict[str, int] = {}
-    with store.index.transaction():
-        for file in sorted(os.listdir(store.layout.audit)):
-            session_name, dot, ending = file.rpartition(".")
-            if ending == "jsonl" and dot:
-                store.index.forget_views(session_name)
-                store.index.forget_notes(session_name)
-                sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
-                views = _read_views(store, session_name, others)
-                # A clock that was set back must not make what a session asked last its first.
-                found += zip(accumulate((one.view.time for one in views), max), views, strict=True)
-        found.sort(key=itemgetter(0))  # the list goes by the order in which they are put
-        for _, indexed in found:
-            store.index.put_view(indexed)
-        if others:
-            from sightline.store.audit.entries import index_others  # few logs have any
-
-            index_others(store, others)
-        for name, size in sizes.items():
-            store.index.set_log(name, size)
-        if store.index.views_stale():
-            used = {name: when for when, indexed in found for name in indexed.view.refs}
-            for name, when in sorted(used.items(), key=lambda item: item[1]):
-                store.index.touch(name, when)
-            store.index.set_views_stale(False)
-    return len(found)
-
-
-def _read_views(store: Store, session: str, others: list[Other]) -> list[IndexedView]:
-    """The views of a session's file, as far as it can be read; its session is put into the index."""
-    views: dict[int, IndexedView] = {}
-    try:
-        for place, entry in log.read_all(store.layout.audit_file(session)):
-            if entry.get("kind") == "session":
-                if entry["session"]["name"] != session:  # a name becomes a path
-                    raise log.BrokenChain(f"the log of {session} says that it is another's")
-                store.index.put_session(session_from(entry))
-            elif entry.get("kind") == "view":
-                views[place.number] = indexed_view(session, place, entry)
-            elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
-                views[found.view.number] = found._replace(view=with_shown(found.view, traced_of(entry)))
-            else:
-                others.append(Other(session, place.number, entry))
-    except (log.BrokenChain, KeyError, TypeError):
-        pass  # changed from outside: the doctor says so
-    return list(views.values())
-
-
 def shown_of(segments: Sequence[Segment]) -> tuple[Shown, ...]:
     """The raw lines that stand in a text, neighbouring ranges joined."""
     shown = []
@@ -378,19 +298,6 @@ def settled(shown: Iterable[Shown], buffer: str, stream: str, last: int) -> tupl
         one if (one.buffer, one.stream) != (buffer, stream) else one._replace(last=min(one.last, last))
         for one in shown
         if (one.buffer, one.stream) != (buffer, stream) or one.first <= last
-    )
-
-
-def seen_lines(store: Store, session: Session, target: Target) -> int:
-    """The last line of a stream that a session has been shown, 0 for none."""
-    return max(
-        (
-            shown.last
-            for indexed in list_views(store, buffer=target.buffer.name, session=session.name)
-            for shown in (*indexed.view.shown, *indexed.view.matched)
-            if shown.buffer == target.buffer.name and shown.stream == target.stream
-        ),
-        default=0,
     )
 
 

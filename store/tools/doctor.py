@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from sightline.store.audit.views import rebuild_views
+from sightline.store.audit.view_list import rebuild_views
 from sightline.store.disk.layout import FOLDER_MODE
 from sightline.store.disk.live import marker_names, writer_alive
 from sightline.store.disk.recovery import adopt_dead, rebuild_buffers

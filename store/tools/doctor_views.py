@@ -7,7 +7,7 @@ from typing import Any
 
 from sightline.store.audit import log
 from sightline.store.audit.verifying import last_known, verify_log
-from sightline.store.audit.views import fill_index, rebuild_views
+from sightline.store.audit.view_list import fill_index, rebuild_views
 from sightline.store.errors import OfNewerVersion, SightlineError
 from sightline.store.store import Store
 from sightline.store.tools.findings import Advance, Finding

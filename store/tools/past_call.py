@@ -7,7 +7,6 @@ from sightline.store.audit.views import Shows
 from sightline.store.capture.importers.past import PastCall
 from sightline.store.capture.keep_past import clipped, keep_past
 from sightline.store.disk.layout import remove_folder
-from sightline.store.disk.recording import storable
 from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
 from sightline.store.tools.past_shown import shown_lines
@@ -74,7 +73,7 @@ def _request(call: PastCall) -> dict[str, Any]:
         if isinstance(arguments, dict):
             arguments = {name: value for name, value in arguments.items() if value != call.command}
     caller = {"client": call.session.client, "harness_session": call.session.id, "tool_use": call.use}
-    request = {
+    return {
         **asked,
         "tool": call.tool,
         "arguments": clipped(arguments, _ARGUMENT_CHARACTERS),
@@ -82,12 +81,3 @@ def _request(call: PastCall) -> dict[str, Any]:
         "imported": {"from": call.session.harness, "id": call.id},
         "alone_bytes": None,  # the harness did show it by itself: nothing was saved, and nothing is to be accounted
     }
-    return {name: _loggable(value) for name, value in request.items()}
-
-
-def _loggable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_loggable(name): _loggable(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_loggable(one) for one in value]
-    return storable(value) if isinstance(value, str) and not value.isascii() else value

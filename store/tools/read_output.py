@@ -3,7 +3,8 @@
 import time
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, Traced, seen_lines, shown_of
+from sightline.store.audit.view_list import seen_lines
+from sightline.store.audit.views import Shows, Traced, shown_of
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import BadRange, BadRef, UsageError
 from sightline.store.profile import DEFAULT

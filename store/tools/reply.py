@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from sightline.store.audit.log import loggable
 from sightline.store.audit.views import Shows, Traced, record_shown, record_view
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.shape.budgets import ROOMY, Room
@@ -186,8 +185,7 @@ def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str],
     text = render(reply)
     view = None
     try:
-        shows = reply.shows._replace(request=loggable(reply.shows.request))
-        view = record_view(asking.store, asking.session, shows, text, asking.profile.cleaning.views)
+        view = record_view(asking.store, asking.session, reply.shows, text, asking.profile.cleaning.views)
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
         text = render(reply._replace(missing=True))

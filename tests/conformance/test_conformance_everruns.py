@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from sightline.store.audit.retention import evict
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.profile import load_profile
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.cut import shape

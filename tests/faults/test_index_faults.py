@@ -12,17 +12,9 @@ from pathlib import Path
 import pytest
 from sightline.store.audit.log import verify
 from sightline.store.audit.notes import list_notes, write_note
+from sightline.store.audit.view_list import list_views, rebuild_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import (
-    Shows,
-    Traced,
-    append_view,
-    index_view,
-    list_views,
-    rebuild_views,
-    record_shown,
-    record_view,
-)
+from sightline.store.audit.views import Shows, Traced, append_view, index_view, record_shown, record_view
 from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
 from sightline.store.disk import database

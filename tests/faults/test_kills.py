@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from kill_kit import Moments, Nursery, is_gone, refs_in, soon
 from sightline.store.audit import log
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.config import Settings
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target

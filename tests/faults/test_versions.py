@@ -12,7 +12,8 @@ import pytest
 from fault_kit import run
 from sightline.store.audit import encoding, log
 from sightline.store.audit.retention import remove
-from sightline.store.audit.views import Shows, list_views, rebuild_views, record_view
+from sightline.store.audit.view_list import list_views, rebuild_views
+from sightline.store.audit.views import Shows, record_view
 from sightline.store.disk import schema
 from sightline.store.disk.meta import FORMAT
 from sightline.store.disk.recovery import adopt_dead

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.capture.command import CommandCapture
 from sightline.store.capture.file import capture_file
 from sightline.store.capture.importers.formats import find_sources

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sightline.store.audit.notes import list_notes, write_note
 from sightline.store.audit.sessions import current_session, safe_name
-from sightline.store.audit.views import Shows, list_views, rebuild_views, record_view
+from sightline.store.audit.view_list import list_views, rebuild_views
+from sightline.store.audit.views import Shows, record_view
 from sightline.store.capture.file import FileNotReadable, capture_file, open_exactly
 from sightline.store.disk.layout import open_private
 from sightline.store.disk.recovery import rebuild_buffers

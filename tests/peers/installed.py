@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from harnesses import HARNESSES, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.doors.harness.facts import MODES
 from sightline.store.records import Buffer
 from sightline.store.store import Store

@@ -13,8 +13,8 @@ import node_peers
 import pytest
 from harnesses import HARNESSES, PROXY, SANDBOXED, SERVER, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.records import Session
 from sightline.store.store import Store
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import node_peers
 import pytest
-from sightline.store.audit.views import list_views
+from sightline.store.audit.view_list import list_views
 from sightline.store.doors.mcp.options import TOOLS
 from sightline.store.store import Store
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
-from sightline.store.audit.views import list_views
+from sightline.store.audit.view_list import list_views
 from sightline.store.query.processes import Cancel
 from sightline.store.shape.source import Line
 from sightline.store.store import Store

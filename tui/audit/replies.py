@@ -9,8 +9,8 @@ from typing import NamedTuple
 from sightline.store.audit.coverage import Contribution
 from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.spans import NONE, Spans, holds, size
+from sightline.store.audit.view_list import find_view
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import find_view
 from sightline.store.records import Buffer, View
 from sightline.store.shape.clean import clean_line
 from sightline.store.store import Store, Target

@@ -8,8 +8,9 @@ from typing import Any
 
 from sightline.store.audit.roster import find_session
 from sightline.store.audit.timeline import asked_of
+from sightline.store.audit.view_list import find_view, list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import find_view, list_views, ref_of_shown
+from sightline.store.audit.views import ref_of_shown
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, write_out

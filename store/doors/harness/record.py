@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.audit.log import loggable
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.doors.harness.called import Called
 from sightline.store.doors.harness.who import use_key
@@ -220,7 +219,7 @@ def log_view(
     lines = sum(one.last - one.first + 1 for one in (*shown, *matched) if buffer and one.buffer == buffer.name)
     shows = Shows(
         verb=VERB,
-        request=loggable(request),
+        request=request,
         refs=tuple(made.name for made in buffers),
         shown=tuple(shown),
         lines_total=buffer.lines if buffer else 0,

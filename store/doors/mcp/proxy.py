@@ -298,6 +298,7 @@ class Proxy:
         except Exception as error:
             if is_sent:
                 raise
+            self.before_wait()
             self._warn(error)
             return False
 

@@ -78,6 +78,10 @@ class PassingLines:
                 return data  # one line came alone, as most do
             self._held += data
 
+    def begun(self) -> bytes:
+        """What was read of a line whose end has not come; for one who waits for it no longer."""
+        return bytes(self._held)
+
     def _cut(self, end: int) -> bytes:
         line = bytes(memoryview(self._held)[:end])
         del self._held[:end]

@@ -4,6 +4,7 @@ import contextlib
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ ANSWER_SECONDS = 60.0
 """How long we stay for an answer of our own after the server has ended."""
 
 _LOOK_SECONDS = 0.05
+_LOOKS = 10  # that find nothing before what was left is taken to be all
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _SPIN_SECONDS = 0.0001 if _CPUS > 1 else 0.0
 """How long to look for the next line before going to sleep. Falling asleep and being woken takes half as long, and
@@ -186,10 +188,21 @@ def _soon(poll: "select.poll") -> list[tuple[int, int]]:
 
 def _watch_reader() -> None:
     """Return when nobody reads our standard output any more."""
-    watch = select.poll()
-    watch.register(1, 0)
-    while not watch.poll():
+    if sys.platform == "darwin":  # there a poll tells nothing to who asks for nothing
+        with contextlib.closing(select.kqueue()) as queue:
+            told = [select.kevent(1, select.KQ_FILTER_WRITE, select.KQ_EV_ADD | select.KQ_EV_CLEAR)]
+            while not any(event.flags & select.KQ_EV_EOF for event in queue.control(told, 1)):
+                told = []
+        return
+    while not _has_no_reader(1, None):
         pass
+
+
+def _has_no_reader(fd: int, milliseconds: float | None = 0) -> bool:
+    """Whether nobody reads what is written to a pipe any more; waits so long for that, None for ever."""
+    watch = select.poll()
+    watch.register(fd, 0)
+    return bool(watch.poll(milliseconds))
 
 
 class _FromServer(threading.Thread):
@@ -249,11 +262,18 @@ class _FromServer(threading.Thread):
         return line
 
     def drain(self) -> None:
-        """Wait for what the server wrote before it ended; not for a process it left, that holds its output open."""
-        looks = 0
-        while self.is_alive() and looks < 2:
+        """Wait for what the server wrote before it ended; not for a process it left, that holds its output open.
+
+        Where the client has gone, that is waited for `CLIENT_GONE_SECONDS` at most: the log may be locked.
+        """
+        looks = gone = 0
+        while self.is_alive() and looks < _LOOKS and gone * _LOOK_SECONDS < CLIENT_GONE_SECONDS:
             self.join(_LOOK_SECONDS)
             looks = 0 if self._is_busy or _has_more(self._server.stdout) else looks + 1
+            gone += _has_no_reader(1)
+        if looks == _LOOKS and (begun := self._lines.begun()):
+            with contextlib.suppress(OSError):  # the client has gone
+                self._client.write_pieces(iter((begun,)))
 
 
 def _has_more(fd: int) -> bool:

@@ -172,7 +172,10 @@ class LineWriter:
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            view = view[os.write(self._fd, view) :]
+            try:
+                view = view[os.write(self._fd, view) :]
+            except BlockingIOError:  # who shares it has made it so
+                self._room.poll()
 
 
 def decode(line: bytes) -> Message | Batch:

@@ -20,7 +20,7 @@ from sightline.store.audit.notes import (
     withdraw_note,
     write_note,
 )
-from sightline.store.audit.views import rebuild_views
+from sightline.store.audit.view_list import rebuild_views
 from sightline.store.errors import UsageError
 from sightline.store.records import Buffer, Note, Session
 from sightline.store.store import Store, Target

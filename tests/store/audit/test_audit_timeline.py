@@ -21,8 +21,9 @@ from sightline.store.audit.timeline import (
     seen_after,
     totals_of,
 )
+from sightline.store.audit.view_list import find_view, rebuild_views
 from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.audit.views import Shows, Traced, find_view, rebuild_views, record_shown, record_view
+from sightline.store.audit.views import Shows, Traced, record_shown, record_view
 from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.records import Buffer, Session, Shown, View
 from sightline.store.shape.segments import Segment

@@ -1,27 +1,18 @@
 """Views: the exact text that was sent, for as long as it is not blanked; and what happens to old buffers."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sightline.store.audit import log, retention
+from sightline.store.audit.encoding import TIES
 from sightline.store.audit.notes import list_notes, write_note
 from sightline.store.audit.sessions import current_session, is_person, safe_name
+from sightline.store.audit.view_list import UnknownView, find_view, list_views, rebuild_views, seen_lines
 from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.audit.views import (
-    Shows,
-    Traced,
-    UnknownView,
-    find_view,
-    indexed_view,
-    list_views,
-    rebuild_views,
-    record_shown,
-    record_view,
-    seen_lines,
-    shown_of,
-)
+from sightline.store.audit.views import Shows, Traced, indexed_view, record_shown, record_view, shown_of
 from sightline.store.config import Settings
 from sightline.store.disk.view_index import ViewRow
 from sightline.store.errors import ExpiredRef
@@ -321,3 +312,27 @@ def test_a_view_made_ready_for_the_index_is_the_one_that_its_log_tells_of(
     told = indexed_view("agent", log.Place(1, 40, 200), fields)
     store.index.put_views([ViewRow.of_fields("agent", fields).at(1, 40, 200)])
     assert store.index.view("agent", 1) == told
+
+
+HALF = "cut \ud83d"  # half a surrogate pair: JSON can spell it, and no bytes can
+SPELLED = "cut \\ud83d"
+
+
+def test_half_a_character_is_logged_as_it_was_spelled(store: Store) -> None:
+    shows = Shows("tool", {"arguments": {HALF: [HALF]}})
+    view = record_view(store, SESSION, shows, [Segment("before, "), Segment(HALF)])
+    assert text_of(store, view) == f"before, {SPELLED}"
+    assert json.loads(view.request) == {"arguments": {SPELLED: [SPELLED]}}
+    assert log.verify(store.layout.audit_file("mine")) == 2
+
+
+def test_a_log_with_half_a_character_in_a_request_is_listed_all_the_same(store: Store) -> None:
+    record_view(store, SESSION, Shows("tool", {"tool": "first"}), ())
+    path = store.layout.audit_file("mine")
+    *_, (_, last) = log.read_all(path)
+    entry = {name: value for name, value in last.items() if name not in TIES}
+    log.append(path, {}, {**entry, "request": {"tool": HALF}})
+    for again in (False, True):
+        if again:
+            rebuild_views(store)
+        assert [json.loads(one.view.request)["tool"] for one in list_views(store)] == [SPELLED, "first"]

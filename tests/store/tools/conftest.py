@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.config import Settings
 from sightline.store.doors.cli.output import cli_call, render_text
 from sightline.store.records import Buffer, Session, View

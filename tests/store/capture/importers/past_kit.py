@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.records import Buffer, View
 from sightline.store.store import Store
 from sightline.store.tools.import_past import Importer

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.doors.harness.hook import answer_to
 from sightline.store.records import Buffer, View
 from sightline.store.store import Store, Target

@@ -250,7 +250,7 @@ def test_the_end_seals_what_runs(serve: Callable[..., HttpServer], tmp_path: Pat
 
 
 def test_views_say_which_client_asked(serve: Callable[..., HttpServer]) -> None:
-    from sightline.store.audit.views import list_views
+    from sightline.store.audit.view_list import list_views
 
     server = serve()
 

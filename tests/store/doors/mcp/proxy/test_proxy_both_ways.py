@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from proxy_kit import PATIENCE_SECONDS, PROGRAM, Client, answer, text_result
+from proxy_kit import PATIENCE_SECONDS, PROGRAM, SERVER, Client, answer, text_result
 from sightline.store.doors.mcp.wire import LineWriter
 
 Make = Callable[..., Client]
@@ -141,6 +141,72 @@ def test_a_client_is_heard_while_an_answer_waits_for_the_log(client: Make, tmp_p
         until(lambda: b"later" in through.received)
     assert b"held up" in through.read()
     assert b"later" in through.read()
+
+
+def test_a_client_that_goes_is_not_outlived_because_the_log_is_locked(client: Make, tmp_path: Path) -> None:
+    through = client(SIGHTLINE_SESSION="one")
+    through.call(text_result("short"))
+    with open(tmp_path / "store" / "audit" / "one.jsonl") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        through.request("tools/call", answer(text_result("held up")), name="big", arguments={})
+        assert through.process.stdin
+        assert through.process.stdout
+        through.process.stdin.close()
+        through.process.stdout.close()
+        assert through.process.wait(PATIENCE_SECONDS) == 0
+
+
+FILLS_ERRORS = """
+import contextlib, os, runpy, sys
+os.set_blocking(2, False)
+with contextlib.suppress(BlockingIOError):
+    while True: os.write(2, b"x" * 512)
+with contextlib.suppress(BlockingIOError):
+    while True: os.write(2, b"x")
+os.set_blocking(2, True)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_client_is_heard_while_a_warning_waits_for_its_reader(client: Make, tmp_path: Path, until: Until) -> None:
+    server = [sys.executable, "-c", FILLS_ERRORS, *SERVER[1:], str(tmp_path / "received")]
+    through = client(command=server, SIGHTLINE_SESSION="one")
+    for _ in range(3):
+        through.call(text_result("short"))
+    with open(tmp_path / "store" / "audit" / "one.jsonl", "ab") as log:
+        log.write(b"what is no entry\n")
+    failed = '{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":"refused"}}\n'
+    through.request("tools/call", failed, name="big", arguments={})
+    until(lambda: b"refused" in through.received)
+    through.request("ping", meta={"later": 1})
+    until(lambda: b"later" in through.received)
+
+
+def test_last_words_without_a_newline_arrive_although_a_process_holds_the_pipe(client: Make, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate")
+    through = client(command=["sh", "-c", "cat < gate & echo whole; printf half; exit 4"])
+    assert through.read() == b"whole\n"
+    assert through.read() == b"half"
+    assert through.process.wait(PATIENCE_SECONDS) == 4
+    (tmp_path / "gate").write_text("")
+
+
+def test_a_pipe_that_another_made_not_to_block_is_waited_for() -> None:
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    line = b"x" * 300_000
+
+    def written() -> None:
+        with open(write, "wb", buffering=0):
+            LineWriter(write).write(line)
+
+    writing = threading.Thread(target=written)
+    writing.start()
+    with open(read, "rb") as there:
+        assert there.read() == line + b"\n"
+    writing.join(PATIENCE_SECONDS)
 
 
 def test_a_client_that_is_cut_off_still_gets_the_last_words(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.audit.views import index_view, list_views
+from sightline.store.audit.view_list import list_views
+from sightline.store.audit.views import index_view
 from sightline.store.doors.mcp import proxy_keep
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import Context

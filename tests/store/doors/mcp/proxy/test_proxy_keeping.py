@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 
 Make = Callable[..., Client]
 LOG = "".join(f"line {n}: something was done é\n" for n in range(2000))
@@ -288,3 +288,21 @@ def test_any_text_is_kept_as_it_is(one: Client, texts: list[str], ascii_only: bo
 @pytest.fixture
 def one(client: Make) -> Client:
     return client()
+
+
+HALF = "cut \ud83d"
+
+
+@pytest.mark.parametrize("arguments", [{"q": HALF}, {HALF: 1}])
+def test_half_a_character_in_a_call_keeps_nothing_from_being_kept(client: Make, arguments: dict[str, object]) -> None:
+    through = client()
+    small = f'{{"jsonrpc":"2.0","id":$ID,"result":{json.dumps(text_result(HALF))}}}\n'
+    assert through.call(small, arguments=arguments)["content"][0]["text"] == HALF
+    kept = through.call(text_result("y" * 50_000), arguments=arguments)
+    assert "@tool_" in kept["content"][0]["text"]
+    through.close()
+    assert "could not" not in through.errors
+    with through.store() as store:
+        newest, oldest = list_views(store)
+        assert view_text(store, oldest) == "cut \\ud83d"
+        assert "cut \\\\ud83d" in newest.view.request

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
+from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import list_views
 from sightline.store.doors.mcp.proxy_long import LongLine
 
 NUMBERS = st.integers(-5, 10**12) | st.text(max_size=8)
