@@ -95,6 +95,18 @@ def test_the_scrollbar_looks_as_textuals(store: Store, top: int) -> None:
     run(body)
 
 
+def test_a_scrollbar_is_drawn_although_its_list_was_just_taken_away(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            bar = buffers(pilot).vertical_scrollbar
+            region = Region(0, 0, *bar.size)
+            await buffers(pilot).remove()
+            assert bar.parent is None
+            assert "".join(strip.text for strip in bar.render_lines(region)).strip() == ""
+
+    run(body)
+
+
 def test_a_scrollbar_is_drawn_where_the_screen_is_ahead_of_its_size(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:

@@ -17,7 +17,9 @@ class RowScrollBar(ScrollBar):
         self._drawn: object = None
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Its rows, made anew where the bar has changed."""
+        """Its rows, made anew where the bar has changed; none where what it belongs to was just taken away."""
+        if self.parent is None:
+            return [Strip.blank(crop.width)] * crop.height
         bar = self.render()
         assert isinstance(bar, ScrollBarRender)
         drawn = (self.size, bar.style, bar.virtual_size, bar.window_size, bar.position)
