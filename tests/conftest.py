@@ -1,5 +1,6 @@
 """What tests of both rooms share: a store of their own, and other processes beside it."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -18,6 +19,15 @@ PATIENCE_SECONDS = 20.0
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: what the tests start would ignore it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_GARBAGE_OBJECTS = 50_000  # looking for it as often as Python does takes a fifth of what the tests do
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay to the end: none of them need be looked at again."""
+    gc.freeze()
+    gc.set_threshold(_GARBAGE_OBJECTS, 20, 20)
+
 
 # The same examples each time: a change is to blame for what fails. --hypothesis-profile=thorough looks for more.
 settings.register_profile("usual", max_examples=20, deadline=None, derandomize=True)
