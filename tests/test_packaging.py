@@ -48,12 +48,16 @@ def _do(*words: object, folder: Path, **more: str) -> str:
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of a clean virtual environment."""
     folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, with_pip=True, system_site_packages=False)
+    venv.create(folder, with_pip=False, system_site_packages=False)  # ours installs there: making one takes long
     return folder / "bin" / "python"
 
 
+def _pip(*words: object, folder: Path) -> None:
+    _do(sys.executable, "-m", "pip", *words, folder=folder)
+
+
 @pytest.fixture(scope="module")
-def wheel(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of what is checked out."""
     folder = tmp_path_factory.mktemp("build")
     for file in ("pyproject.toml", "README.md", "LICENSE"):
@@ -61,7 +65,7 @@ def wheel(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(REPOSITORY / file, folder)
     for room in ROOMS:
         shutil.copytree(REPOSITORY / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
-    _do(environment, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", folder / "dist", folder, folder=folder)
+    _pip("wheel", "--no-deps", "--quiet", "-w", folder / "dist", folder, folder=folder)
     [built] = (folder / "dist").iterdir()
     return built
 
@@ -69,7 +73,7 @@ def wheel(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(environment: Path, wheel: Path) -> Path:
     """The folder of commands of the environment, with the wheel and what it depends on."""
-    _do(environment, "-m", "pip", "install", "--quiet", "--no-input", wheel, folder=wheel.parent)
+    _pip("--python", environment, "install", "--quiet", "--no-input", wheel, folder=wheel.parent)
     return environment.parent
 
 
@@ -104,7 +108,7 @@ def test_installed_command_runs(installed: Path, tmp_path: Path) -> None:
 
 
 def test_installed_packages_fit_each_other(installed: Path, tmp_path: Path) -> None:
-    _do(installed / "python", "-m", "pip", "check", folder=tmp_path)
+    _pip("--python", installed / "python", "check", folder=tmp_path)
 
 
 def test_every_module_of_the_store_can_be_imported_where_it_is_installed(installed: Path, tmp_path: Path) -> None:
