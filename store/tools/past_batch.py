@@ -29,6 +29,8 @@ MOST_WRITING = 2
 
 _READ_BYTES = 1 << 20  # what a pipe may hold, too; of a larger batch the rest waits until it is asked for
 
+_LEFT = "`sightline doctor` finds what is left"
+
 Calls = Sequence[tuple[PastCall, Session]]
 
 
@@ -52,6 +54,10 @@ def keep_calls(store: Store, calls: Calls) -> Kept:
             kept.append(keep_call(store, call, session))
     except StoreFailed as error:
         return Kept(kept, error)
+    except Exception as error:  # the other process has nobody else to tell it to
+        failed = StoreFailed(f"an output could not be written: {type(error).__name__}: {error}", _LEFT)
+        failed.__cause__ = error
+        return Kept(kept, failed)
     return Kept(kept)
 
 
@@ -132,9 +138,9 @@ def _write(store: Store, calls: Calls, to: int) -> None:
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         kept = keep_calls(store, calls)
-        error = kept.error and (kept.error.message, kept.error.hint)
+        failure = kept.error and (kept.error.message, kept.error.hint)
         with open(to, "wb") as file:
-            file.write(pickle.dumps(([_packed(call) for call in kept.calls], error)))
+            file.write(pickle.dumps(([_packed(call) for call in kept.calls], failure)))
     finally:
         os._exit(0)
 
@@ -158,8 +164,6 @@ def _told(data: bytearray, calls: Calls) -> Kept:
     try:
         packed, error = pickle.loads(data)  # noqa: S301 - from our own other half, through a pipe that nobody else has
     except (pickle.UnpicklingError, EOFError, IndexError, AttributeError):  # what it raises for less than all
-        return Kept(
-            [], StoreFailed("the process that writes outputs has ended", "`sightline doctor` finds what is left")
-        )
+        return Kept([], StoreFailed("the process that writes outputs has ended", _LEFT))
     kept = [_unpacked(one, session) for one, (_, session) in zip(packed, calls, strict=False)]  # fewer where it failed
     return Kept(kept, error and StoreFailed(*error))

@@ -89,6 +89,25 @@ def test_a_writer_that_is_killed_is_told(
     assert imported(transcripts).counts.calls == CALLS + 5
 
 
+@pytest.mark.parametrize("worth", [2, 1_000])
+def test_what_nobody_expected_is_told_and_what_was_written_before_it_stays(
+    worth: int, store: Store, imported: Import, transcripts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(fd: int, data: bytes) -> None:
+        if data == b"17\n":
+            raise ZeroDivisionError("a mistake of ours")
+        os.write(fd, data)
+
+    monkeypatch.setattr(past_batch, "WORTH_CALLS", worth)
+    with monkeypatch.context() as patched:
+        patched.setattr("sightline.store.disk.deposit.write_all", broken)
+        with pytest.raises(StoreFailed, match="ZeroDivisionError: a mistake of ours"):
+            imported(transcripts)
+    kept = buffers(store)
+    assert 7 < len(kept) == len(views(store)) < CALLS
+    assert imported(transcripts).counts.calls == CALLS + 5 - len(kept)
+
+
 def test_without_room_for_another_process_this_one_writes(
     store: Store, imported: Import, transcripts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
