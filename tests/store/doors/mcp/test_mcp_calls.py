@@ -60,12 +60,12 @@ def views_of(client: Any) -> list[Any]:
         return [indexed.view for indexed in list_views(store)]
 
 
-GO = "until [ -e go ]; do sleep 0.02; done"
+GO = "until [ -e go ]; do sleep 0.1; done"
 
 
 def test_64_calls_run_side_by_side(client: Any, tmp_path: Path) -> None:
     # Each waits for all the others: one after the other they would never end.
-    command = "touch started.$N; until [ $(ls started.* | wc -l) -ge 64 ]; do sleep 0.05; done"
+    command = "touch started.$N; until [ $(ls started.* | wc -l) -ge 64 ]; do sleep 0.5; done"
     numbers = [client.begin("run_command", command=f"N={n}; {command}", timeout_secs=60) for n in range(64)]
     assert [client.reply(number)[0] for number in numbers] == [{"exit_code": 0}] * 64
 

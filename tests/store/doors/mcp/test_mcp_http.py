@@ -20,7 +20,7 @@ from sightline.store.errors import UsageError
 from sightline.store.store import Store
 
 PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp", "--http", "--port", "0"]
-GO = "until [ -e go ]; do sleep 0.02; done"
+GO = "until [ -e go ]; do sleep 0.1; done"
 Until = Callable[[Callable[[], object]], None]
 
 

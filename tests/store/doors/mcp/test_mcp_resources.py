@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sightline.store.doors.mcp.resources import BASE, Address
 
 MODERN = "2026-07-28"
-GO = "until [ -e go ]; do sleep 0.02; done"
+GO = "until [ -e go ]; do sleep 0.1; done"
 TEMPLATE = BASE + "{ref}"
 Until = Callable[[Callable[[], object]], None]
 
