@@ -11,6 +11,7 @@ from sightline.store.redact.rules import Rules, marker
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14
+_BEHIND_BYTES = 1 << 10  # that were passed on, and a rule may look back at
 
 _PRIVATE_KEY = b"private-key"
 _KEY_BEGINS = re.compile(rb"-----BEGIN [0-9A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
@@ -34,6 +35,7 @@ class StreamHider:
         self.count = 0
         self._rules = rules
         self._held = bytearray()  # of the line that has no end yet
+        self._passed = 0  # bytes at the beginning of that which were passed on
         self._in_key = False
         self._key_counted = False
         self._hides_keys = any(rule.name == _PRIVATE_KEY for rule in rules.rules)
@@ -43,12 +45,11 @@ class StreamHider:
         before = len(self._held)
         self._held += data
         end = self._held.rfind(b"\n", before) + 1
-        if not end and len(self._held) < LINE_BYTES:
+        if not end and len(self._held) - self._passed < LINE_BYTES:
             return b""
         whole, rest = bytes(self._held[:end]), bytes(self._held[end:])
         done = [self._lines(whole)] if whole else []
-        while len(rest) >= LINE_BYTES:
-            rest = self._window(rest, done)
+        rest = self._windows(rest, done)
         self._held = bytearray(rest)
         return b"".join(done)
 
@@ -59,34 +60,40 @@ class StreamHider:
 
     def _lines(self, text: bytes) -> bytes:
         if not self._in_key and not self._rules.can_match(text):
-            return text
+            begin, self._passed = self._passed, 0
+            return text[begin:]
         done: list[bytes] = []
         for line in text[:-1].split(b"\n"):
-            while len(line) >= LINE_BYTES:
-                line = self._window(line, done)
-            done += (self._last(line), b"\n")
+            done += (self._last(self._windows(line, done)), b"\n")
         return b"".join(done)
 
-    def _window(self, line: bytes, done: list[bytes]) -> bytes:
-        """Pass the beginning of a long line on; the rest of it."""
-        window = line[:LINE_BYTES]
-        self._in_key = False
-        edge = self._rules.begin_across(window, LINE_BYTES - OVERLAP_BYTES) or LINE_BYTES - OVERLAP_BYTES
-        spans = [span for span in self._rules.spans(window) if span[0] < edge]
-        cut = max(edge, spans[-1][1] if spans else 0)
-        done.append(self._hidden(window[:cut], spans))
-        return line[cut:]
+    def _windows(self, line: bytes, done: list[bytes]) -> bytes:
+        """Pass the beginning of a long line on; the rest of it, and before that what a rule may look back at."""
+        while len(line) - self._passed >= LINE_BYTES:
+            begin = self._passed
+            window = line[: begin + LINE_BYTES]
+            self._in_key = False
+            end = len(window) - OVERLAP_BYTES
+            across = self._rules.begin_across(window, begin, end)
+            edge = across if across > begin else end
+            spans = [span for span in self._rules.spans(window, begin) if span[0] < edge]
+            cut = max(edge, spans[-1][1] if spans else 0)
+            done.append(self._hidden(window[:cut], spans, begin))
+            self._passed = min(cut, _BEHIND_BYTES)
+            line = line[cut - self._passed :]
+        return line
 
     def _last(self, line: bytes) -> bytes:
-        """A line, or the last window of it."""
+        """A line, or what is left of it."""
+        begin, self._passed = self._passed, 0
         if self._in_key:
             return self._of_key(line)
         if not self._rules.can_match(line):
-            return line
-        begins = _KEY_BEGINS.search(line) if self._hides_keys else None
+            return line[begin:]
+        begins = _KEY_BEGINS.search(line, begin) if self._hides_keys else None
         self._in_key = begins is not None and _KEY_ENDS not in line[begins.end() :]
         self._key_counted = False
-        return self._hidden(line, self._rules.spans(line))
+        return self._hidden(line, self._rules.spans(line, begin), begin)
 
     def _of_key(self, line: bytes) -> bytes:
         """A line after that with which a private key begins, until one that cannot be of the key."""
@@ -99,12 +106,12 @@ class StreamHider:
         self._in_key = False
         return self._last(line)
 
-    def _hidden(self, line: bytes, spans: list[tuple[int, int, bytes]]) -> bytes:
+    def _hidden(self, line: bytes, spans: list[tuple[int, int, bytes]], begin: int) -> bytes:
         if not spans:
-            return line
+            return line[begin:]
         self.count += len(spans)
         pieces: list[bytes] = []
-        at = 0
+        at = begin
         for start, end, name in spans:
             pieces += (line[at:start], marker(name))
             at = end

@@ -54,12 +54,12 @@ class Rules:
         found = {rule.name: rule for word in set(self._words.findall(line)) for rule in self._by_word[word]}
         return [*self._always, *found.values()]
 
-    def spans(self, line: bytes) -> Spans:
-        """What is to be hidden of a line. What was hidden before stays as it is."""
+    def spans(self, line: bytes, begin: int = 0) -> Spans:
+        """What is to be hidden of a line from a byte on. What was hidden before stays as it is."""
         found = sorted(
             (*match.span(1 if rule.pattern.groups else 0), rule.name)
             for rule in self._possible(line)
-            for match in rule.pattern.finditer(line)
+            for match in rule.pattern.finditer(line, begin)
         )
         if not found:
             return []
@@ -71,13 +71,13 @@ class Rules:
                 joined.append((start, end, name))
         return _without_markers(joined, line) if joined and b"[redacted: " in line else joined
 
-    def begin_across(self, line: bytes, edge: int) -> int:
-        """Where the first secret that stands behind an edge of a line is named before it; else the edge."""
+    def begin_across(self, line: bytes, begin: int, edge: int) -> int:
+        """Where the first secret that stands behind an edge of a line is named, from a byte on; else the edge."""
         across = (
             match.start()
             for rule in self._possible(line)
             if rule.pattern.groups
-            for match in rule.pattern.finditer(line)
+            for match in rule.pattern.finditer(line, begin)
             if match.start() < edge <= match.start(1)
         )
         return min(across, default=edge)

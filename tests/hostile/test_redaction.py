@@ -175,6 +175,22 @@ def test_a_secret_is_found_wherever_it_and_its_name_lie_on_an_endless_line(name:
         assert hidden(data, (), rules) == before[:begins] + told + behind
 
 
+@pytest.mark.parametrize(
+    ("pattern", "secret", "told"),
+    [
+        (r"(?<=pin=)\d+", b"pin=12345", b"pin=[redacted: pattern 1]"),
+        (r"^\d+|(?<!\.)\b\d+", b".12345", b".12345"),
+    ],
+)
+def test_a_pattern_may_look_back_anywhere_on_an_endless_line(pattern: str, secret: bytes, told: bytes) -> None:
+    rules, cut = load_rules(False, (pattern,)), LINE_BYTES - OVERLAP_BYTES
+    for begins in [*range(cut - len(secret) - 2, cut + 3), *range(2 * cut - len(secret) - 2, 2 * cut + 3)]:
+        before = b"." * begins
+        data = before + secret + b"." * LINE_BYTES
+        assert hidden(data, (), rules) == before + told + b"." * LINE_BYTES
+        assert hidden(data + b"\n", (cut, begins, len(data)), rules) == before + told + b"." * LINE_BYTES + b"\n"
+
+
 @settings(max_examples=30, deadline=None)
 @given(_STREAMS)
 def test_what_was_hidden_once_stays_as_it_is(data: bytes) -> None:
