@@ -1,6 +1,8 @@
 """Keys that all arrive before the first is looked at have the effect that they have one by one."""
 
 import asyncio
+import importlib
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -11,10 +13,11 @@ from hypothesis import strategies as st
 from sightline.store.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.screens.help import Help
+from sightline.tui.screens.inspector import Inspector
 from sightline.tui.widgets.prompt import Prompt
 from textual import events
 from textual.pilot import Pilot
-from tui_kit import NOW, add, buffers, burst, numbered, open_store, opened, press, rest, run, viewer
+from tui_kit import NOW, add, buffers, burst, numbered, open_store, opened, press, rest, run, text, viewer
 
 KEYS = {"\r": "enter", "\x1b": "escape", "\t": "tab", "/": "slash", ":": "colon", "?": "question_mark"}
 
@@ -106,3 +109,34 @@ def test_a_key_whose_widget_goes_away_holds_nothing_up(store: Store) -> None:
             assert buffers(pilot).rows.selected == "cmd_00000a"
 
     run(body)
+
+
+@pytest.mark.parametrize(("key", "reads"), [("J", "screens.json.json_target"), ("d", "diff.compared._sides")])
+def test_keys_behind_one_that_opens_a_screen_are_for_that_screen(tmp_path: Path, key: str, reads: str) -> None:
+    module, _, name = f"sightline.tui.{reads}".rpartition(".")
+    read, has_come = getattr(importlib.import_module(module), name), threading.Event()
+
+    def slowly(*asked: object) -> object:
+        has_come.wait(5)
+        return read(*asked)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            pilot.app.post_message(events.Key(key, key))
+            pilot.app.post_message(events.Key("j", "j"))
+            pilot.app.call_later(has_come.set)  # behind both of them
+            await rest(pilot)
+            assert not isinstance(pilot.app.screen, Inspector)
+            if key == "J":
+                assert "$.a" in "".join(text(pilot.app.screen.query_one("#json-head")))
+            await press(pilot, "escape")
+            assert buffers(pilot).rows.selected == "cmd_00000b"
+
+    with (
+        open_store(tmp_path) as store,
+        patch(f"{module}.{name}", slowly),
+        patch("sightline.tui.screens.buffer_actions.PATIENCE_SECONDS", 60),
+    ):
+        for ago in (90.0, 60.0):
+            add(store, f"cmd_00000{'ab'[ago < 90]}", "curl", b'{"a": 1, "b": 2}', ago=ago)
+        run(body)

@@ -1,10 +1,13 @@
 """What can be done with the selected buffer from the main screen. Each is loaded when it is first wanted."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
+from sightline.tui.keyboard.key_order import PATIENCE_SECONDS
 from sightline.tui.keyboard.keys import named
 from sightline.tui.widgets.buffer_list import BufferList
 from sightline.tui.widgets.viewer import Viewer
@@ -78,7 +81,7 @@ class BufferActions(Screen[None]):
             from sightline.tui.screens.json import open_json
 
             stream = self.query_one(Viewer).stream
-            self.run_worker(open_json(self.app, self._store, self._buffer, stream), exclusive=True, group="json")
+            await self._opened(open_json(self.app, self._store, self._buffer, stream))
 
     def action_outside(self, program: str) -> None:
         """Open the buffer in the person's pager, or a copy of it in their editor."""
@@ -90,11 +93,26 @@ class BufferActions(Screen[None]):
             shown = Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)
             self.run_worker(leave_for(self.app, self._store, shown, program, self._copies))
 
-    def action_diff(self) -> None:
+    async def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""
         from sightline.tui.diff.compared import open_diff
 
-        self.run_worker(open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
+        await self._opened(open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
+
+    async def _opened(self, opening: Awaitable[None]) -> None:
+        """Until a screen is open that has to be read first, so that the next key is for it; if that takes long, not."""
+        is_open = asyncio.Event()
+
+        async def opens() -> None:
+            try:
+                await opening
+            finally:
+                is_open.set()
+
+        self.run_worker(opens(), exclusive=True, group="opening")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await is_open.wait()
 
     def action_timeline(self) -> None:
         """Show what was asked, call by call."""
