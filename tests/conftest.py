@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
 from sightline.store.records import Buffer
 from sightline.store.store import Store
@@ -68,6 +69,31 @@ def until() -> Callable[[Callable[[], object]], None]:
             threading.Event().wait(0.005)
 
     return wait
+
+
+class Limit:
+    """A command's time limit that is over once it has written: by the clock, it may be before its shell has begun.
+
+    Attributes:
+        seconds: the limit to give; nobody waits for it.
+    """
+
+    seconds = 600.0
+
+    def started(self, capture: CommandCapture) -> None:
+        """Take the capture that it limits."""
+        self._capture = capture
+
+    def echo(self, stream: str, data: memoryview) -> None:
+        """See what the capture takes."""
+        assert self._capture._deadline is not None, "it has no limit"
+        self._capture._deadline -= self.seconds
+
+
+@pytest.fixture
+def limit() -> Limit:
+    """Has the time limit of a command be over once the command has written."""
+    return Limit()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from sightline.store.tools import query, read_file, read_output, run_command
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.reply import Reply, deliver
 from sightline.store.tools.result_view import result_reply
+from sightline.store.tools.run_command import Doorway
 from sightline.store.tools.structured_view import sampling_of
 
 
@@ -28,8 +29,8 @@ class Agent:
         session = Session("agent-1", "claude-code", "", "", os.getcwd(), 0.0)
         self.asking = Asking(store, session, cli_call, profile)
 
-    def run(self, command: str, **more: Any) -> Reply:
-        return run_command.run_command(self.asking, run_command.Request(command, **more))
+    def run(self, command: str, doorway: Doorway | None = None, **more: Any) -> Reply:
+        return run_command.run_command(self.asking, run_command.Request(command, **more), doorway)
 
     def read(self, ref: str, **more: Any) -> Reply:
         return read_output.read_output(self.asking, read_output.Request(ref, **more))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sightline.store.errors import BadRange, BadRef, ExpiredRef, SightlineError, UnknownRef
 from sightline.store.store import Target
+from sightline.store.tools.run_command import Doorway
 
 Keep = Callable[..., str]
 
@@ -181,8 +182,9 @@ def test_i17_offset_past_the_end_names_the_total(agent: Any, keep: Keep) -> None
 # J: running
 
 
-def test_j01_j02_timeout_has_its_output_a_ref_and_a_hint(agent: Any) -> None:
-    reply = agent.run("echo before; sleep 60", timeout_secs=0.2)
+def test_j01_j02_timeout_has_its_output_a_ref_and_a_hint(agent: Any, limit: Any) -> None:
+    doorway = Doorway(started=limit.started, echo=limit.echo)
+    reply = agent.run("echo before; sleep 60", doorway, timeout_secs=limit.seconds)
     assert reply.fields["timed_out"] is True
     assert reply.fields["exit_code"] is None
     assert "background" in reply.fields["hint"]

@@ -27,6 +27,14 @@ def run(store: Store, command: str | list[str], **options: Any) -> Captured:
     return CommandCapture(store, argv, command=str(command), session="s", **options).run()
 
 
+def timed_out(store: Store, command: str, limit: Any) -> Captured:
+    """Capture a command whose time is over once it has written."""
+    options = {"timeout": limit.seconds, "echo": limit.echo}
+    capture = CommandCapture(store, shell_argv(command), command=command, session="s", **options)
+    limit.started(capture)
+    return capture.run()
+
+
 def read(store: Store, captured: Captured, stream: str = "out") -> bytes:
     assert captured.buffer is not None
     return Path(store.path(Target(captured.buffer, stream))).read_bytes()
@@ -191,10 +199,10 @@ sleep 60; sleep 60
 
 
 def test_a_timeout_ends_the_whole_group_and_keeps_what_came(
-    store: Store, monkeypatch: pytest.MonkeyPatch, until: Until
+    store: Store, monkeypatch: pytest.MonkeyPatch, until: Until, limit: Any
 ) -> None:
     monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 0.3)
-    captured = run(store, IGNORES_TERM, timeout=0.3)
+    captured = timed_out(store, IGNORES_TERM, limit)
     assert (captured.exit_code, captured.timed_out, captured.signal) == (None, True, signal.SIGKILL)
     assert captured.buffer
     assert (captured.buffer.timed_out, captured.buffer.failed, captured.buffer.state) == (True, True, "sealed")
@@ -204,20 +212,21 @@ def test_a_timeout_ends_the_whole_group_and_keeps_what_came(
 
 
 def test_a_timeout_ends_those_that_outlive_the_command(
-    store: Store, monkeypatch: pytest.MonkeyPatch, until: Until
+    store: Store, monkeypatch: pytest.MonkeyPatch, until: Until, limit: Any
 ) -> None:
     monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 0.3)
-    captured = run(store, "(trap '' TERM; sleep 60; sleep 60) & echo $!; wait", timeout=0.3)
+    outlives = "(trap '' TERM; sh -c 'echo $PPID'; sleep 60; sleep 60) & wait"  # it tells its number once it is deaf
+    captured = timed_out(store, outlives, limit)
     assert captured.timed_out
     until(lambda: not alive(int(read(store, captured))))
 
 
-def test_what_a_command_says_on_its_way_out_is_kept(store: Store) -> None:
-    captured = run(
-        store, "(trap 'sleep 0.1; echo cleaned up; exit' TERM; while :; do sleep 0.05; done) & wait", timeout=0.3
-    )
+def test_what_a_command_says_on_its_way_out_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch, limit: Any) -> None:
+    monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 60.0)
+    cleans = "trap 'sleep 0.1; echo cleaned up; exit' TERM; echo ready; while :; do sleep 0.05; done"
+    captured = timed_out(store, f"({cleans}) & wait", limit)
     assert captured.timed_out
-    assert read(store, captured) == b"cleaned up\n"
+    assert read(store, captured) == b"ready\ncleaned up\n"
 
 
 @pytest.fixture

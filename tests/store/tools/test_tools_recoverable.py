@@ -12,6 +12,7 @@ from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.tools import query, read_file
 from sightline.store.tools.result_view import result_reply
+from sightline.store.tools.run_command import Doorway
 
 _REF = re.compile(r"@(?:cmd|file|tool)_[0-9a-f]+(?:\.(?:out|err|\d+))?")
 MANY = "seq -f 'out line %g of a longer text' 1 3000"
@@ -49,8 +50,9 @@ def test_every_ref_that_a_reply_announces_leads_to_its_bytes(agent: Any, command
     assert len(announced(agent)) == count
 
 
-def test_so_does_every_ref_of_a_timeout_a_file_and_a_result(agent: Any, tmp_path: Path) -> None:
-    agent.run("echo first; sleep 60", timeout_secs=0.3)
+def test_so_does_every_ref_of_a_timeout_a_file_and_a_result(agent: Any, tmp_path: Path, limit: Any) -> None:
+    doorway = Doorway(started=limit.started, echo=limit.echo)
+    agent.run("echo first; sleep 60", doorway, timeout_secs=limit.seconds)
     assert announced(agent)
     (tmp_path / "a").write_text("a line of the file\n" * 9 + "".join(f"{number}\n" for number in range(3000)))
     agent.deliver(read_file.read_file(agent.asking, read_file.Request(str(tmp_path / "a"))))
