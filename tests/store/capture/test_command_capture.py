@@ -43,7 +43,7 @@ def read(store: Store, captured: Captured, stream: str = "out") -> bytes:
 def alive(pid: int) -> bool:
     try:
         return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

@@ -22,7 +22,7 @@ def lives(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -133,7 +133,7 @@ def names_of(pids: set[int]) -> set[str]:
     for pid in pids:
         try:
             names.add(Path(f"/proc/{pid}/comm").read_text().strip())
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
     return names
 

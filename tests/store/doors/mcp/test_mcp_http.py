@@ -187,14 +187,17 @@ def test_a_client_that_leaves_cancels_its_query(serve: Callable[..., HttpServer]
 
 
 def _awks(parent: int) -> list[str]:
-    found = []
-    for task in Path(f"/proc/{parent}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            try:
-                found.append(Path(f"/proc/{child}/comm").read_text())
-            except FileNotFoundError:
-                continue
-    return [name for name in found if "awk" in name]
+    tasks = Path(f"/proc/{parent}/task").iterdir()
+    children = [child for task in tasks for child in _read(task / "children").split()]
+    return [name for child in children if "awk" in (name := _read(Path(f"/proc/{child}/comm")))]
+
+
+def _read(path: Path) -> str:
+    """What a file says of a thread or a process; nothing of one that has ended."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 @pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
