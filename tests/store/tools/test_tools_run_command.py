@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
 from sightline.store.disk.writing import BufferWriter
 from sightline.store.errors import CommandNotStarted, StoreFailed, UsageError
@@ -236,6 +238,23 @@ def test_background_gives_the_ref_at_once_and_waiting_gives_the_rest(agent: Any,
     assert last.fields["exit_code"] == 5
     assert "it has ended" in last.fields["note"]
     assert agent.read(ref + ".err", wait=20).text == "two\n"
+
+
+def test_command_that_goes_on_is_answered_with_what_it_has_written(agent: Any, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    written, threads = threading.Event(), list[threading.Thread]()
+
+    def run(capture: CommandCapture) -> None:
+        threads.append(threading.Thread(target=capture.run, daemon=True))
+        threads[0].start()
+        assert written.wait(30)
+
+    doorway = Doorway(echo=lambda *_: written.set(), run=run)
+    reply = agent.run("echo one; read x < go; echo two", doorway)
+    (tmp_path / "go").write_text("\n")
+    assert (reply.fields["status"], reply.text) == ("running", "one\n")
+    threads[0].join(30)
+    assert agent.follow(reply.fields["next"]).text == "two\n"
 
 
 def test_background_names_its_ref_even_where_it_has_ended_already(agent: Any) -> None:
