@@ -27,7 +27,13 @@ class McpClient:
     """A client of its own server."""
 
     def __init__(
-        self, folder: Path, *words: str, version: str = "2025-06-18", name: str = "a-client", **environment: str
+        self,
+        folder: Path,
+        *words: str,
+        version: str = "2025-06-18",
+        name: str = "a-client",
+        program: list[str] = PROGRAM,
+        **environment: str,
     ) -> None:
         """Start the server; unless the version is the modern one, with the handshake."""
         self.home = folder / "a store"
@@ -38,7 +44,7 @@ class McpClient:
         self._number = 0
         self._ended = False
         self.process = subprocess.Popen(
-            [*PROGRAM, *words],
+            [*program, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=folder,
@@ -159,7 +165,7 @@ def connect(tmp_path: Path) -> Iterator[Callable[..., McpClient]]:
     """Starts servers in a folder with a store of its own, and ends them."""
     clients: list[McpClient] = []
 
-    def make(*words: str, **more: str) -> McpClient:
+    def make(*words: str, **more: Any) -> McpClient:
         clients.append(McpClient(tmp_path, *words, **more))
         return clients[-1]
 
