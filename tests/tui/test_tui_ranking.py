@@ -128,9 +128,9 @@ def test_nobody_guesses_where_enough_is_found_or_hardly_anything_typed() -> None
 
 
 def test_no_title_takes_more_than_linear_time() -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     found(["e" * 20_000], "e" * 30 + "x")
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,6 @@ def test_a_program_that_writes_into_an_ended_filter_finds_out_as_it_would_have(s
 def test_filter_that_stops_early_ends_a_program_that_never_would(store: Store) -> None:
     captured = capture(store, "yes | head -1")
     assert (read(store, captured), captured.exit_code) == (b"y\n", 0)
-    assert captured.seconds < 5
     kept = left(store, captured)
     assert kept == b"y\n" * (len(kept) // 2)
     assert captured.unfiltered
@@ -292,9 +291,9 @@ def test_time_limit_ends_both_sides_and_keeps_what_came(store: Store, limit: Any
 
 @needs_pipes_of_a_size
 def test_grandchild_that_holds_the_pipe_does_not_delay_the_end(store: Store) -> None:
-    captured = capture(store, "(sleep 30 & echo $!) | head -1")
+    captured = capture(store, "(sleep 120 & echo $!) | head -1")
     os.kill(int(read(store, captured)), 9)
-    assert captured.seconds < 10
+    assert captured.seconds < 60
 
 
 @needs_pipes_of_a_size

@@ -207,7 +207,7 @@ def test_one_line_of_50_mb_is_read_fast_and_in_bounded_memory(store: Store) -> N
     recording.append("out", b"\nafter\n")
     buffer = recording.seal(exit_code=0)
     tracemalloc.start()
-    began = time.monotonic()
+    began = time.thread_time()  # of this thread alone: others may need the processor
     try:
         with store.open(Target(buffer, "out")) as reader:
             before, long, after = reader.lines(1, 3)
@@ -221,7 +221,7 @@ def test_one_line_of_50_mb_is_read_fast_and_in_bounded_memory(store: Store) -> N
     assert [number for number, _ in blocks] == [1, 2, 3]
     assert max(size for _, size in blocks) <= BLOCK_BYTES + 1
     assert peak < 4 << 20
-    assert time.monotonic() - began < 2
+    assert time.thread_time() - began < 2
 
 
 def test_a_line_deep_in_a_large_stream_is_found_by_its_checkpoints(

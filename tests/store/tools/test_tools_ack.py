@@ -126,9 +126,9 @@ def test_every_kind_has_its_commands_here() -> None:
     "part", ["sudo ", "a=1 ", "git -a b ", "(", "; ", "rm -f ", "'", "drop ", "if ", "/x", '"', "\\"]
 )
 def test_no_command_is_long_to_judge(part: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     reason_to_confirm(part * 3000, None)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_command_is_run_when_its_ack_is(agent: Any, tmp_path: Path) -> None:
