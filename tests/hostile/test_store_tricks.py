@@ -82,7 +82,7 @@ def _soon(action: Callable[[], object]) -> object:
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join(10)
+    thread.join(30)
     assert came, "it waits"
     return came[0]
 

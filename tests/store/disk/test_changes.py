@@ -19,6 +19,8 @@ from sightline.store.disk.changes import (
 )
 from sightline.store.store import Store
 
+PATIENCE_SECONDS = 30.0
+
 
 class Listener:
     """Collects what a feed tells."""
@@ -28,11 +30,11 @@ class Listener:
         self.reasons = queue.Queue[str]()
         self.feed = Changes(store.layout, store.index.data_version, self.told.put, polls=self.reasons.put)
         self.feed.start()
-        first = self.told.get(timeout=10)
+        first = self.told.get(timeout=PATIENCE_SECONDS)
         assert first.records
 
     def until(self, name: str = "", *, index: bool = False) -> Change:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             change = self.told.get(timeout=max(deadline - time.monotonic(), 0.01))
             if (not name or name in change.live) and (not index or change.records):
@@ -89,7 +91,7 @@ def test_nothing_is_told_of_after_closing(listener: Listener, other: Store) -> N
 def test_why_it_polls_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles._rust_notify", None)
     listener = Listener(store)
-    assert listener.reasons.get(timeout=10) == listener.feed.polling == "watchfiles is not installed"
+    assert listener.reasons.get(timeout=PATIENCE_SECONDS) == listener.feed.polling == "watchfiles is not installed"
     listener.feed.close()
 
 
@@ -139,7 +141,7 @@ def test_it_looks_more_often_only_while_captures_go_on(store: Store, monkeypatch
     watcher = Watcher([use, growth, growth, "timeout", growth, use])
     monkeypatch.setattr("watchfiles._rust_notify.RustNotify", watcher)
     listener = Listener(store)
-    assert watcher.ran_out.wait(10)
+    assert watcher.ran_out.wait(PATIENCE_SECONDS)
     listener.feed.close()
     quick, calm = (QUICK_STEP_MS, int(QUICK_SECONDS * 1_000)), (STEP_MS, _WAIT_MS)
     assert watcher.steps == [calm, calm, quick, quick, calm, quick, calm]

@@ -288,9 +288,9 @@ def test_another_thread_cancels_it(buffers: Buffers, backing: Backing) -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    assert begun.wait(10)
+    assert begun.wait(30)
     cancel.cancel()
-    thread.join(10)
+    thread.join(30)
     assert not thread.is_alive()
     assert (results[0].cancelled, results[0].exit_code, results[0].timed_out) == (True, None, False)
     cancel.cancel()
@@ -331,7 +331,7 @@ def test_killing_the_client_kills_the_pipeline() -> None:
         client.kill()
     if pidfd < 0:
         pytest.skip("this system cannot wait for a process that is no child")
-    assert select.select([pidfd], [], [], 10)[0], "the program outlived its client"
+    assert select.select([pidfd], [], [], 30)[0], "the program outlived its client"
     os.close(pidfd)
     assert group != pid
 

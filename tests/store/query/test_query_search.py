@@ -175,7 +175,7 @@ def test_another_thread_cancels_it(tmp_path: Path) -> None:
     thread = threading.Thread(target=work)
     thread.start()
     cancel.cancel()
-    thread.join(10)
+    thread.join(20)
     assert not thread.is_alive()
     assert len(failed) == 1
 
