@@ -143,7 +143,7 @@ def test_a_killed_capture_in_the_background_is_interrupted_and_readable(
         "label": "",
         "timeout": None,
     }
-    asked = tmp_path / "request"
+    asked, child = tmp_path / "request", tmp_path / "child"
     asked.write_text(json.dumps(request))
     for at, (_, after) in enumerate(Moments("background", usual=2, answers=0)):
         out = tmp_path / f"out-{at}"
@@ -151,14 +151,14 @@ def test_a_killed_capture_in_the_background_is_interrupted_and_readable(
         wait_for(out, 1, "\n", after)
         name = json.loads(out.read_text())["name"]
         worker = int(Path(store.layout.marker(name)).read_text())
-        soon((tmp_path / "child").exists)
+        soon(lambda: child.exists() and child.read_text())
         os.kill(worker, 9)
         soon(lambda worker=worker: is_gone(worker))
         buffer = store.resolve(f"@{name}").buffer
         assert buffer.state == "interrupted"
         assert counted(MOST).startswith(content(store, buffer))
-        os.kill(int((tmp_path / "child").read_text()), 9)
-        (tmp_path / "child").unlink()
+        os.kill(int(child.read_text()), 9)
+        child.unlink()
         check(store)
         bystander()
 
