@@ -136,7 +136,7 @@ def test_a_killed_capture_in_the_background_is_interrupted_and_readable(
     request = {
         "root": store.root,
         "settings": Settings()._asdict(),
-        "argv": ["sh", "-c", f"seq 3000; echo $$ > {tmp_path}/child; sleep 600"],
+        "argv": ["sh", "-c", f"seq 3000; echo $$ > {tmp_path}/child; exec sleep 600"],
         "command": "counts",
         "cwd": str(tmp_path),
         "session": "s",
