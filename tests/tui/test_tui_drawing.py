@@ -95,14 +95,17 @@ def test_the_scrollbar_looks_as_textuals(store: Store, top: int) -> None:
     run(body)
 
 
-def test_a_scrollbar_is_drawn_although_its_list_was_just_taken_away(store: Store) -> None:
+def test_what_was_just_taken_away_is_drawn_blank(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
-            bar = buffers(pilot).vertical_scrollbar
-            region = Region(0, 0, *bar.size)
-            await buffers(pilot).remove()
-            assert bar.parent is None
-            assert "".join(strip.text for strip in bar.render_lines(region)).strip() == ""
+            listed = buffers(pilot)
+            bar = listed.vertical_scrollbar
+            listed.notify_style_update()
+            await listed.remove()
+            for gone in (listed, bar):
+                assert gone.parent is None
+                drawn = gone.render_lines(Region(0, 0, 30, 9))
+                assert [(strip.cell_length, strip.text.strip()) for strip in drawn] == [(30, "")] * 9
 
     run(body)
 

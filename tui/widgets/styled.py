@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from sightline.tui.strips import PartStyles
+from textual.geometry import Region
+from textual.strip import Strip
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -41,6 +43,10 @@ class Styled(KeptStyles):
 
     _own_style: Style | None = None
     _part_styles: PartStyles | None = None
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Its rows; blank ones where it has just been taken away, its styles with it, and the screen is still drawn."""
+        return super().render_lines(crop) if self.parent is not None else [Strip.blank(crop.width)] * crop.height
 
     @property
     def own_style(self) -> Style:
