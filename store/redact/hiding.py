@@ -7,7 +7,7 @@ looked at in windows of that size, which overlap: a secret of up to OVERLAP_BYTE
 import re
 from typing import Any
 
-from sightline.store.redact.rules import Rules, marker
+from sightline.store.redact.rules import Rules, Spans, marker
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14
@@ -73,15 +73,26 @@ class StreamHider:
             begin = self._passed
             window = line[: begin + LINE_BYTES]
             self._in_key = False
-            end = len(window) - OVERLAP_BYTES
-            across = self._rules.begin_across(window, begin, end)
-            edge = across if across > begin else end
-            spans = [span for span in self._rules.spans(window, begin) if span[0] < edge]
-            cut = max(edge, spans[-1][1] if spans else 0)
+            spans, cut = self._cut(window, begin)
             done.append(self._hidden(window[:cut], spans, begin))
             self._passed = min(cut, _BEHIND_BYTES)
             line = line[cut - self._passed :]
         return line
+
+    def _cut(self, window: bytes, begin: int) -> tuple[Spans, int]:
+        """What is hidden of the part of a window that is passed on, and where that ends.
+
+        Not between a secret and what it is told by; nor may what is hidden beside it take that along.
+        """
+        found, edge = self._rules.spans(window, begin), len(window) - OVERLAP_BYTES
+        while True:
+            across = self._rules.begin_across(window, begin, edge)
+            edge = across if across > begin else edge
+            spans = [span for span in found if span[0] < edge]
+            cut = max(edge, spans[-1][1] if spans else 0)
+            if cut == edge or spans[-1][0] <= begin or self._rules.begin_across(window, begin, cut) == cut:
+                return spans, cut
+            edge = spans[-1][0]
 
     def _last(self, line: bytes) -> bytes:
         """A line, or what is left of it."""
@@ -106,7 +117,7 @@ class StreamHider:
         self._in_key = False
         return self._last(line)
 
-    def _hidden(self, line: bytes, spans: list[tuple[int, int, bytes]], begin: int) -> bytes:
+    def _hidden(self, line: bytes, spans: Spans, begin: int) -> bytes:
         if not spans:
             return line[begin:]
         self.count += len(spans)

@@ -57,9 +57,11 @@ class Rules:
     def spans(self, line: bytes, begin: int = 0) -> Spans:
         """What is to be hidden of a line from a byte on. What was hidden before stays as it is."""
         found = sorted(
-            (*match.span(1 if rule.pattern.groups else 0), rule.name)
+            (max(start, begin), end, rule.name)  # a group of what it looks back at may stand before
             for rule in self._possible(line)
             for match in rule.pattern.finditer(line, begin)
+            for start, end in (match.span(1 if rule.pattern.groups else 0),)
+            if start < end
         )
         if not found:
             return []
@@ -67,7 +69,7 @@ class Rules:
         for start, end, name in found:
             if joined and start < joined[-1][1]:
                 joined[-1] = (joined[-1][0], max(joined[-1][1], end), joined[-1][2])
-            elif 0 <= start < end:
+            elif start < end:
                 joined.append((start, end, name))
         return _without_markers(joined, line) if joined and b"[redacted: " in line else joined
 

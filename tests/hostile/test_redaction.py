@@ -191,6 +191,29 @@ def test_a_pattern_may_look_back_anywhere_on_an_endless_line(pattern: str, secre
         assert hidden(data + b"\n", (cut, begins, len(data)), rules) == before + told + b"." * LINE_BYTES + b"\n"
 
 
+@pytest.mark.parametrize(
+    ("patterns", "secret"),
+    [((r"(?<=(\d{4})\d{4})x", r"\d{8}"), b"12345678x"), ((r"(?<=(\d{4})tok123)x", r"tok\d+"), b"1234tok123x")],
+)
+def test_a_group_that_stands_before_what_was_passed_on_brings_nothing_back(
+    patterns: tuple[str, ...], secret: bytes
+) -> None:
+    rules, cut = load_rules(False, patterns), LINE_BYTES - OVERLAP_BYTES
+    for begins in range(cut - len(secret) - 2, cut + 3):
+        told = hidden(b"." * begins + secret + b"." * LINE_BYTES, (), rules)
+        assert b"678" not in told.replace(b"12345678", b"") or b"12345678" in told
+        assert b"tok123" not in told
+        assert told.count(b".") == begins + LINE_BYTES
+
+
+def test_what_is_hidden_beside_it_does_not_take_the_name_of_a_secret_away() -> None:
+    rules, cut = load_rules(True, (r"foo\S+",)), LINE_BYTES - OVERLAP_BYTES
+    secret = b"0123456789abcdef" * 3
+    for begins in range(cut - 90, cut + 2):
+        data = b". " * (begins // 2) + b"fooAuthorization: Bearer " + secret + b" ." * LINE_BYTES
+        assert secret[:16] not in hidden(data, (), rules)
+
+
 @settings(max_examples=30, deadline=None)
 @given(_STREAMS)
 def test_what_was_hidden_once_stays_as_it_is(data: bytes) -> None:

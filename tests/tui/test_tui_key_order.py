@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -114,17 +115,21 @@ def test_a_key_whose_widget_goes_away_holds_nothing_up(store: Store) -> None:
 @pytest.mark.parametrize(("key", "reads"), [("J", "screens.json.json_target"), ("d", "diff.compared._sides")])
 def test_keys_behind_one_that_opens_a_screen_are_for_that_screen(tmp_path: Path, key: str, reads: str) -> None:
     module, _, name = f"sightline.tui.{reads}".rpartition(".")
-    read, has_come = getattr(importlib.import_module(module), name), threading.Event()
+    read, app = getattr(importlib.import_module(module), name), list[InspectorApp]()
 
     def slowly(*asked: object) -> object:
-        has_come.wait(5)
+        """Not before the next key waits; where it never does, it has been dealt with long before."""
+        deadline = time.monotonic() + 5
+        while not app[0]._key_order._waiting and time.monotonic() < deadline:
+            threading.Event().wait(0.001)
         return read(*asked)
 
     async def body() -> None:
         async with opened(store) as pilot:
+            assert isinstance(pilot.app, InspectorApp)
+            app.append(pilot.app)
             pilot.app.post_message(events.Key(key, key))
             pilot.app.post_message(events.Key("j", "j"))
-            pilot.app.call_later(has_come.set)  # behind both of them
             await rest(pilot)
             assert not isinstance(pilot.app.screen, Inspector)
             if key == "J":
@@ -135,7 +140,7 @@ def test_keys_behind_one_that_opens_a_screen_are_for_that_screen(tmp_path: Path,
     with (
         open_store(tmp_path) as store,
         patch(f"{module}.{name}", slowly),
-        patch("sightline.tui.screens.buffer_actions.PATIENCE_SECONDS", 60),
+        patch("sightline.tui.screens.buffer_actions._OPENS_SECONDS", 60),
     ):
         for ago in (90.0, 60.0):
             add(store, f"cmd_00000{'ab'[ago < 90]}", "curl", b'{"a": 1, "b": 2}', ago=ago)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store
-from sightline.tui.keyboard.key_order import PATIENCE_SECONDS
 from sightline.tui.keyboard.keys import named
 from sightline.tui.widgets.buffer_list import BufferList
 from sightline.tui.widgets.viewer import Viewer
@@ -16,6 +15,10 @@ from textual.screen import Screen
 
 if TYPE_CHECKING:
     from sightline.tui.outside import Copies
+
+
+_OPENS_SECONDS = 0.25
+"""How long the next key waits for a screen to open: nothing else is seen to meanwhile."""
 
 
 class BufferActions(Screen[None]):
@@ -111,7 +114,7 @@ class BufferActions(Screen[None]):
 
         self.run_worker(opens(), exclusive=True, group="opening")
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(_OPENS_SECONDS):
                 await is_open.wait()
 
     def action_timeline(self) -> None:

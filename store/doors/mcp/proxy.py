@@ -4,13 +4,14 @@ Only answers to ``tools/list`` and ``tools/call`` are read, and of these only wh
 goes wrong here costs no line: it is passed on as it came.
 """
 
+import contextlib
 import json
-import sys
 import threading
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sightline.store.disk.layout import write_all
 from sightline.store.doors.mcp.call import Call, Outcome
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
@@ -180,10 +181,16 @@ class Proxy:
         except Exception as error:  # whatever it is, the server's lines pass on; nothing is kept
             self._warn(error)
 
-    def finish(self, seconds: float) -> None:
-        """Wait for the answers of the added tools that are still being made, so long at most each; nothing follows."""
+    def finish(self, seconds: float, last: Callable[[], None] = lambda: None) -> None:
+        """Wait for the answers of the added tools that are still being made, so long at most each; nothing follows.
+
+        Args:
+            seconds: how long.
+            last: called behind them: hands in what the server has left, if anything.
+        """
         for _, thread in list(self._ours.values()):
             thread.join(seconds)
+        last()
         if self._made:
             self._made.finish()
 
@@ -344,4 +351,6 @@ class Proxy:
             self._has_warned = True
             hint = f" {error.hint}" if isinstance(error, SightlineError) else ""
             told = f"{type(error).__name__}: {error}" if not hint else f"{error}.{hint}"
-            print(f"sightline proxy: results may pass unkept, or unlogged: {told}", file=sys.stderr, flush=True)
+            line = f"sightline proxy: results may pass unkept, or unlogged: {told}\n"
+            with contextlib.suppress(OSError):  # nobody reads it; a stream's lock would be waited for at the end, too
+                write_all(2, line.encode(errors="backslashreplace"))

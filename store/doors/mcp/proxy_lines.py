@@ -79,8 +79,8 @@ class PassingLines:
             self._held += data
 
     def begun(self) -> bytes:
-        """What was read of a line whose end has not come; for one who waits for it no longer."""
-        return bytes(self._held)
+        """Take what was read of a line whose end has not come; for one who waits for it no longer."""
+        return self._cut(len(self._held))
 
     def _cut(self, end: int) -> bytes:
         line = bytes(memoryview(self._held)[:end])

@@ -68,7 +68,9 @@ def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
         signal.signal(number, signal.SIG_DFL)
     copying.drain()
     if proxy:
-        proxy.finish(ANSWER_SECONDS)
+        proxy.finish(ANSWER_SECONDS, copying.finish)
+    else:
+        copying.finish()
     return code
 
 
@@ -194,15 +196,17 @@ def _watch_reader() -> None:
             while not any(event.flags & select.KQ_EV_EOF for event in queue.control(told, 1)):
                 told = []
         return
-    while not _has_no_reader(1, None):
+    watch = select.poll()
+    watch.register(1, 0)
+    while not watch.poll():
         pass
 
 
-def _has_no_reader(fd: int, milliseconds: float | None = 0) -> bool:
-    """Whether nobody reads what is written to a pipe any more; waits so long for that, None for ever."""
+def _reader_has_gone() -> bool:
+    """Whether nobody reads our standard output any more."""
     watch = select.poll()
-    watch.register(fd, 0)
-    return bool(watch.poll(milliseconds))
+    watch.register(1, select.POLLOUT)
+    return any(event & ~select.POLLOUT for _, event in watch.poll(0))
 
 
 class _FromServer(threading.Thread):
@@ -215,7 +219,7 @@ class _FromServer(threading.Thread):
         self._client = client
         self._others = others
         self._lines = PassingLines(server.stdout, lambda: proxy is not None and proxy.waits)
-        self._is_busy = False
+        self._is_busy = self._is_left = False
         self._both, self._own = select.poll(), select.poll()
         for poll, other in ((self._both, 0), (self._own, others.given)):
             poll.register(server.stdout, select.POLLIN)
@@ -270,9 +274,16 @@ class _FromServer(threading.Thread):
         while self.is_alive() and looks < _LOOKS and gone * _LOOK_SECONDS < CLIENT_GONE_SECONDS:
             self.join(_LOOK_SECONDS)
             looks = 0 if self._is_busy or _has_more(self._server.stdout) else looks + 1
-            gone += _has_no_reader(1)
-        if looks == _LOOKS and (begun := self._lines.begun()):
-            with contextlib.suppress(OSError):  # the client has gone
+            gone += _reader_has_gone()
+        self._is_left = looks == _LOOKS
+
+    def finish(self) -> None:
+        """Send the server's last words, where a process that it left keeps their line from ending."""
+        begun = self._lines.begun() if self._is_left else b""
+        with contextlib.suppress(OSError):  # the client has gone
+            if begun and self._proxy:
+                self._proxy.from_server(begun)
+            elif begun:
                 self._client.write_pieces(iter((begun,)))
 
 

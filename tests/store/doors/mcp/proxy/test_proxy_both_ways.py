@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from proxy_kit import PATIENCE_SECONDS, PROGRAM, SERVER, Client, answer, text_result
+from sightline.store.audit.view_list import list_views
 from sightline.store.doors.mcp.wire import LineWriter
 
 Make = Callable[..., Client]
@@ -196,6 +197,53 @@ def test_last_words_without_a_newline_arrive_although_a_process_holds_the_pipe(c
     assert through.read() == b"half"
     assert through.process.wait(PATIENCE_SECONDS) == 4
     (tmp_path / "gate").write_text("")
+
+
+def test_last_words_are_an_answer_like_any_other(client: Make, tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir(mode=0o700)
+    (tmp_path / "store" / "config.toml").write_text("[redact]\npatterns = ['pin=\\d+']\n")
+    os.mkfifo(tmp_path / "gate")
+    said = json.dumps({"jsonrpc": "2.0", "id": 1, "result": text_result("pin=12345")})
+    through = client(command=["sh", "-c", f"read call; cat < gate & printf '%s' '{said}'"])
+    through.request("tools/call", name="big", arguments={})
+    assert json.loads(through.read())["result"]["content"][0]["text"] == "[redacted: pattern 1]"
+    assert through.process.wait(PATIENCE_SECONDS) == 0
+    (tmp_path / "gate").write_text("")
+    with through.store() as store:
+        assert len(list_views(store)) == 1
+
+
+def test_nothing_follows_last_words_on_their_line(client: Make, tmp_path: Path) -> None:
+    for gate in ("gate", "go"):
+        os.mkfifo(tmp_path / gate)
+    listed = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}})
+    code = f"read asked; echo '{listed}'; cat < gate & cat < go; printf half"
+    through = client(command=["sh", "-c", code])
+    assert '"name":"query"' in through.ask("tools/list").decode()
+    with through.store() as store:
+        recording = store.begin("cmd", "seq", "/", "s")
+        recording.append("out", b"1\n")
+        recording.seal(exit_code=0)
+    slow = f"awk 'BEGIN {{ while (n < 2e7) n++; print n }}' @{recording.name}"
+    number = through.request("tools/call", name="query", arguments={"pipeline": slow})
+    (tmp_path / "go").write_text("")
+    assert json.loads(through.read())["id"] == number
+    assert through.read() == b"half"
+    assert through.process.wait(PATIENCE_SECONDS) == 0
+    (tmp_path / "gate").write_text("")
+
+
+def test_a_warning_that_nobody_hears_costs_no_answer(client: Make, tmp_path: Path) -> None:
+    through = client(SIGHTLINE_SESSION="one")
+    through.call(text_result("short"))
+    assert through.process.stderr
+    through.process.stderr.close()
+    with open(tmp_path / "store" / "audit" / "one.jsonl", "ab") as log:
+        log.write(b"what is no entry\n")
+    failed = '{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":"refused"}}\n'
+    for _ in range(2):
+        assert b"refused" in through.ask("tools/call", failed, name="big", arguments={})
+    assert through.call(text_result("short"))["content"][0]["text"] == "short"
 
 
 def test_a_pipe_that_another_made_not_to_block_is_waited_for() -> None:
