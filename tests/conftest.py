@@ -1,5 +1,6 @@
 """What tests of both rooms share: a store of their own, and other processes beside it."""
 
+import contextlib
 import gc
 import signal
 import subprocess
@@ -94,6 +95,25 @@ class Limit:
 def limit() -> Limit:
     """Has the time limit of a command be over once the command has written."""
     return Limit()
+
+
+@pytest.fixture
+def no_child_left() -> Iterator[None]:
+    """What the test starts from this process has been waited for when it ends; those of other tests do not count."""
+    if not Path("/proc/self/task").exists():
+        pytest.skip("the system does not tell of children")
+    before = _children()
+    yield
+    assert _children() <= before
+
+
+def _children() -> set[str]:
+    """Processes that threads of this one have started, zombies among them."""
+    children = set()
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended
+            children |= set(path.read_text().split())
+    return children
 
 
 @pytest.fixture
