@@ -1,13 +1,14 @@
 """Hides secrets in a stream while it comes: however it is split, the same bytes come out.
 
 A rule is found within a line, so what is kept back is the line that has no end yet. A longer line than LINE_BYTES is
-looked at in windows of that size, which overlap: a secret of up to OVERLAP_BYTES is found wherever it lies.
+looked at in windows of that size, which overlap: a secret that takes OVERLAP_BYTES at most with its name is found
+wherever it lies.
 """
 
 import re
 from typing import Any
 
-from sightline.store.redact.rules import Rules, Spans, marker
+from sightline.store.redact.rules import Match, Rules, Spans, across, marker, spans_of
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14
@@ -36,6 +37,7 @@ class StreamHider:
         self._rules = rules
         self._held = bytearray()  # of the line that has no end yet
         self._passed = 0  # bytes at the beginning of that which were passed on
+        self._look = 0  # where among them a secret that follows may be named, at first
         self._in_key = False
         self._key_counted = False
         self._hides_keys = any(rule.name == _PRIVATE_KEY for rule in rules.rules)
@@ -60,8 +62,7 @@ class StreamHider:
 
     def _lines(self, text: bytes) -> bytes:
         if not self._in_key and not self._rules.can_match(text):
-            begin, self._passed = self._passed, 0
-            return text[begin:]
+            return text[self._begin()[0] :]
         done: list[bytes] = []
         for line in text[:-1].split(b"\n"):
             done += (self._last(self._windows(line, done)), b"\n")
@@ -70,41 +71,36 @@ class StreamHider:
     def _windows(self, line: bytes, done: list[bytes]) -> bytes:
         """Pass the beginning of a long line on; the rest of it, and before that what a rule may look back at."""
         while len(line) - self._passed >= LINE_BYTES:
-            begin = self._passed
+            begin, look = self._begin()
             window = line[: begin + LINE_BYTES]
             self._in_key = False
-            spans, cut = self._cut(window, begin)
+            matches = self._rules.matches(window, begin, look)
+            cut, may_name = _cut(matches, begin)
+            spans = spans_of((match for match in matches if match.start < cut), window)
             done.append(self._hidden(window[:cut], spans, begin))
             self._passed = min(cut, _BEHIND_BYTES)
+            self._look = 0 if may_name else self._passed
             line = line[cut - self._passed :]
         return line
 
-    def _cut(self, window: bytes, begin: int) -> tuple[Spans, int]:
-        """What is hidden of the part of a window that is passed on, and where that ends.
-
-        Not between a secret and what it is told by; nor may what is hidden beside it take that along.
-        """
-        found, edge = self._rules.spans(window, begin), len(window) - OVERLAP_BYTES
-        while True:
-            across = self._rules.begin_across(window, begin, edge)
-            edge = across if across > begin else edge
-            spans = [span for span in found if span[0] < edge]
-            cut = max(edge, spans[-1][1] if spans else 0)
-            if cut == edge or spans[-1][0] <= begin or self._rules.begin_across(window, begin, cut) == cut:
-                return spans, cut
-            edge = spans[-1][0]
+    def _begin(self) -> tuple[int, int]:
+        """Where what is left of a line begins, and from where on it may be named; the next line's at its beginning."""
+        begin, self._passed = self._passed, 0
+        look, self._look = self._look, 0
+        return begin, look
 
     def _last(self, line: bytes) -> bytes:
         """A line, or what is left of it."""
-        begin, self._passed = self._passed, 0
         if self._in_key:
             return self._of_key(line)
+        begin, look = self._begin()
         if not self._rules.can_match(line):
             return line[begin:]
-        begins = _KEY_BEGINS.search(line, begin) if self._hides_keys else None
+        headers = _KEY_BEGINS.finditer(line, look) if self._hides_keys else ()
+        begins = next((header for header in headers if header.end() > begin), None)
         self._in_key = begins is not None and _KEY_ENDS not in line[begins.end() :]
         self._key_counted = False
-        return self._hidden(line, self._rules.spans(line, begin), begin)
+        return self._hidden(line, spans_of(self._rules.matches(line, begin, look), line), begin)
 
     def _of_key(self, line: bytes) -> bytes:
         """A line after that with which a private key begins, until one that cannot be of the key."""
@@ -127,6 +123,19 @@ class StreamHider:
             pieces += (line[at:start], marker(name))
             at = end
         return b"".join((*pieces, line[at:]))
+
+
+def _cut(matches: list[Match], begin: int) -> tuple[int, bool]:
+    """Where the part of a window that is passed on ends, and whether what stands before may name what follows.
+
+    Not between a secret and what it is told by, nor in another one that overlaps these: before them all. Where all that
+    would be passed on is such, behind them.
+    """
+    edge = begin + LINE_BYTES - OVERLAP_BYTES
+    uncut = across(matches, edge)
+    if uncut is None:
+        return edge, False
+    return (uncut[1], True) if uncut[0] <= begin else (uncut[0], False)
 
 
 class Redaction:

@@ -1,6 +1,7 @@
 """What is taken for a secret: well-known formats, as data, and a person's own regular expressions."""
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
@@ -29,6 +30,21 @@ class Rule(NamedTuple):
     words: tuple[bytes, ...] = ()
 
 
+class Match(NamedTuple):
+    """A secret in a line.
+
+    Attributes:
+        named: where it, or what it is told by, begins.
+        start: where it begins itself, end where it ends.
+        rule: name of the rule.
+    """
+
+    named: int
+    start: int
+    end: int
+    rule: bytes
+
+
 class Rules:
     """The rules that are on."""
 
@@ -54,45 +70,58 @@ class Rules:
         found = {rule.name: rule for word in set(self._words.findall(line)) for rule in self._by_word[word]}
         return [*self._always, *found.values()]
 
-    def spans(self, line: bytes, begin: int = 0) -> Spans:
-        """What is to be hidden of a line from a byte on. What was hidden before stays as it is."""
-        found = sorted(
-            (max(start, begin), end, rule.name)  # a group of what it looks back at may stand before
-            for rule in self._possible(line)
-            for match in rule.pattern.finditer(line, begin)
-            for start, end in (match.span(1 if rule.pattern.groups else 0),)
-            if start < end
-        )
-        if not found:
-            return []
-        joined: Spans = []
-        for start, end, name in found:
-            if joined and start < joined[-1][1]:
-                joined[-1] = (joined[-1][0], max(joined[-1][1], end), joined[-1][2])
-            elif start < end:
-                joined.append((start, end, name))
-        return _without_markers(joined, line) if joined and b"[redacted: " in line else joined
+    def matches(self, line: bytes, begin: int = 0, look: int = 0) -> list[Match]:
+        """The secrets of a line from a byte on, in order of where they are named.
 
-    def begin_across(self, line: bytes, begin: int, edge: int) -> int:
-        """Where the first secret that stands behind an edge of a line is named, from a byte on; else the edge."""
-        across = (
-            match.start()
+        Args:
+            line: the line.
+            begin: what stands before was passed on.
+            look: where names are looked for from.
+        """
+        return sorted(
+            Match(max(min(match.start(), start), begin), max(start, begin), end, rule.name)
             for rule in self._possible(line)
-            if rule.pattern.groups
-            for match in rule.pattern.finditer(line, begin)
-            if match.start() < edge <= match.start(1)
+            for match in rule.pattern.finditer(line, look)
+            for start, end in (match.span(1 if rule.pattern.groups else 0),)  # it may look back at its group
+            if max(start, begin) < end
         )
-        return min(across, default=edge)
+
+
+def spans_of(matches: Iterable[Match], line: bytes) -> Spans:
+    """What is to be hidden of a line. What was hidden before stays as it is."""
+    joined: Spans = []
+    for start, end, name in sorted((match.start, match.end, match.rule) for match in matches):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end), joined[-1][2])
+        else:
+            joined.append((start, end, name))
+    return _without_markers(joined, line) if joined and b"[redacted: " in line else joined
+
+
+def across(matches: Iterable[Match], edge: int) -> tuple[int, int] | None:
+    """From where to where an edge cannot be cut at: in a secret, its name, or others that overlap these."""
+    begin = end = -1
+    for match in matches:
+        if match.named >= end:
+            if match.named >= edge:
+                break
+            begin = match.named
+        end = max(end, match.end)
+    return (begin, end) if end > edge else None
 
 
 def _without_markers(spans: Spans, line: bytes) -> Spans:
     left: Spans = []
+    markers = deque(match.span() for match in _MARKER.finditer(line))
     for start, end, name in spans:
-        for marker in _MARKER.finditer(line):
-            if marker.start() < end and marker.end() > start:
-                if start < marker.start():
-                    left.append((start, marker.start(), name))
-                start = marker.end()
+        while markers and markers[0][0] < end:
+            if markers[0][1] > start:
+                if start < markers[0][0]:
+                    left.append((start, markers[0][0], name))
+                start = markers[0][1]
+            if markers[0][1] > end:
+                break  # the next one may begin in it, too
+            markers.popleft()
         if start < end:
             left.append((start, end, name))
     return left

@@ -1,13 +1,14 @@
 """However a stream comes, what is stored of it has the same bytes, and no secret that the rules know."""
 
 import tomllib
+from collections.abc import Iterable
 from importlib import resources
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sightline.store.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
-from sightline.store.redact.rules import check_pattern, load_rules
+from sightline.store.redact.rules import Rule, Rules, check_pattern, load_rules, spans_of
 
 KNOWN = load_rules(True, ())
 OWN = load_rules(False, (r"hunter(\d+)", r"pass=\S+"))
@@ -212,6 +213,89 @@ def test_what_is_hidden_beside_it_does_not_take_the_name_of_a_secret_away() -> N
     for begins in range(cut - 90, cut + 2):
         data = b". " * (begins // 2) + b"fooAuthorization: Bearer " + secret + b" ." * LINE_BYTES
         assert secret[:16] not in hidden(data, (), rules)
+
+
+def _whole(data: bytes, rules: Rules) -> bytes:
+    """A line with its secrets hidden, looked at as one."""
+    for start, end, name in reversed(spans_of(rules.matches(data), data)):
+        data = data[:start] + b"[redacted: " + name + b"]" + data[end:]
+    return data
+
+
+_CHAIN = b"Authorization: Bearer " + b"A" * 8 + b"SecretAccessKey: " + b"B" * 40
+_LINKS = st.lists(
+    st.sampled_from(
+        (
+            _CHAIN,
+            b"Authorization: Bearer " + b"Ab1" * 1500,
+            b"Authorization: Bearer ",
+            b"foo" + b"x" * 3000,
+            b"foo",
+            b" for user ",
+            b"key=" + b"z" * 20,
+            b"key=",
+            b"12345678",
+            TOKEN,
+            b"[redacted: a]",
+            b" ",
+            b".",
+        )
+    ),
+    min_size=1,
+    max_size=8,
+).map(b"".join)
+_TANGLED = (r"foo\S+", r"\w+ for user (\w+)", r"key=(\S+)", r"\d{8}")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 400), _LINKS), min_size=1, max_size=3), st.sampled_from(((), *zip(_TANGLED))))
+def test_a_long_line_is_hidden_as_if_it_were_looked_at_as_one(
+    places: list[tuple[int, bytes]], patterns: tuple[str, ...]
+) -> None:
+    rules, data = load_rules(True, patterns), b""
+    for before, links in places:  # each near where a window may be cut
+        edge = (len(data) // (LINE_BYTES - OVERLAP_BYTES) + 1) * (LINE_BYTES - OVERLAP_BYTES)
+        data += b". " * ((edge - len(data) - before) // 2) + links + b" "
+    data += b" ." * (LINE_BYTES // 2)
+    assert hidden(data, (), rules) == _whole(data, rules)
+
+
+@pytest.mark.parametrize("size", [LINE_BYTES + 4, 2 * LINE_BYTES + 928])
+def test_secrets_that_name_each_other_without_end_take_no_longer_than_others(size: int) -> None:
+    looked = 0
+
+    class Counting(Rules):
+        def _possible(self, line: bytes) -> Iterable[Rule]:
+            nonlocal looked
+            looked += 1
+            return super()._possible(line)
+
+    hider = StreamHider(Counting(load_rules(True, ()).rules))
+    data = (_CHAIN * (size // len(_CHAIN) + 1))[:size]
+    told = hider.feed(data) + hider.finish()
+    assert b"A" * 8 not in told
+    assert b"B" * 40 not in told
+    assert looked <= 2 * (size // (LINE_BYTES - OVERLAP_BYTES) + 1)
+
+
+@pytest.mark.parametrize("length", range(OVERLAP_BYTES - 84, OVERLAP_BYTES + 1, 7))
+def test_a_long_secret_does_not_take_the_name_of_the_next_along(length: int) -> None:
+    rules = load_rules(True, (r"foo\S+",))
+    for begins in (0, LINE_BYTES - OVERLAP_BYTES - 1, LINE_BYTES - length):
+        foo = b"foo" + b"x" * (length - 17) + b"Authorization:"
+        data = b". " * (begins // 2) + b"." * (begins % 2) + foo + b" Bearer mysecrettoken0123" + b" ." * LINE_BYTES
+        assert b"mysecret" not in hidden(data, (), rules)
+
+
+def test_what_a_secret_that_fills_windows_ends_with_may_name_the_next() -> None:
+    rules = load_rules(True, (r"foo\S+",))
+    for filled in range(LINE_BYTES - 40, LINE_BYTES + 1):
+        told = hidden(b"foo" + b"x" * (filled - 3) + KEY, (), rules)
+        assert b"MIIE" not in told
+        assert b"q0==" not in told
+    for length in range(LINE_BYTES - 40, LINE_BYTES + 1, 4):
+        data = b"foo" + b"x" * (length - 17) + b"Authorization:" + b" Bearer mysecrettoken0123" + b" ." * LINE_BYTES
+        assert b"mysecret" not in hidden(data, (), rules)
 
 
 @settings(max_examples=30, deadline=None)
