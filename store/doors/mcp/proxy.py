@@ -6,12 +6,14 @@ goes wrong here costs no line: it is passed on as it came.
 
 import contextlib
 import json
+import os
+import select
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sightline.store.disk.layout import write_all
 from sightline.store.doors.mcp.call import Call, Outcome
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
@@ -41,8 +43,22 @@ if TYPE_CHECKING:  # loaded while the server starts
 Change = tuple[int, int, str]
 """A part of a line and what is sent instead: (start, end, text)."""
 
+_LOOK_SECONDS = 0.05
+
 _message = object_of(result=object_of(**RESULT, tools=array_of(object_of())))
 _batch = array_of(_message)
+
+
+def _tell(line: bytes) -> bool:
+    """Write a line, cut to what never waits, to standard error; False where it has no room, or nobody reads it."""
+    room = select.poll()
+    room.register(2, select.POLLOUT)
+    if not room.poll(0):
+        return False
+    with contextlib.suppress(OSError):
+        os.write(2, line[: select.PIPE_BUF - 1] + b"\n")
+        return True
+    return False
 
 
 def _changed(send: Callable[[list[Change]], None], span: Span, instead: str) -> None:
@@ -181,16 +197,17 @@ class Proxy:
         except Exception as error:  # whatever it is, the server's lines pass on; nothing is kept
             self._warn(error)
 
-    def finish(self, seconds: float, last: Callable[[], None] = lambda: None) -> None:
-        """Wait for the answers of the added tools that are still being made, so long at most each; nothing follows.
+    def finish(self, seconds: float) -> None:
+        """Wait for the answers of the added tools that are still being made, while the client reads; nothing follows.
 
         Args:
-            seconds: how long.
-            last: called behind them: hands in what the server has left, if anything.
+            seconds: how long at most.
         """
-        for _, thread in list(self._ours.values()):
-            thread.join(seconds)
-        last()
+        until = time.monotonic() + seconds
+        for call, thread in list(self._ours.values()):
+            while thread.is_alive() and time.monotonic() < until and not self._client.is_cut_off:
+                thread.join(_LOOK_SECONDS)
+            call.cancel()
         if self._made:
             self._made.finish()
 
@@ -233,7 +250,6 @@ class Proxy:
         try:
             keeper.passed(asked, found[1])
         except Exception as error:
-            self.before_wait()
             self._warn(error)
         self._write(line)
         return True
@@ -305,7 +321,6 @@ class Proxy:
         except Exception as error:
             if is_sent:
                 raise
-            self.before_wait()
             self._warn(error)
             return False
 
@@ -348,9 +363,7 @@ class Proxy:
     def _warn(self, error: Exception) -> None:
         """Say once, where the server's own complaints go, what is wrong with the store: nobody else is told."""
         if not self._has_warned:
-            self._has_warned = True
             hint = f" {error.hint}" if isinstance(error, SightlineError) else ""
             told = f"{type(error).__name__}: {error}" if not hint else f"{error}.{hint}"
-            line = f"sightline proxy: results may pass unkept, or unlogged: {told}\n"
-            with contextlib.suppress(OSError):  # nobody reads it; a stream's lock would be waited for at the end, too
-                write_all(2, line.encode(errors="backslashreplace"))
+            line = f"sightline proxy: results may pass unkept, or unlogged: {told}"
+            self._has_warned = _tell(line.encode(errors="backslashreplace"))

@@ -1,7 +1,11 @@
 """Lines on their way through: whole where someone must read them, else in pieces as they come."""
 
+import fcntl
 import os
 import select
+import sys
+import termios
+import time
 from collections.abc import Callable, Iterator
 
 from sightline.store.doors.mcp.wire import LINE_LIMIT_BYTES
@@ -12,6 +16,9 @@ SHORT_BYTES = select.PIPE_BUF
 
 _PIECES_FROM_BYTES = 1 << 16  # a line this long is passed on in pieces where nobody must read it
 
+LEFT_SECONDS = 0.5
+"""For how long to read on behind what a server has left: for what processes add that it has left, too."""
+
 
 class PassingLines:
     """Lines of a descriptor, each with its newline, so that what is passed on is what came.
@@ -20,9 +27,13 @@ class PassingLines:
         fd: what is read; it stays the caller's to close.
         is_read: whether the line that is coming in must be whole, because someone reads it; asked again as it grows.
         limit: bytes of the longest line that is handed out whole.
+        ended: a descriptor that becomes readable once who writes has ended, though others may still hold theirs. What
+            is there then is read, what comes within `LEFT_SECONDS` after that, too, and that is the end.
     """
 
-    def __init__(self, fd: int, is_read: Callable[[], bool], *, limit: int = LINE_LIMIT_BYTES) -> None:
+    def __init__(
+        self, fd: int, is_read: Callable[[], bool], *, limit: int = LINE_LIMIT_BYTES, ended: int | None = None
+    ) -> None:
         self._fd = fd
         self._is_read = is_read
         self._limit = limit
@@ -30,6 +41,12 @@ class PassingLines:
         self._is_over = False
         self._more = select.poll()
         self._more.register(fd, select.POLLIN)
+        self._ended = ended
+        self._owed: int | None = None  # bytes of what was there when it ended; unknown before
+        self._until = 0.0
+        self._either = select.poll()
+        for one in (fd, ended) if ended is not None else ():
+            self._either.register(one, select.POLLIN)
 
     @property
     def has_held(self) -> bool:
@@ -71,16 +88,35 @@ class PassingLines:
             searched = len(self._held)
             if searched >= self._limit or (searched >= _PIECES_FROM_BYTES and not self._is_read()):
                 return self._pieces()
-            data = b"" if self._is_over else os.read(self._fd, _READ_BYTES)
+            data = self._read()
             if not data:
                 return self._cut(searched) or None
             if not searched and data.find(b"\n") == len(data) - 1:
                 return data  # one line came alone, as most do
             self._held += data
 
-    def begun(self) -> bytes:
-        """Take what was read of a line whose end has not come; for one who waits for it no longer."""
-        return self._cut(len(self._held))
+    def _read(self) -> bytes:
+        """What has come, or comes next; empty at the end, and ever after."""
+        data = os.read(self._fd, _READ_BYTES) if not self._is_over and self._comes() else b""
+        self._is_over = not data
+        if self._owed:
+            self._owed -= len(data)
+        return data
+
+    def _comes(self) -> bool:
+        """Whether there is something to read, or will be; waits for it where it may come to nothing."""
+        if self._ended is None:
+            return True
+        ready = dict(self._either.poll())
+        if self._ended not in ready:
+            return True
+        now = time.monotonic()
+        if self._owed is None:
+            self._owed, self._until = _bytes_in(self._fd), now + LEFT_SECONDS
+        if self._owed > 0 and self._fd in ready:
+            self._until = now + LEFT_SECONDS
+            return True
+        return now < self._until and bool(self._more.poll((self._until - now) * 1000))
 
     def _cut(self, end: int) -> bytes:
         line = bytes(memoryview(self._held)[:end])
@@ -89,10 +125,15 @@ class PassingLines:
 
     def _pieces(self) -> Iterator[bytes]:
         yield self._cut(len(self._held))
-        while data := os.read(self._fd, _READ_BYTES):
+        while data := self._read():
             end = data.find(b"\n") + 1
             if end:
                 self._held += memoryview(data)[end:]
                 yield data[:end]
                 return
             yield data
+
+
+def _bytes_in(pipe: int) -> int:
+    """How many bytes can be read of a pipe at once."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)

@@ -27,7 +27,6 @@ ANSWER_SECONDS = 60.0
 """How long we stay for an answer of our own after the server has ended."""
 
 _LOOK_SECONDS = 0.05
-_LOOKS = 10  # that find nothing before what was left is taken to be all
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _SPIN_SECONDS = 0.0001 if _CPUS > 1 else 0.0
 """How long to look for the next line before going to sleep. Falling asleep and being woken takes half as long, and
@@ -66,11 +65,9 @@ def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
     code = server.wait()
     for number in _PASSED_ON:
         signal.signal(number, signal.SIG_DFL)
-    copying.drain()
+    copying.finish()
     if proxy:
-        proxy.finish(ANSWER_SECONDS, copying.finish)
-    else:
-        copying.finish()
+        proxy.finish(ANSWER_SECONDS)
     return code
 
 
@@ -202,13 +199,6 @@ def _watch_reader() -> None:
         pass
 
 
-def _reader_has_gone() -> bool:
-    """Whether nobody reads our standard output any more."""
-    watch = select.poll()
-    watch.register(1, select.POLLOUT)
-    return any(event & ~select.POLLOUT for _, event in watch.poll(0))
-
-
 class _FromServer(threading.Thread):
     """Copies the server's lines to the client; between them the client's, where it may."""
 
@@ -218,24 +208,22 @@ class _FromServer(threading.Thread):
         self._proxy = proxy
         self._client = client
         self._others = others
-        self._lines = PassingLines(server.stdout, lambda: proxy is not None and proxy.waits)
-        self._is_busy = self._is_left = False
+        self._ended, self._end = os.pipe()
+        self._lines = PassingLines(server.stdout, lambda: proxy is not None and proxy.waits, ended=self._ended)
         self._both, self._own = select.poll(), select.poll()
         for poll, other in ((self._both, 0), (self._own, others.given)):
-            poll.register(server.stdout, select.POLLIN)
-            poll.register(other, select.POLLIN)
+            for fd in (server.stdout, self._ended, other):
+                poll.register(fd, select.POLLIN)
 
     def run(self) -> None:
         try:
             while (line := self._next()) is not None:
-                self._is_busy = True
                 if not self._proxy:
                     self._client.write_pieces(iter((line,)) if isinstance(line, bytes) else line)
                 elif isinstance(line, bytes):
                     self._proxy.from_server(line)
                 else:
                     self._proxy.pass_on(line)
-                self._is_busy = False
         except OSError:  # the client has gone: the server is told as it would be without us
             os.close(self._server.stdout)
             self._server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
@@ -247,8 +235,11 @@ class _FromServer(threading.Thread):
         line: bytes | None = None
         while not self._lines.has_held:
             if self._others.is_taken:
-                if self._server.stdout in dict(_soon(self._both)):
+                ready = dict(_soon(self._both))
+                if self._server.stdout in ready:
                     line = self._lines.short()
+                    break
+                if self._ended in ready:
                     break
                 self._others.copy_short()
                 continue
@@ -256,7 +247,7 @@ class _FromServer(threading.Thread):
             ready = dict(self._own.poll())
             if self._others.given in ready:
                 os.read(self._others.given, 1)
-            if self._server.stdout in ready:
+            if self._server.stdout in ready or self._ended in ready:
                 break
         if line is None:
             self._others.leave()
@@ -265,30 +256,13 @@ class _FromServer(threading.Thread):
             self._others.leave()
         return line
 
-    def drain(self) -> None:
+    def finish(self) -> None:
         """Wait for what the server wrote before it ended; not for a process it left, that holds its output open.
 
         Where the client has gone, that is waited for `CLIENT_GONE_SECONDS` at most: the log may be locked.
         """
-        looks = gone = 0
-        while self.is_alive() and looks < _LOOKS and gone * _LOOK_SECONDS < CLIENT_GONE_SECONDS:
+        os.write(self._end, b"\0")
+        gone = 0
+        while self.is_alive() and gone * _LOOK_SECONDS < CLIENT_GONE_SECONDS:
             self.join(_LOOK_SECONDS)
-            looks = 0 if self._is_busy or _has_more(self._server.stdout) else looks + 1
-            gone += _reader_has_gone()
-        self._is_left = looks == _LOOKS
-
-    def finish(self) -> None:
-        """Send the server's last words, where a process that it left keeps their line from ending."""
-        begun = self._lines.begun() if self._is_left else b""
-        with contextlib.suppress(OSError):  # the client has gone
-            if begun and self._proxy:
-                self._proxy.from_server(begun)
-            elif begun:
-                self._client.write_pieces(iter((begun,)))
-
-
-def _has_more(fd: int) -> bool:
-    try:
-        return bool(select.select([fd], [], [], 0)[0])
-    except (OSError, ValueError):
-        return False
+            gone += self._client.is_cut_off

@@ -138,8 +138,16 @@ class LineWriter:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._lock = threading.Lock()
+        self._is_within_line = False
         self._room = select.poll()
         self._room.register(fd, select.POLLOUT)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether nobody reads the other side any more."""
+        room = select.poll()  # of its own: two threads may not ask the same one
+        room.register(self._fd, select.POLLOUT)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in room.poll(0))
 
     def write_now(self, data: bytes) -> bool:
         """Write what already has its newlines, up to ``select.PIPE_BUF`` bytes; False where that had to wait.
@@ -158,18 +166,29 @@ class LineWriter:
             self._lock.release()
 
     def write(self, line: bytes) -> None:
-        """Write a line; the newline is added. Raises BrokenPipeError where the other side has gone."""
+        """Write a line; the newline is added, and one before it where the line there was never ended.
+
+        Raises:
+            BrokenPipeError: the other side has gone.
+        """
         with self._lock:
+            if self._is_within_line:
+                self._write(b"\n")
             self._write(line)
             self._write(b"\n")
 
     def write_pieces(self, pieces: Iterator[bytes]) -> None:
-        """Write what already has its newlines, with nothing of another thread between its pieces."""
+        """Write what already has its newlines, with nothing of another thread between its pieces.
+
+        The last words of all may have none.
+        """
         with self._lock:
             for piece in pieces:
                 self._write(piece)
 
     def _write(self, data: bytes) -> None:
+        if data:
+            self._is_within_line = not data.endswith(b"\n")
         view = memoryview(data)
         while view:
             try:

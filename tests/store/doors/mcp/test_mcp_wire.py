@@ -80,6 +80,20 @@ def test_lines_of_many_threads_never_mix() -> None:
     os.close(sink)
 
 
+def test_a_line_begins_a_line_although_the_one_before_was_never_ended() -> None:
+    source, sink = os.pipe()
+    writer = LineWriter(sink)
+    writer.write(b"one")
+    writer.write_pieces(iter([b"pie", b"ces\n", b""]))
+    writer.write(b"two")
+    writer.write_pieces(iter([b"ha", b"lf", b""]))
+    writer.write(b"three")
+    writer.write(b"four")
+    assert os.read(source, 99) == b"one\npieces\ntwo\nhalf\nthree\nfour\n"
+    os.close(source)
+    os.close(sink)
+
+
 @pytest.mark.parametrize(
     ("line", "code", "number"),
     [

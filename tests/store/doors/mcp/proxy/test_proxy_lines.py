@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sightline.store.doors.mcp.proxy_lines import PassingLines
+from proxy_kit import PATIENCE_SECONDS
+from sightline.store.doors.mcp.proxy_lines import LEFT_SECONDS, PassingLines
 
 
 def passed(data: bytes, folder: Path, *, read: bool, limit: int) -> list[bytes | list[bytes]]:
@@ -59,6 +60,56 @@ def test_a_line_over_the_limit_comes_in_pieces_all_the_same(folder: Path) -> Non
     (pieces,) = passed(data, folder, read=True, limit=100_000)
     assert isinstance(pieces, list)
     assert max(map(len, pieces)) < 300_000
+
+
+@pytest.mark.parametrize("size", [0, 4, 60_000, 65_536, 70_000, 200_000])
+@pytest.mark.parametrize("read", [True, False])
+def test_a_writer_that_has_ended_is_read_to_its_end_although_another_could_write(read: bool, size: int) -> None:
+    (source, sink), (ended, end) = os.pipe(), os.pipe()
+    lines = PassingLines(source, lambda: read, limit=150_000, ended=ended)
+    found: list[bytes | list[bytes]] = []
+
+    def take() -> None:
+        while (line := lines.next()) is not None:
+            found.append(line if isinstance(line, bytes) else list(line))
+
+    taking = threading.Thread(target=take, daemon=True)
+    taking.start()
+    words = b"first\n" + b"x" * size
+    with open(sink, "wb", buffering=0) as there:
+        for at in range(0, len(words), 50_000):
+            there.write(words[at : at + 50_000])
+        os.write(end, b"\0")
+        taking.join(PATIENCE_SECONDS)
+    assert (joined(found), taking.is_alive()) == (words, False)
+    assert lines.next() is None
+    for fd in (source, ended, end):
+        os.close(fd)
+
+
+def test_one_who_writes_on_does_not_hold_what_has_ended() -> None:
+    (source, sink), (ended, end) = os.pipe(), os.pipe()
+    lines = PassingLines(source, lambda: True, ended=ended)
+    os.write(end, b"\0")
+    found = list[bytes]()
+    is_over = threading.Event()
+
+    def write() -> None:
+        while not is_over.wait(LEFT_SECONDS / 5):
+            os.write(sink, b"more\n")
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    try:
+        while (line := lines.next()) is not None and len(found) < 50:
+            found.append(line if isinstance(line, bytes) else b"".join(line))
+    finally:
+        is_over.set()
+        writing.join(PATIENCE_SECONDS)
+    assert len(found) < 50
+    assert set(found) <= {b"more\n"}
+    for fd in (source, sink, ended, end):
+        os.close(fd)
 
 
 def test_a_line_is_handed_out_before_the_next_one_has_come() -> None:

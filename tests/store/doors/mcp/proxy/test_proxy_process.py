@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from proxy_kit import PATIENCE_SECONDS, SERVER, Client, answer, text_result
+from sightline.store.query.processes import DEFAULT_SECONDS
 
 Make = Callable[..., Client]
 Until = Callable[[Callable[[], object]], None]
@@ -63,6 +64,18 @@ def test_a_call_of_an_added_tool_is_answered_although_the_input_has_ended(client
     number = through.request("tools/call", name="query", arguments={"pipeline": f"wc -l {ref}"})
     rest, code = through.close()
     assert (json.loads(rest)["id"], code) == (number, 0)
+
+
+def test_an_answer_of_ours_that_nobody_waits_for_does_not_hold_us(client: Make) -> None:
+    through = client()
+    ref = json.loads(through.call(text_result("line\n" * 5000))["content"][0]["text"])["output_id"]
+    assert through.process.stdin
+    assert through.process.stdout
+    for _ in range(2):
+        through.request("tools/call", name="query", arguments={"pipeline": f"awk 'BEGIN {{ for (;;) n++ }}' {ref}"})
+    through.process.stdin.close()
+    through.process.stdout.close()
+    assert through.process.wait(DEFAULT_SECONDS / 2) == 0  # a query that nobody ends takes all of them
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
