@@ -2,11 +2,11 @@
 
 import os
 from itertools import accumulate
-from operator import itemgetter
 
 from sightline.store.audit import log
 from sightline.store.audit.comparing import sessions_behind
 from sightline.store.audit.views import Other, indexed_view, session_from, traced_of, with_shown
+from sightline.store.disk.sorting import Sorter
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Session
@@ -56,10 +56,10 @@ def rebuild_views(store: Store) -> int:
 
     How many views there are.
     """
-    found: list[tuple[float, IndexedView]] = []
     others: list[Other] = []
     sizes: dict[str, int] = {}
-    with store.index.transaction():
+    used: dict[str, float] = {}
+    with store.index.transaction(), Sorter[tuple[float, IndexedView]]() as found:
         for file in sorted(os.listdir(store.layout.audit)):
             session_name, dot, ending = file.rpartition(".")
             if ending == "jsonl" and dot:
@@ -68,10 +68,11 @@ def rebuild_views(store: Store) -> int:
                 sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
                 views = _read_views(store, session_name, others)
                 # A clock that was set back must not make what a session asked last its first.
-                found += zip(accumulate((one.view.time for one in views), max), views, strict=True)
-        found.sort(key=itemgetter(0))  # the list goes by the order in which they are put
-        for _, indexed in found:
+                for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
+                    found.put(when, (when, indexed))
+        for when, indexed in found:  # the list goes by the order in which they are put
             store.index.put_view(indexed)
+            used |= dict.fromkeys(indexed.view.refs, when)
         if others:
             from sightline.store.audit.entries import index_others  # few logs have any
 
@@ -79,11 +80,10 @@ def rebuild_views(store: Store) -> int:
         for name, size in sizes.items():
             store.index.set_log(name, size)
         if store.index.views_stale():
-            used = {name: when for when, indexed in found for name in indexed.view.refs}
             for name, when in sorted(used.items(), key=lambda item: item[1]):
                 store.index.touch(name, when)
             store.index.set_views_stale(False)
-    return len(found)
+    return found.count
 
 
 def _read_views(store: Store, session: str, others: list[Other]) -> list[IndexedView]:

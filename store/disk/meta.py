@@ -21,6 +21,7 @@ FORMAT = 1
 _NAME = r"(cmd|file|tool)_[0-9a-f]{4,64}"
 _STREAM = r"out|err|part\.[0-9]{1,6}"
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_FAR_SECONDS = 1e12  # since the epoch: no clock says so
 _STATES = ("running", "sealed", "interrupted", "evicted")
 
 
@@ -71,6 +72,10 @@ def _fields_of(data: bytes) -> dict[str, Any]:
 _dumps = encoder(ensure_ascii=False)
 
 
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < _FAR_SECONDS
+
+
 def decode_buffer(data: bytes) -> Buffer:
     """A record from its JSON. Raises ValueError for anything that is none, OfNewerVersion."""
     fields = _fields_of(data)
@@ -80,6 +85,8 @@ def decode_buffer(data: bytes) -> Buffer:
             for name, info in fields["streams"].items()
         }
         known = {name: fields[name] for name in Buffer._fields if name != "accessed"}
+        if not _is_time(fields["created"]) or not (fields["ended"] is None or _is_time(fields["ended"])):
+            raise ValueError("not a time")
         kind = re.fullmatch(_NAME, fields["name"])
         if not kind or kind[1] != fields["kind"] or fields["state"] not in _STATES:
             raise ValueError("not a buffer's name, kind or state")

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from sightline.store.disk.index import Index
@@ -23,6 +24,7 @@ from sightline.store.disk.live import marker_names, take_dead, writer_alive
 from sightline.store.disk.meta import decode_buffer, read_meta, rewrite_meta
 from sightline.store.disk.opening import with_progress
 from sightline.store.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
+from sightline.store.disk.sorting import Sorter
 from sightline.store.errors import OfNewerVersion, UnsafeStore
 from sightline.store.records import Buffer, StreamInfo
 
@@ -194,28 +196,36 @@ class Rebuilt(NamedTuple):
 
 def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
     """Fill an empty index from the folders and tombstones, in order of creation."""
-    with index.transaction():  # read inside it, so that no record is older than what another process puts
-        found, unreadable = _on_disk(layout)
-        found += _evicted(layout)
-        for buffer in sorted(found, key=lambda buffer: buffer.created):
+    unreadable: list[str] = []
+    # Read inside the transaction, so that no record is older than what another process puts.
+    with index.transaction(), Sorter[Buffer]() as found:
+        for buffer in chain(_on_disk(layout, unreadable), _evicted(layout)):
+            found.put(buffer.created, buffer)
+        for buffer in found:
             index.put_buffer(buffer)
         index.set_views_stale(bool(os.listdir(layout.audit)))
-    return Rebuilt(len(found), unreadable)
+    return Rebuilt(found.count, unreadable)
 
 
-def _on_disk(layout: Layout) -> tuple[list[Buffer], list[str]]:
-    found: list[Buffer] = []
-    unreadable = []
-    for name in os.listdir(layout.buffers):
+def _on_disk(layout: Layout, unreadable: list[str]) -> Iterator[Buffer]:
+    rest = []
+    for name in _names_in(layout.buffers):
         try:
             if os.path.lexists(layout.tombstone(name)):
-                _remove_rest(layout, name)  # its remover died before this
+                rest.append(name)  # its remover died before it had removed all
             else:
-                found.append(_used(layout, read_meta(layout, name)))
+                yield _used(layout, read_meta(layout, name))
         except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore, OfNewerVersion):
             if not writer_alive(layout, name):
                 unreadable.append(name)
-    return found, unreadable
+    for name in rest:  # while a folder is read nothing may go, or it may skip something
+        _remove_rest(layout, name)
+
+
+def _names_in(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            yield entry.name
 
 
 def _remove_rest(layout: Layout, name: str) -> None:
@@ -233,16 +243,14 @@ def _used(layout: Layout, buffer: Buffer) -> Buffer:
     return buffer._replace(accessed=os.lstat(layout.meta(buffer.name)).st_mtime)
 
 
-def _evicted(layout: Layout) -> list[Buffer]:
-    found = []
-    for file in os.listdir(layout.tombstones):
+def _evicted(layout: Layout) -> Iterator[Buffer]:
+    for file in _names_in(layout.tombstones):
         try:
             data = read_file(os.path.join(layout.tombstones, file))
             tombstone = json.loads(data)
             if isinstance(tombstone, dict) and tombstone.get("reason") == "evicted":
                 buffer = decode_buffer(data)
                 if file == os.path.basename(layout.tombstone(buffer.name)):
-                    found.append(buffer)
+                    yield buffer
         except (ValueError, UnsafeStore, OfNewerVersion):
             continue
-    return found

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import sqlite3
 import threading
 import time
@@ -18,6 +19,7 @@ from sightline.store.audit.views import Shows, Traced, append_view, index_view, 
 from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
 from sightline.store.disk import database
+from sightline.store.disk.recovery import rebuild_buffers
 from sightline.store.doors.cli.main import main
 from sightline.store.records import Buffer, Session, Shown
 from sightline.store.shape.segments import Segment
@@ -245,3 +247,15 @@ def test_a_clock_that_is_set_back_changes_no_order(
     assert [one.view.id for one in list_views(store)] == ids[::-1]
     assert verify(store.layout.audit_file("mine")) == 4
     assert [buffer.name for buffer in store.index.least_used(9)] == order[::-1]
+
+
+@pytest.mark.parametrize("created", ['"abc"', "1e30", "1" + "0" * 30, "null", "[1]"])
+def test_a_record_without_a_time_holds_up_no_other(store: Store, keep: Callable[..., Buffer], created: str) -> None:
+    whole, spoiled = keep(b"a\n"), keep(b"b\n")
+    meta = Path(store.layout.meta(spoiled.name))
+    meta.chmod(0o600)
+    meta.write_text(re.sub(r'"created": ?[^,]+', f'"created":{created}', meta.read_text()))
+    store.start_index_anew()
+    rebuilt = rebuild_buffers(store.layout, store.index)
+    assert (rebuilt.buffers, rebuilt.unreadable) == (1, [spoiled.name])
+    assert store.resolve(whole.ref).buffer.name == whole.name
