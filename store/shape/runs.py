@@ -96,8 +96,14 @@ def read_rows(
         if is_gone:
             yield Run(first, last, markers.rewritten(source.ref, first, last), gone=True)
             continue
+        known, row = None, None
         for line in _backward(source, first, last) if backward else source.lines(first, last):
-            yield _row(line, judge)
+            if row is not None and line.data == known and line.whole:  # one that repeats is judged and cleaned once
+                row = Run(line.number, line.number, row.text, row.error)
+            else:
+                row = _row(line, judge)
+                known = line.data if line.whole else None
+            yield row
             left -= len(line.data) + 1
             lines_left -= 1
             if left <= 0 or not lines_left:
@@ -145,7 +151,7 @@ def join_runs(one: Run, other: Run) -> Run | None:
         return None
     if one.text != other.text or one.error != other.error or one.clipped or other.clipped or one.unread or other.unread:
         return None
-    return one._replace(first=min(one.first, other.first), last=max(one.last, other.last))
+    return Run(min(one.first, other.first), max(one.last, other.last), one.text, one.error)
 
 
 def clip(run: Run, ref: str, limit: int) -> Run | None:

@@ -11,6 +11,7 @@ from sightline.store.shape.failure.examine import Examination
 from sightline.store.shape.failure.failures import Failures
 from sightline.store.shape.markers import CLIPPED
 from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.runs import read_rows
 from sightline.store.shape.segments import Shaped, join_segments
 from sightline.store.shape.source import LINE_LIMIT, Line, Source
 
@@ -74,6 +75,21 @@ def test_repeated_lines_fold_where_that_is_shorter() -> None:
     assert shaped.out_shown == shaped.out_total == 104
     assert not shaped.truncated
     assert [(s.first, s.last, s.partial) for s in shaped.segments] == [(1, 2, False), (3, 101, True), (102, 104, False)]
+
+
+def test_a_line_is_taken_for_the_one_before_only_where_it_repeats_all_of_it() -> None:
+    long = b"x" * (LINE_LIMIT + 9)
+    rows = list(read_rows(BytesSource(b"\n\na\na\n" + long + b"\n\n" + long + b"\nb\n"), [(1, 8)], None))
+    assert [(row.first, row.last, row.text[:2], row.unread > 0) for row in rows] == [
+        (1, 1, "", False),
+        (2, 2, "", False),
+        (3, 3, "a", False),
+        (4, 4, "a", False),
+        (5, 5, "xx", True),
+        (6, 6, "", False),
+        (7, 7, "xx", True),
+        (8, 8, "b", False),
+    ]
 
 
 def test_success_keeps_a_fifth_of_head_and_the_tail() -> None:
