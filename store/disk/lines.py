@@ -14,8 +14,8 @@ from typing import NamedTuple
 CHECKPOINT_BYTES = 1 << 16  # 1 GB gives 16,000 checkpoints (640 KB), and any line is one small read away
 _CHECKPOINT = struct.Struct("<5Q")
 _SCAN_BYTES = 1 << 18
-_COUNT_BYTES = 1 << 15
-_SAMPLE_BYTES = 1024
+_COUNT_BYTES = 1 << 16
+_SAMPLE_BYTES = 512
 _LONG_LINE_BYTES = 32
 
 
