@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sightline.tui.failures import STORE_ERRORS, tell
@@ -40,14 +41,23 @@ class Errand(Generic[T]):
         self._failed = failed
         self._asked = False
         self._running = False
+        self._rests = asyncio.Event()
+        self._rests.set()
 
     def ask(self) -> None:
         """Have it read, now or after the read that is under way."""
         self._asked = True
         if not self._running:
             self._running = True
+            self._rests.clear()
             work: WorkType[None] = self._run  # no coroutine yet, which nobody would await where all ends now
             self._widget.run_worker(work)
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until nothing is asked for any more; after so many seconds no longer."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._rests.wait()
 
     def carry_out_now(self, read: Callable[[], T]) -> None:
         """Read in the UI's thread: for what is quick, and wanted on the very first screen."""
@@ -67,6 +77,7 @@ class Errand(Generic[T]):
                     await self._carry_out(read)
         finally:
             self._running = False
+            self._rests.set()
 
     async def _carry_out(self, read: Callable[[], T]) -> None:
         try:

@@ -21,7 +21,7 @@ from sightline.tui.screens.inspector import Inspector
 from sightline.tui.screens.json import JsonScreen
 from sightline.tui.widgets.json_view import JsonView
 from textual.pilot import Pilot
-from tui_kit import add, opened, press, rest, run, text, until
+from tui_kit import add, burst, opened, press, rest, run, text, until
 
 DOCUMENT: Any = {
     "items": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}],
@@ -184,6 +184,20 @@ def tree(pilot: Pilot[None]) -> JsonView:
 
 def head(pilot: Pilot[None]) -> str:
     return "\n".join(text(pilot.app.screen.query_one("#json-head")))
+
+
+@pytest.mark.parametrize(
+    ("keys", "path"), [("Jjljjy", "$.items[1]"), ("Jjj\rjljy", '$["odd key"]["x.y"][0]'), ("Jjlljhhy", "$.items")]
+)
+def test_keys_typed_ahead_are_for_what_the_one_before_has_opened(store: Store, keys: str, path: str) -> None:
+    add(store, "cmd_00000a", "curl", json.dumps(DOCUMENT).encode())
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await burst(pilot, keys)
+            assert pilot.app.clipboard == path
+
+    run(body)
 
 
 def test_j_shows_the_tree_with_the_path_of_the_node(store: Store) -> None:

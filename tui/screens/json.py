@@ -102,4 +102,6 @@ async def open_json(app: App[None], store: Store, buffer: Buffer, shown: str = "
     if found is None:
         app.notify(f"{buffer.ref} is no JSON object, array or lines of these", severity="warning", markup=False)
     else:
-        await app.push_screen(JsonScreen(store, *found))
+        screen = JsonScreen(store, *found)
+        await app.push_screen(screen)
+        await screen.query_one(JsonView).settled()

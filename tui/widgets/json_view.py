@@ -28,6 +28,7 @@ _BRACKETS = {"object": "{}", "array": "[]", "lines": "  "}
 _VALUE_STYLES = {"string": "string", "number": "number", "boolean": "number", "null": "number"}
 _NOUNS = {"object": "key", "array": "item", "lines": "value"}
 _INDENT = "  "
+_READ_SECONDS = 0.25  # the next key waits for what this one opens, but not longer
 _PREVIEW_CHARACTERS = 200
 
 Loaded = tuple[Node | None, Batch | None]
@@ -105,7 +106,8 @@ class JsonView(RowView):
         if self._tree is None:
             return None
         top = self.scroll_offset.y
-        node = self._on_the_way(self._tree) or self._tree.wanted(top, top + self.size.height)
+        height = self.size.height or self.app.size.height  # it is read before it is laid out
+        node = self._on_the_way(self._tree) or self._tree.wanted(top, top + height)
         if node is None:
             return None
 
@@ -252,14 +254,19 @@ class JsonView(RowView):
     # keys
 
     def choose(self) -> None:
-        """Fold or unfold."""
-        self.action_fold()
-
-    def action_fold(self) -> None:
-        """Show or hide what is in the container; of a value, or of what is still read, nothing."""
+        """Fold or unfold; of a value, or of what is still read, nothing."""
         if self._tree is not None:
             self._tree.toggle(self.cursor)
             self._redraw(self.cursor)
+
+    async def action_fold(self) -> None:
+        """Show or hide what is in the container. The next key is for what is in it."""
+        self.choose()
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until what is on the screen has been read; if that takes long, not."""
+        await self._reads.settled(_READ_SECONDS)
 
     def action_search_on(self, back: bool) -> None:
         """Go to the next hit, or to the one before."""
@@ -273,21 +280,21 @@ class JsonView(RowView):
         self.refresh()
         self.tell()
 
-    def action_open(self) -> None:
+    async def action_open(self) -> None:
         """Unfold a container; go into one that is unfolded."""
         node = self.node
         if node is not None and node.is_open:
             self.move_to(self.cursor + 1)
         else:
-            self.action_fold()
+            await self.action_fold()
 
-    def action_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Fold a container; from anything else go to the one around it."""
         node = self.node
         if self._tree is None or node is None:
             return
         if node.is_open and node.depth:
-            self.action_fold()
+            await self.action_fold()
         else:
             self.move_to(self._tree.parent_of(self.cursor))
 
