@@ -153,15 +153,20 @@ def _gnu_of(program: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=16)
 def _is_gnu(path: str) -> bool:
     import subprocess
 
     try:
-        said = subprocess.run(
-            [path, "--version"], capture_output=True, timeout=_PROBE_SECONDS, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.SubprocessError):
+        first = _version_of(path)
+    except (OSError, subprocess.SubprocessError):  # perhaps only now: the next to ask looks again
         return False
-    first = said.stdout.partition(b"\n")[0]  # BusyBox says "This is not GNU sed" there
     return first.startswith(b"GNU Awk") or any(b"(GNU %s)" % name in first for name in _GNU_PACKAGES)
+
+
+@lru_cache(maxsize=16)
+def _version_of(path: str) -> bytes:
+    """The first line that a program says of itself; BusyBox says "This is not GNU sed" there."""
+    import subprocess
+
+    said = subprocess.run([path, "--version"], capture_output=True, timeout=_PROBE_SECONDS, stdin=subprocess.DEVNULL)
+    return said.stdout.partition(b"\n")[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.query import landlock, seccomp
+from sightline.store.query import executables, landlock, seccomp
 from sightline.store.query.errors import ProgramMissing, SandboxFailed
 from sightline.store.query.executables import Executable, executable_of, find
 from sightline.store.query.parse import Pipeline, Stage
@@ -269,6 +269,18 @@ def test_without_the_kernel_sed_must_be_gnu_and_awk_gawk(monkeypatch: pytest.Mon
         with pytest.raises(ProgramMissing, match=f"{program} cannot be held to reading"):
             executable_of((program, "p"), held=False)
         assert executable_of((program, "p"), held=True).argv == (program, "p")
+
+
+def test_a_program_that_is_late_to_say_what_it_is_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sed = tmp_path / "sed"
+    sed.write_text("#!/bin/sh\necho 'sed (GNU sed) 4.9'\n")
+    sed.chmod(0o755)
+    with monkeypatch.context() as late:
+        late.setattr(executables, "_PROBE_SECONDS", 0)
+        assert not executables._is_gnu(str(sed))
+    assert executables._is_gnu(str(sed))
 
 
 @needs_landlock
