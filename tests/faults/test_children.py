@@ -139,7 +139,7 @@ def test_without_a_thread_the_server_says_so_and_goes_on(
         server = StdioServer(Service(Options()), source.fileno(), sink.fileno())
         with monkeypatch.context() as patched:
             patched.setattr(threading.Thread, "start", no_thread)
-            server.serve()
+            server.serve(lambda _: None)
             server.close(wait=False)
         sink.seek(0)
         refused, pong = map(json.loads, sink)

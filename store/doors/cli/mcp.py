@@ -103,8 +103,7 @@ def _serve_stdio(options: Options) -> int:
     server = StdioServer(Service(options), source, sink)
     wait = True
     try:
-        raise_signals()
-        server.serve()
+        server.serve(raise_signals())
     except Ended:
         wait = False
     ignore_signals()

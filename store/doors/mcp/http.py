@@ -7,12 +7,13 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from sightline.store.doors.mcp.call import Call, Outcome
-from sightline.store.doors.mcp.ending import Ended, ignore_signals, raise_signals
+from sightline.store.doors.mcp.ending import call_at_signals, ignore_signals
 from sightline.store.doors.mcp.guard import App, Guard, check_address, token_of
 from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.progress import EVERY_SECONDS
@@ -59,12 +60,11 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
     service = Service(options)
     token, is_new, path = token_of(service.desk().store.layout) if with_token else ("", False, "")
     listener = _listen_on(host, port)
+    server = _server(Guard(app_of(service, host), token, host))
     try:
-        raise_signals()
+        call_at_signals(server.end)
         _tell(_url(host, listener.getsockname()[1]), token, is_new, path)
-        _run(Guard(app_of(service, host), token, host), listener)
-    except Ended:  # uvicorn raises anew what it was asked to end by
-        pass
+        server.run(sockets=[listener])
     finally:
         ignore_signals()
         service.close()
@@ -79,16 +79,30 @@ def _tell(url: str, token: str, is_new: bool, path: str) -> None:
         print(f"(the bearer token is the one in {path})", flush=True)
 
 
-def _run(app: App, listener: socket.socket) -> None:
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        lifespan="on",
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+class _Server(uvicorn.Server):
+    """A server that ends when told, by whichever signal, and raises none anew."""
+
+    def end(self, *_: object) -> None:
+        """Take no more requests, and return from ``run``; it need not have begun."""
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals' handlers as they are."""
+        yield
+
+
+def _server(app: App) -> _Server:
+    return _Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            lifespan="on",
+            limit_concurrency=_CONNECTIONS,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
     )
-    uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listen_on(host: str, port: int) -> socket.socket:

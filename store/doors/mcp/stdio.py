@@ -79,7 +79,7 @@ class StdioServer:
 
     def __init__(self, service: Service, source: int, sink: int) -> None:
         self._service = service
-        self._reader = LineReader(source, limit=LINE_LIMIT_BYTES)
+        self._source = source
         self._writer = LineWriter(sink)
         self._sink = sink
         self._opened = Context(LEGACY[0])
@@ -89,11 +89,16 @@ class StdioServer:
         self._working = 0  # calls that a thread is at
         self._gone = False
 
-    def serve(self) -> None:
-        """Answer until the input ends or nobody reads any more."""
+    def serve(self, wait: Callable[[int], None]) -> None:
+        """Answer until the input ends or nobody reads any more.
+
+        Args:
+            wait: waits until a descriptor can be read; what it raises ends this.
+        """
+        reader = LineReader(self._source, limit=LINE_LIMIT_BYTES, wait=wait)
         while not self._gone:
             try:
-                line = self._reader.read()
+                line = reader.read()
             except LineTooLong as error:
                 told = f"a line of {error.size:,} bytes; at most {LINE_LIMIT_BYTES:,} are read"
                 self._send(error_of(None, INVALID_REQUEST, told))

@@ -8,7 +8,7 @@ import os
 import re
 import select
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 LINE_LIMIT_BYTES = 64 << 20
@@ -80,10 +80,12 @@ class LineReader:
     Args:
         fd: what is read; it stays the caller's to close.
         limit: bytes of the longest line that is handed out.
+        wait: called before each reading, until which it may wait; what it raises passes.
     """
 
-    def __init__(self, fd: int, *, limit: int = LINE_LIMIT_BYTES) -> None:
+    def __init__(self, fd: int, *, limit: int = LINE_LIMIT_BYTES, wait: Callable[[int], None] | None = None) -> None:
         self._fd = fd
+        self._wait = wait
         self._limit = limit
         self._held = bytearray()
         self._ended = False
@@ -112,6 +114,8 @@ class LineReader:
     def _fill(self) -> bool:
         if self._ended:
             return False
+        if self._wait:
+            self._wait(self._fd)
         data = os.read(self._fd, _READ_BYTES)
         self._ended = not data
         self._held += data

@@ -1,0 +1,72 @@
+"""Servers end when a signal says so, also where Python lets no exception pass."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+_LOST = """
+import os, signal, sys, threading
+
+class Finalizer:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+        for _ in range(1000): pass
+
+"""
+
+_STDIO = (
+    _LOST
+    + """
+from sightline.store.doors.mcp.ending import Ended, raise_signals
+wait = raise_signals()
+Finalizer()
+silent, _ = os.pipe()
+try:
+    wait(silent)
+except Ended:
+    print("ended")
+"""
+)
+
+_RAISED = """
+import os, signal, threading
+from sightline.store.doors.mcp.ending import Ended, raise_signals
+wait = raise_signals()
+silent, _ = os.pipe()
+threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGHUP)).start()
+try:
+    wait(silent)
+except Ended:
+    print("ended")
+"""
+
+_HTTP = (
+    _LOST
+    + """
+from sightline.store.doors.mcp import http
+from sightline.store.doors.mcp.options import Options
+tell = http._tell
+http._tell = lambda *told: (tell(*told), Finalizer())
+print("ended", http.serve_http(Options(), host="127.0.0.1", port=0, with_token=False))
+"""
+)
+
+
+def _last_line(tmp_path: Path, program: str) -> str:
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "a store")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    return done.stdout.splitlines()[-1] if done.stdout else done.stderr
+
+
+def test_a_signal_ends_the_wait_for_a_request(tmp_path: Path) -> None:
+    assert _last_line(tmp_path, _RAISED) == "ended"
+
+
+def test_a_signal_whose_exception_a_finalizer_swallows_ends_the_wait_for_the_next_request(tmp_path: Path) -> None:
+    assert _last_line(tmp_path, _STDIO) == "ended"
+
+
+def test_a_signal_in_a_finalizer_before_the_http_server_runs_ends_it(tmp_path: Path) -> None:
+    assert _last_line(tmp_path, _HTTP) == "ended 0"
