@@ -1,5 +1,6 @@
 """What `load` measures at one size: of a store by its buffers or bytes, of one buffer by its bytes or views."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -51,6 +52,7 @@ def of_buffers(root: str, count: int) -> Found:
     made |= _filtered(root)
     made[f"gc of {_GIVE_WAY}"] = _collected(root)
     made["doctor"] = _ran(root, "doctor", rounds=1)
+    made["doctor, the index gone"] = _rebuilt(root)
     return made
 
 
@@ -132,6 +134,22 @@ def _ran(root: str, *words: str, rounds: int = _ROUNDS) -> Ran:
     environment = _environment(root)
     runs = [run([*SIGHTLINE, *words], environment) for _ in range(rounds + (rounds > 1))][rounds > 1 :]
     return Ran(min(one.seconds for one in runs), max(one.peak_bytes for one in runs))
+
+
+def _rebuilt(root: str) -> Ran:
+    """From the buffers' folders and the audit files alone; every buffer must be back."""
+    with Store(root, stores.BOUNDLESS) as store:
+        before, index = store.index.totals().buffers, store.layout.index
+    os.remove(index)
+    for beside in ("-wal", "-shm"):  # SQLite's, gone with the last process that had it open
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(index + beside)
+    ran = _ran(root, "doctor", rounds=1)
+    with Store(root, stores.BOUNDLESS) as store:
+        after = store.index.totals().buffers
+    if after != before:
+        raise RuntimeError(f"of {before:,} buffers, the index has {after:,} again")
+    return ran
 
 
 def _shown(root: str, text: bytes, words: list[str]) -> Ran:

@@ -53,6 +53,7 @@ PICTURES = (
         "What looks at every buffer, by their number",
         "buffers",
         (
+            "doctor, the index gone",
             "doctor",
             "filter: all titles read",
             "filter: a letter, all it finds",
@@ -97,7 +98,7 @@ PICTURES = (
         "memory",
         "Memory, by the number of buffers",
         "buffers",
-        ("filter: all titles read", "first screen", "doctor", "list", "gc, nothing to do"),
+        ("doctor, the index gone", "filter: all titles read", "first screen", "doctor", "list", "gc, nothing to do"),
         memory=True,
     ),
 )
