@@ -24,8 +24,20 @@ SYSTEM_FOLDERS = (
 SORT_BUFFER = "512M"  # under a memory limit of 1 GiB; a sort that needs more would write temporary files and cannot
 _PROBE_SECONDS = 5
 _MAPPED_AT_ONCE = 1 << 16  # the largest page of any machine
-# GNU tac copies a pipe to a temporary file, which a query cannot write; this is the same in memory.
-_REVERSE = '{line[NR] = $0 RT} END {for (n = NR; n; n--) printf "%s", line[n]}'
+# GNU tac copies a pipe to a temporary file, which a query cannot write; this is the same in memory. No awk but gawk can
+# tell whether the last line was ended.
+_REVERSE = """
+import os, sys
+try:
+    sys.stdout.buffer.writelines(reversed(sys.stdin.buffer.readlines()))
+    sys.stdout.buffer.flush()
+except MemoryError:
+    os.write(2, b"tac: memory exhausted\\n")
+    os._exit(1)
+except BrokenPipeError:
+    os._exit(1)
+"""
+_STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 _ON_A_MAC = {"sed": "gsed", "awk": "gawk", "sort": "gsort", "diff": "gdiff"}
 _GNU_PACKAGES = (b"sed", b"coreutils", b"diffutils")
 _PACKAGES = {"rg": "ripgrep", "awk": "gawk", "sed": "GNU sed"}
@@ -38,11 +50,13 @@ class Executable(NamedTuple):
         path: a real file.
         argv: its arguments, with argv[0].
         maps_bytes: of files that it maps, which its address space must hold beside what it uses itself.
+        library: a folder that it loads parts of itself from, beside the system's; empty for none.
     """
 
     path: str
     argv: tuple[str, ...]
     maps_bytes: int = 0
+    library: str = ""
 
 
 def executable_of(argv: tuple[str, ...], *, held: bool, reads: Iterable[str] = ()) -> Executable:
@@ -63,8 +77,9 @@ def executable_of(argv: tuple[str, ...], *, held: bool, reads: Iterable[str] = (
         return Executable(_found("grep"), ("grep", "-E" if program == "egrep" else "-F", *arguments))
     if program == "awk":
         return _awk(arguments, held=held)
-    if argv in (("tac",), ("tac", "-")) and (gawk := _gawk()):
-        return Executable(gawk, ("gawk", "--sandbox", "-b", _REVERSE))
+    if argv in (("tac",), ("tac", "-")) and sys.executable:
+        path = os.path.realpath(sys.executable)
+        return Executable(path, (path, "-I", "-S", "-c", _REVERSE), library=_STANDARD_LIBRARY)
     path = _gnu_of(program) if program in ("sed", "sort") else ""
     if program == "sed":
         if path:
@@ -89,15 +104,11 @@ def whole_pages(size: int) -> int:
 
 
 def _awk(arguments: tuple[str, ...], *, held: bool) -> Executable:
-    if gawk := _gawk():
+    if gawk := next((path for name in ("gawk", "awk") if (path := find(name)) and _is_gnu(path)), ""):
         return Executable(gawk, ("gawk", "--sandbox", *arguments))
     if not held:
         _no_safe_mode("awk")
     return Executable(_found("awk"), ("awk", *arguments))
-
-
-def _gawk() -> str:
-    return next((path for name in ("gawk", "awk") if (path := find(name)) and _is_gnu(path)), "")
 
 
 def ripgrep() -> str:

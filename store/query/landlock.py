@@ -39,14 +39,15 @@ def ruleset(reads: Iterable[str], executes: Iterable[str]) -> int:
     """A set of rules as a file descriptor, which the caller closes.
 
     Args:
-        reads: files that may be read.
+        reads: files that may be read, and folders with all that is in them.
         executes: files that may be executed, their loaders and the system's libraries along with them.
 
     Raises:
         OSError: the kernel refused a rule.
     """
     rules = dict.fromkeys(LIBRARY_FOLDERS, _READ_FILE | _READ_DIR)
-    rules |= dict.fromkeys((*LIBRARY_FILES, *reads), _READ_FILE)
+    for path in (*LIBRARY_FILES, *reads):
+        rules[path] = _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0)
     for path in executes:
         for executable in filter(None, (path, loader_of(path))):
             rules[executable] = _READ_FILE | _EXECUTE

@@ -118,7 +118,8 @@ class Group:
             self._start_watcher()
             first = self._keep(os.open(os.devnull, os.O_RDONLY)) if stdin is None else stdin
             executes = [program.path for program in (*feeds, *programs)]
-            confined(lambda: self._start(programs, first, feeds), reads, executes, backing)
+            libraries = [program.library for program in (*feeds, *programs) if program.library]
+            confined(lambda: self._start(programs, first, feeds), (*reads, *libraries), executes, backing)
             self._cancel.attach(self._watcher)
         except BaseException:
             self._end()

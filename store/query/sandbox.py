@@ -57,7 +57,7 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
 
     Args:
         action: what spawns; what it returns or raises is passed on.
-        reads: files that may be read.
+        reads: files that may be read, and folders with all that is in them.
         executes: files that may be executed.
         backing: what to use of the kernel's; with NO_BACKING the action is simply done.
 

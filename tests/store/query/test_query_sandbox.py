@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from query_kit import has_gawk
 from sightline.store.query import executables, landlock, seccomp
 from sightline.store.query.errors import ProgramMissing, SandboxFailed
 from sightline.store.query.executables import Executable, executable_of, find
@@ -28,8 +29,11 @@ needs_both = pytest.mark.skipif(not (describe().landlock and describe().seccomp)
 
 def spawn(program: str, *arguments: str, backing: Backing, reads: tuple[str, ...] = ()) -> tuple[int, bytes, bytes]:
     """Start any program at all under the restrictions, past parser and tables."""
+    return ended(Executable(find(program), (program, *arguments)), backing, reads)
+
+
+def ended(executable: Executable, backing: Backing, reads: tuple[str, ...] = ()) -> tuple[int, bytes, bytes]:
     out, err = bytearray(), bytearray()
-    executable = Executable(find(program), (program, *arguments))
     with Group([executable], seconds=10, memory_bytes=1 << 30, backing=backing, reads=reads) as group:
         code = group.collect(out.extend, err.extend).exit_code
     return code, bytes(out), bytes(err)
@@ -67,8 +71,8 @@ def test_a_child_reads_what_was_asked_for_and_not_its_neighbour(tmp_path: Path) 
         ("uniq", "{}/seed", "{}/new"),
         ("sed", "-i", "s/a/b/", "{}/seed"),
         ("sed", "w {}/new", "{}/seed"),
-        ("gawk", 'BEGIN{{print "x" > "{}/new"}}'),
-        ("gawk", 'BEGIN{{print "x" > "{}/seed"}}'),
+        ("awk", 'BEGIN{{print "x" > "{}/new"}}'),
+        ("awk", 'BEGIN{{print "x" > "{}/seed"}}'),
         ("xxd", "{}/seed", "{}/new"),
         ("mkdir", "{}/new"),
         ("rm", "{}/seed"),
@@ -107,7 +111,8 @@ def test_a_child_changes_no_attributes(tmp_path: Path, arguments: tuple[str, ...
 @needs_landlock
 @pytest.mark.parametrize("script", ['BEGIN{system("echo out")}', 'BEGIN{"echo out" | getline x; print x}'])
 def test_a_child_executes_nothing_but_itself(script: str) -> None:
-    _, out, _ = spawn("gawk", script, backing=describe())
+    assert b"out" in spawn("awk", script, backing=NO_BACKING)[1], "without the kernel it does"
+    _, out, _ = spawn("awk", script, backing=describe())
     assert b"out" not in out
 
 
@@ -117,10 +122,12 @@ def test_a_child_opens_no_connection() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        script = f'BEGIN{{s = "/inet/tcp/0/127.0.0.1/{port}"; print "x" |& s; close(s)}}'
-        assert spawn("gawk", script, backing=NO_BACKING)[0] == 0, "without the kernel it does connect"
+        path = os.path.realpath(sys.executable)
+        script = f"import _socket; _socket.socket().connect(('127.0.0.1', {port}))"
+        connecting = Executable(path, (path, "-I", "-S", "-c", script), library=os.path.dirname(os.__file__))
+        assert ended(connecting, NO_BACKING)[0] == 0, "without the kernel it does connect"
         listener.accept()[0].close()
-        spawn("gawk", script, backing=describe())
+        assert b"ermi" in ended(connecting, describe())[2]
         listener.setblocking(False)
         with pytest.raises(BlockingIOError):
             listener.accept()
@@ -257,10 +264,15 @@ def test_safe_modes_hold_where_the_tables_were_passed(
     tmp_path: Path, buffers: Buffers, backing: Backing, program: str, script: str
 ) -> None:
     path = buffers.path("@last")
+    gnu = program != "awk" or has_gawk()
+    if not gnu and not backing.landlock:
+        with pytest.raises(ProgramMissing, match="cannot be held"):
+            forced(program, "1", path, paths=(path,), backing=backing)
+        return
     result = forced(program, script.format(tmp_path), path, paths=(path,), backing=backing)
     assert not (tmp_path / "new").exists()
     assert b"root:" not in result.stdout + result.stderr
-    assert result.exit_code != 0
+    assert result.exit_code != 0 or not gnu  # another awk may not mind that it was refused
 
 
 def test_without_the_kernel_sed_must_be_gnu_and_awk_gawk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,7 +330,6 @@ def test_the_environment_is_scrubbed(monkeypatch: pytest.MonkeyPatch, buffers: B
     monkeypatch.setenv("MY_SECRET_TOKEN", "s3cret")
     monkeypatch.setenv("GREP_COLORS", "mt=01;31")
     monkeypatch.setenv("RIPGREP_CONFIG_PATH", "/tmp/ripgreprc")
-    result = run(buffers.parse("awk 'END{for (k in ENVIRON) print k}' @last"), backing=backing)
-    names = set(result.stdout.split()) - {b"AWKPATH", b"AWKLIBPATH"}
-    assert names == {b"LC_ALL", b"PATH", b"HOME"}
+    _, out, _ = spawn("env", backing=backing)
+    assert {line.partition(b"=")[0] for line in out.splitlines()} == {b"LC_ALL", b"PATH", b"HOME"}
     assert b"s3cret" not in run(buffers.parse("jq -n '$ENV, env' @tool_a1b2c3"), backing=backing).stdout

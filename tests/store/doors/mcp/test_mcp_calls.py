@@ -118,8 +118,8 @@ def test_a_cancelled_command_is_not_answered_and_is_captured_on(client: Any, tmp
 
 def test_a_cancelled_query_ends_with_all_its_programs(client: Any, until: Until) -> None:
     client.call("run_command", command="seq 1 5000")
-    number = client.begin("query", pipeline="awk 'BEGIN { while (1) x++ }' @last")
-    until(lambda: any("awk" in name for name in names_of(children_of(client.process.pid))))
+    number = client.begin("query", pipeline="sed -e :a -e ba @last")
+    until(lambda: any("sed" in name for name in names_of(children_of(client.process.pid))))
     client.cancel(number)
     until(lambda: not children_of(client.process.pid))
     assert client.request("ping") == {}
@@ -218,9 +218,9 @@ def test_the_end_leaves_no_process_behind_and_every_capture_sealed(
 ) -> None:
     client = connect(program=[sys.executable, "-c", IN_NO_HURRY, "mcp"])
     client.begin("run_command", command=command)
-    client.call("run_command", command="seq 1 5000")
-    client.begin("query", pipeline="awk 'BEGIN { while (1) x++ }' @last")
-    until(lambda: pid_in(tmp_path / "pid") and any("awk" in name for name in names_of(children_of(client.process.pid))))
+    ref = client.call("run_command", command="seq 1 5000")[0]["output_id"]
+    client.begin("query", pipeline=f"sed -e :a -e ba {ref}")
+    until(lambda: pid_in(tmp_path / "pid") and any("sed" in name for name in names_of(children_of(client.process.pid))))
     left = children_of(client.process.pid)
     if how == "end of input":
         assert client.end() == 0

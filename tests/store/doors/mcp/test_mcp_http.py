@@ -190,21 +190,21 @@ def test_a_client_that_leaves_cancels_its_query(serve: Callable[..., HttpServer]
 
     async def act(client: Client) -> None:
         await client.call_tool("run_command", {"command": "echo x"})
-        asked = asyncio.create_task(client.call_tool("query", {"pipeline": "awk 'BEGIN {while (1) x++}' @last"}))
-        await asyncio.to_thread(until, lambda: _awks(server.process.pid))
+        asked = asyncio.create_task(client.call_tool("query", {"pipeline": "sed -e :a -e ba @last"}))
+        await asyncio.to_thread(until, lambda: _seds(server.process.pid))
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
 
     server.use(act)
-    until(lambda: not _awks(server.process.pid))
+    until(lambda: not _seds(server.process.pid))
     assert server.process.poll() is None
 
 
-def _awks(parent: int) -> list[str]:
+def _seds(parent: int) -> list[str]:
     tasks = Path(f"/proc/{parent}/task").iterdir()
     children = [child for task in tasks for child in _read(task / "children").split()]
-    return [name for child in children if "awk" in (name := _read(Path(f"/proc/{child}/comm")))]
+    return [name for child in children if "sed" in (name := _read(Path(f"/proc/{child}/comm")))]
 
 
 def _read(path: Path) -> str:
