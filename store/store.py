@@ -137,7 +137,7 @@ class Store:
     def _filled(self, index: Index) -> Index:
         """The index with what the folders hold, where it is a new one."""
         if index.is_new and (os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones)):
-            from sightline.store.disk.recovery import rebuild_buffers
+            from sightline.store.disk.rebuilding import rebuild_buffers
 
             rebuild_buffers(self.layout, index)
         return index

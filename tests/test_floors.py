@@ -59,6 +59,13 @@ def test_commands_load_nothing_of_the_screen(tmp_path: Path, words: tuple[str, .
     assert not loaded & {*NEVER_LOADED, "sightline.tui"}
 
 
+@pytest.mark.parametrize("words", [("list",), ("show", "@last"), ("views",)], ids=" ".join)
+def test_looking_loads_nothing_that_only_recovery_needs(tmp_path: Path, words: tuple[str, ...]) -> None:
+    _loaded(_call("run", "--", "echo", "hi"), tmp_path)
+    loaded = _loaded(_call(*words), tmp_path)
+    assert not loaded & {"hashlib", "pickle", "sightline.store.disk.rebuilding"}
+
+
 def _hook(event: str, given: dict[str, Any]) -> str:
     words = ["claude-code", event, "--mode", "keep"]
     data = json.dumps({"session_id": "s", "cwd": "/", "tool_use_id": "use", **given}).encode()

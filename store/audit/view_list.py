@@ -6,7 +6,6 @@ from itertools import accumulate
 from sightline.store.audit import log
 from sightline.store.audit.comparing import sessions_behind
 from sightline.store.audit.views import Other, indexed_view, session_from, traced_of, with_shown
-from sightline.store.disk.sorting import Sorter
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Session
@@ -56,6 +55,8 @@ def rebuild_views(store: Store) -> int:
 
     How many views there are.
     """
+    from sightline.store.disk.sorting import Sorter  # with what only this needs: looking at the list starts faster
+
     others: list[Other] = []
     sizes: dict[str, int] = {}
     used: dict[str, float] = {}

@@ -4,9 +4,8 @@ import os
 import stat
 import time
 
-from sightline.store.disk.hashing import sha256_hex
+from sightline.store.disk.hashing import hash_file, sha256_hex
 from sightline.store.disk.recording import Recording, storable
-from sightline.store.disk.recovery import hash_file
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.store import Store

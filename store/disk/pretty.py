@@ -8,10 +8,9 @@ import os
 import re
 from typing import NamedTuple
 
-from sightline.store.disk.hashing import INLINE_BYTES, Hasher
+from sightline.store.disk.hashing import INLINE_BYTES, Hasher, hash_file
 from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, remove_file, write_all
 from sightline.store.disk.opening import open_stream
-from sightline.store.disk.recovery import hash_file
 from sightline.store.disk.streams import StreamReader
 from sightline.store.disk.writing import store_failed
 from sightline.store.records import Buffer

@@ -9,7 +9,8 @@ from functools import partial
 from sightline.store.audit.view_list import rebuild_views
 from sightline.store.disk.layout import FOLDER_MODE
 from sightline.store.disk.live import marker_names, writer_alive
-from sightline.store.disk.recovery import adopt_dead, rebuild_buffers
+from sightline.store.disk.rebuilding import rebuild_buffers
+from sightline.store.disk.recovery import adopt_dead
 from sightline.store.disk.trouble import is_broken, trouble_of
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.query.sandbox import describe

@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
+from sightline.store.disk.hashing import hash_file
 from sightline.store.disk.layout import SEALED_MODE, open_private, remove_folder
 from sightline.store.disk.live import writer_alive
 from sightline.store.disk.meta import is_buffer_name, read_meta, write_meta
 from sightline.store.disk.recording import new_buffer
-from sightline.store.disk.recovery import close_interrupted, hash_file, stream_files
+from sightline.store.disk.recovery import close_interrupted, stream_files
 from sightline.store.errors import OfNewerVersion, SightlineError, UnsafeStore
 from sightline.store.records import Buffer
 from sightline.store.shape.summary import human_bytes

@@ -19,7 +19,7 @@ from sightline.store.audit.views import Shows, Traced, append_view, index_view, 
 from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
 from sightline.store.disk import database
-from sightline.store.disk.recovery import rebuild_buffers
+from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.doors.cli.main import main
 from sightline.store.records import Buffer, Session, Shown
 from sightline.store.shape.segments import Segment

@@ -18,7 +18,7 @@ from sightline.store.audit.view_list import list_views, rebuild_views
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.capture.file import FileNotReadable, capture_file, open_exactly
 from sightline.store.disk.layout import open_private
-from sightline.store.disk.recovery import rebuild_buffers
+from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.errors import SightlineError, UnsafeStore
 from sightline.store.records import Buffer, Session
 from sightline.store.refs import parse_ref

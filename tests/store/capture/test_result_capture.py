@@ -9,7 +9,7 @@ from sightline.store.capture.command import Unkept
 from sightline.store.capture.result import Block, blocks_of, call_text, capture_result, fields_of
 from sightline.store.config import Settings
 from sightline.store.disk.pretty import facts_of
-from sightline.store.disk.recovery import rebuild_buffers
+from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.disk.writing import BufferWriter
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer

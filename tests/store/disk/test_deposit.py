@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sightline.store.disk.deposit import Deposit
 from sightline.store.disk.layout import SEALED_MODE
+from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.disk.recording import new_buffer, reserve
-from sightline.store.disk.recovery import rebuild_buffers
 from sightline.store.errors import StoreFailed
 from sightline.store.records import Buffer
 from sightline.store.store import Store
