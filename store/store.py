@@ -5,12 +5,12 @@ rows), `audit/` (views, coverage, what happens to old buffers), `tools/` (the ve
 """
 
 import os
-import sqlite3
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.config import Settings, default_root, load_settings
+from sightline.store.disk import sqlite
 from sightline.store.disk.database import BUSY_SECONDS, Database, set_aside
 from sightline.store.disk.index import Index, Listed
 from sightline.store.disk.layout import Layout, remove_file, remove_folder, write_atomically
@@ -106,7 +106,7 @@ class Store:
             self._retry_at = time.monotonic() + _RETRY_SECONDS
             try:
                 self._index = self._index_to_write()  # the old one is left to the threads that are at it
-            except (sqlite3.Error, OSError):
+            except (sqlite.Error, OSError):
                 pass
         return self._index
 
@@ -114,13 +114,13 @@ class Store:
         try:
             try:
                 return self._index_to_write()
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite.Error, OSError) as error:
                 why = unwritable(error, self.layout.root)
                 if why is None:
                     raise
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
                 return self._filled(Index(self._database(unwritable=why.what)))
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite.Error, OSError) as error:
             what, hint = trouble_of(error, self.layout.root)
             raise StoreFailed(f"the store at {self.layout.root} cannot be opened: {what}", hint) from error
 
@@ -156,7 +156,7 @@ class Store:
             if database.is_newer:
                 index.try_all()
             return index
-        except sqlite3.DatabaseError as error:
+        except sqlite.DatabaseError as error:
             if database is not None:
                 database.close()
             if not is_broken(error):
@@ -229,7 +229,7 @@ class Store:
         try:
             with self.index.hurried():
                 self.index.touch(name, time.time())
-        except sqlite3.OperationalError:  # read-only, full, or locked for long
+        except sqlite.OperationalError:  # read-only, full, or locked for long
             pass
 
     # reading
@@ -330,7 +330,7 @@ class Store:
                 if buffer.state != "running":
                     rewrite_meta(self.layout, buffer, durable=self.settings.durable)
                 self.index.put_buffer(buffer)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite.Error, OSError) as error:
             raise store_failed(error, self.root) from error
         return buffer
 
@@ -372,7 +372,7 @@ class Store:
         """
         try:
             return self._remove(buffer, reason, left)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite.Error, OSError) as error:
             if not is_full(error, self.root):
                 raise store_failed(error, self.root) from error
         try:
@@ -383,7 +383,7 @@ class Store:
             take_bytes(self.layout, known, at_least=_ROOM_BYTES)
             self._retry_at = 0.0
             return self._remove(buffer, reason, lambda: kept)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite.Error, OSError) as error:
             raise store_failed(error, self.root) from error
 
     def _remove(self, buffer: Buffer, reason: str, left: Callable[[], dict[str, Any]]) -> bool:

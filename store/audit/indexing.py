@@ -1,13 +1,13 @@
 """Views that were logged and not indexed, their writer having died in between: whoever finds them puts them there."""
 
 import os
-import sqlite3
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sightline.store.audit import log
 from sightline.store.audit.entries import index_others
 from sightline.store.audit.views import Other, indexed_view, session_from, traced_of, with_shown
+from sightline.store.disk import sqlite
 from sightline.store.disk.trouble import is_busy
 from sightline.store.store import Store
 
@@ -29,7 +29,7 @@ def catch_up(store: Store, sessions: Iterable[str]) -> None:
         with store.index.hurried():
             for session in sessions:
                 _catch_up(store, session)
-    except sqlite3.OperationalError as error:
+    except sqlite.OperationalError as error:
         if not is_busy(error):
             raise
 

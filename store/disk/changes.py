@@ -5,11 +5,11 @@ system cannot watch, it looks at the same places many times a second.
 """
 
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from sightline.store.disk import sqlite
 from sightline.store.disk.layout import Layout
 from sightline.store.disk.watching import Unwatchable, watching
 
@@ -130,7 +130,7 @@ class Changes:
     def _version(self) -> int:
         try:
             return self._data_version()
-        except sqlite3.Error:  # the reader of the index will meet it too, and can say so
+        except sqlite.Error:  # the reader of the index will meet it too, and can say so
             return -1
 
     def _markers(self) -> dict[str, int]:

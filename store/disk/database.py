@@ -6,12 +6,11 @@ Reading it takes writing beside it, as SQLite does it. Where nothing can be writ
 import _thread
 import contextlib
 import os
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sightline.store.disk import schema
+from sightline.store.disk import schema, sqlite
 from sightline.store.disk.layout import open_private, remove_file
 from sightline.store.errors import UnsafeStore
 
@@ -46,7 +45,7 @@ class Database:
 
         Raises:
             UnsafeStore: the file is a symbolic link.
-            sqlite3.DatabaseError: it cannot be read; see `trouble.is_broken`.
+            sqlite.DatabaseError: it cannot be read; see `trouble.is_broken`.
         """
         self.path = path
         self.is_new = False
@@ -91,7 +90,7 @@ class Database:
         while True:
             try:
                 return self._connection.execute(statement).fetchall()
-            except sqlite3.OperationalError as error:
+            except sqlite.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.005)
@@ -168,8 +167,8 @@ class Database:
             self._connection.close()
 
 
-def _connected(address: str, patience: float) -> sqlite3.Connection:
-    return sqlite3.connect(
+def _connected(address: str, patience: float) -> sqlite.Connection:
+    return sqlite.connect(
         address,
         timeout=patience,
         isolation_level=None,
@@ -179,7 +178,7 @@ def _connected(address: str, patience: float) -> sqlite3.Connection:
     )
 
 
-def _connected_to_read(path: str, patience: float) -> sqlite3.Connection | None:
+def _connected_to_read(path: str, patience: float) -> sqlite.Connection | None:
     """The file as it is, nothing being written beside it; None where it is missing, broken, old or not complete."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     # Without the write-ahead file's own index only a file that has all in itself can be read.
@@ -187,13 +186,13 @@ def _connected_to_read(path: str, patience: float) -> sqlite3.Connection | None:
     for how in ("mode=ro", "immutable=1") if is_all else ("mode=ro",):
         try:
             connection = _connected(f"{address}?{how}", patience)
-        except sqlite3.OperationalError:  # it is not there
+        except sqlite.OperationalError:  # it is not there
             continue
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version >= schema.VERSION and connection.execute("SELECT views_stale FROM totals").fetchone() == (0,):
                 return connection
-        except sqlite3.DatabaseError:
+        except sqlite.DatabaseError:
             pass
         connection.close()
     return None
@@ -212,6 +211,6 @@ def _statements(script: str) -> Iterator[str]:
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
-        if sqlite3.complete_statement(statement):
+        if sqlite.complete_statement(statement):
             yield statement
             statement = ""

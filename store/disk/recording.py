@@ -1,12 +1,12 @@
 """A running capture: a reserved name, its folder, its marker, its record; from the first byte to the seal."""
 
 import os
-import sqlite3
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sightline.store.disk import sqlite
 from sightline.store.disk.index import Index
 from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, remove_file, remove_folder
 from sightline.store.disk.meta import write_meta
@@ -85,7 +85,7 @@ class Recording:
         try:
             with self._index().hurried():
                 self._index().put_buffer(self.buffer)
-        except sqlite3.Error as error:
+        except sqlite.Error as error:
             if not is_busy(error):
                 raise store_failed(error, self._layout.root) from error
         self._is_registered = True
@@ -119,7 +119,7 @@ class Recording:
     def _put(self) -> None:
         try:
             self._index().put_buffer(self.buffer)
-        except sqlite3.Error as error:
+        except sqlite.Error as error:
             raise store_failed(error, self._layout.root) from error
 
     def seal(
@@ -173,7 +173,7 @@ class Recording:
                 self._put()
         except OSError as error:
             raise store_failed(error) from error
-        except sqlite3.Error as error:
+        except sqlite.Error as error:
             raise store_failed(error, self._layout.root) from error
         self._writer.release()
         return self.buffer
@@ -190,7 +190,7 @@ class Recording:
         remove_folder(self._layout.folder(self.name))
         try:
             self._index().forget_buffer(self.name)
-        except sqlite3.Error:
+        except sqlite.Error:
             pass  # a record without a folder is forgotten by the next to look
 
     def abandon(self) -> None:

@@ -1,9 +1,10 @@
 """Records in the order of a key, sorted on disk: memory does not depend on how many they are."""
 
 import pickle
-import sqlite3
 from collections.abc import Iterator
 from typing import Generic, TypeVar
+
+from sightline.store.disk import sqlite
 
 T = TypeVar("T")
 
@@ -14,11 +15,11 @@ class Sorter(Generic[T]):
     Many lie in a file that SQLite makes where temporary ones go; it has no name there and is gone with the process.
 
     Raises:
-        sqlite3.Error: there is no room for it.
+        sqlite.Error: there is no room for it.
     """
 
     def __init__(self) -> None:
-        self._connection = sqlite3.connect("", isolation_level=None)
+        self._connection = sqlite.connect("", isolation_level=None)
         self._connection.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, key REAL, record BLOB)")
         self._connection.execute("BEGIN")
         self.count = 0

@@ -210,7 +210,7 @@ def test_a_group_that_stands_before_what_was_passed_on_brings_nothing_back(
 def test_what_is_hidden_beside_it_does_not_take_the_name_of_a_secret_away() -> None:
     rules, cut = load_rules(True, (r"foo\S+",)), LINE_BYTES - OVERLAP_BYTES
     secret = b"0123456789abcdef" * 3
-    for begins in range(cut - 90, cut + 2):
+    for begins in range(cut - 90, cut + 2, 2):
         data = b". " * (begins // 2) + b"fooAuthorization: Bearer " + secret + b" ." * LINE_BYTES
         assert secret[:16] not in hidden(data, (), rules)
 
@@ -247,7 +247,6 @@ _LINKS = st.lists(
 _TANGLED = (r"foo\S+", r"\w+ for user (\w+)", r"key=(\S+)", r"\d{8}")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 400), _LINKS), min_size=1, max_size=3), st.sampled_from(((), *zip(_TANGLED))))
 def test_a_long_line_is_hidden_as_if_it_were_looked_at_as_one(
     places: list[tuple[int, bytes]], patterns: tuple[str, ...]
