@@ -37,7 +37,7 @@ except MemoryError:
 except BrokenPipeError:
     os._exit(1)
 """
-_STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
+_LIBRARIES = tuple({os.path.dirname(os.path.dirname(path)) for path in (os.__file__, os.path.realpath(os.__file__))})
 _ON_A_MAC = {"sed": "gsed", "awk": "gawk", "sort": "gsort", "diff": "gdiff"}
 _GNU_PACKAGES = (b"sed", b"coreutils", b"diffutils")
 _PACKAGES = {"rg": "ripgrep", "awk": "gawk", "sed": "GNU sed"}
@@ -50,13 +50,13 @@ class Executable(NamedTuple):
         path: a real file.
         argv: its arguments, with argv[0].
         maps_bytes: of files that it maps, which its address space must hold beside what it uses itself.
-        library: a folder that it loads parts of itself from, beside the system's; empty for none.
+        libraries: folders that it loads parts of itself from, beside the system's.
     """
 
     path: str
     argv: tuple[str, ...]
     maps_bytes: int = 0
-    library: str = ""
+    libraries: tuple[str, ...] = ()
 
 
 def executable_of(argv: tuple[str, ...], *, held: bool, reads: Iterable[str] = ()) -> Executable:
@@ -79,7 +79,7 @@ def executable_of(argv: tuple[str, ...], *, held: bool, reads: Iterable[str] = (
         return _awk(arguments, held=held)
     if argv in (("tac",), ("tac", "-")) and sys.executable:
         path = os.path.realpath(sys.executable)
-        return Executable(path, (path, "-I", "-S", "-c", _REVERSE), library=_STANDARD_LIBRARY)
+        return Executable(path, (path, "-I", "-S", "-B", "-c", _REVERSE), libraries=_LIBRARIES)
     path = _gnu_of(program) if program in ("sed", "sort") else ""
     if program == "sed":
         if path:

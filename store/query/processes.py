@@ -118,7 +118,9 @@ class Group:
             self._start_watcher()
             first = self._keep(os.open(os.devnull, os.O_RDONLY)) if stdin is None else stdin
             executes = [program.path for program in (*feeds, *programs)]
-            libraries = [program.library for program in (*feeds, *programs) if program.library]
+            if self._limits_itself:
+                executes.append(_SHELL)
+            libraries = [folder for program in (*feeds, *programs) for folder in program.libraries]
             confined(lambda: self._start(programs, first, feeds), (*reads, *libraries), executes, backing)
             self._cancel.attach(self._watcher)
         except BaseException:

@@ -38,7 +38,8 @@ class StreamHider:
         self._held = bytearray()  # of the line that has no end yet
         self._passed = 0  # bytes at the beginning of that which were passed on
         self._look = 0  # where among them a secret that follows may be named, at first
-        self._in_key = False
+        self._in_key = False  # the line is one of a private key
+        self._key_begun = False  # what was passed on of the line has one's beginning, and no end behind that
         self._key_counted = False
         self._hides_keys = any(rule.name == _PRIVATE_KEY for rule in rules.rules)
 
@@ -61,7 +62,7 @@ class StreamHider:
         return self._last(rest) if rest else b""
 
     def _lines(self, text: bytes) -> bytes:
-        if not self._in_key and not self._rules.can_match(text):
+        if not self._in_key and not self._key_begun and not self._rules.can_match(text):
             return text[self._begin()[0] :]
         done: list[bytes] = []
         for line in text[:-1].split(b"\n"):
@@ -71,6 +72,10 @@ class StreamHider:
     def _windows(self, line: bytes, done: list[bytes]) -> bytes:
         """Pass the beginning of a long line on; the rest of it, and before that what a rule may look back at."""
         while len(line) - self._passed >= LINE_BYTES:
+            if self._in_key and _KEY_LINE.fullmatch(line[:LINE_BYTES]):
+                done.append(self._of_key(line[:LINE_BYTES]))
+                line = line[LINE_BYTES:]
+                continue
             begin, look = self._begin()
             window = line[: begin + LINE_BYTES]
             self._in_key = False
@@ -78,6 +83,7 @@ class StreamHider:
             cut, may_name = _cut(matches, begin)
             spans = spans_of((match for match in matches if match.start < cut), window)
             done.append(self._hidden(window[:cut], spans, begin))
+            self._key_begun = self._begins_key(window[:cut])
             self._passed = min(cut, _BEHIND_BYTES)
             self._look = 0 if may_name else self._passed
             line = line[cut - self._passed :]
@@ -94,13 +100,19 @@ class StreamHider:
         if self._in_key:
             return self._of_key(line)
         begin, look = self._begin()
-        if not self._rules.can_match(line):
+        can_match = self._rules.can_match(line)
+        self._in_key = (can_match or self._key_begun) and self._begins_key(line)
+        self._key_begun = self._key_counted = False
+        if not can_match:
             return line[begin:]
-        headers = _KEY_BEGINS.finditer(line, look) if self._hides_keys else ()
-        begins = next((header for header in headers if header.end() > begin), None)
-        self._in_key = begins is not None and _KEY_ENDS not in line[begins.end() :]
-        self._key_counted = False
         return self._hidden(line, spans_of(self._rules.matches(line, begin, look), line), begin)
+
+    def _begins_key(self, part: bytes) -> bool:
+        """Whether the next line is of a private key, as far as this part of a line, and what came before it, tell."""
+        if not self._hides_keys:
+            return False
+        headers = list(_KEY_BEGINS.finditer(part))
+        return (bool(headers) or self._key_begun) and _KEY_ENDS not in part[headers[-1].end() if headers else 0 :]
 
     def _of_key(self, line: bytes) -> bytes:
         """A line after that with which a private key begins, until one that cannot be of the key."""

@@ -315,6 +315,47 @@ def test_a_private_key_is_hidden_line_by_line_however_it_is_shown(before: bytes)
     assert told.endswith(b"all is well()\nabcd" + b"efgh" * 8 + b"\n")
 
 
+_BEGINS, _ENDS = _made("-----BEGIN RSA PRIVATE", " KEY-----"), b"-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize("step", [997, 1 << 20])
+@pytest.mark.parametrize(
+    ("line", "patterns"),
+    [
+        (_BEGINS + b"\\nQUJD\\n" + _ENDS + b" " + _BEGINS, ()),
+        (b"x" * (LINE_BYTES - len(_BEGINS)) + _BEGINS, ("x.*",)),
+        (_BEGINS + b" and more" * 10_000, ()),
+        (b" " * (LINE_BYTES - OVERLAP_BYTES - 10) + _BEGINS + b" " * LINE_BYTES, ()),
+        (_BEGINS + b" " * LINE_BYTES + _ENDS + b" " * LINE_BYTES + _BEGINS, ()),
+    ],
+    ids=["the second of two", "behind a cut", "long before the end", "across a cut", "another, long after"],
+)
+def test_a_private_key_that_begins_anywhere_on_a_line_is_hidden_from_the_next_on(
+    line: bytes, patterns: tuple[str, ...], step: int
+) -> None:
+    told = hidden(
+        line + KEY[KEY.index(b"\n") :] + b"all is well()\n",
+        tuple(range(step, 3 * LINE_BYTES, step)),
+        load_rules(True, patterns),
+    )
+    assert b"MIIE" not in told
+    assert b"q0==" not in told
+    assert told.endswith(b"\nall is well()\n")
+
+
+def test_no_key_goes_on_behind_its_end_on_a_long_line() -> None:
+    rest = b"\n" + b"abcd" * 10 + b"\n"
+    line = _BEGINS + b" " * LINE_BYTES + _ENDS + b" " * LINE_BYTES
+    assert hidden(line + rest).endswith(rest)
+
+
+def test_a_line_of_a_private_key_is_hidden_however_long_it_is() -> None:
+    told = hidden(_BEGINS + b"\n" + b"MIIEow+/" * 20_000 + b"\nq0==\n" + _ENDS + b"\nall is well()\n")
+    assert b"MII" not in told
+    assert b"q0==" not in told
+    assert told.endswith(b"\nall is well()\n")
+
+
 def test_no_word_of_a_rule_hides_another_ones() -> None:
     """At each place the first word that fits is taken: none may be the beginning of one of another rule."""
     words = [(word, rule.name) for rule in KNOWN.rules for word in rule.words]

@@ -15,7 +15,7 @@ class Ended(BaseException):
 
 
 def raise_signals() -> Callable[[int], None]:
-    """From now on each of them raises Ended in the main thread.
+    """From now on the first of them raises Ended in the main thread; the others say nothing new.
 
     What is raised by a signal is lost where Python lets nothing pass (in a finalizer, or a callback of a weak
     reference: it is printed there, and forgotten). So it is raised by what is returned, too.
@@ -39,16 +39,17 @@ def raise_signals() -> Callable[[int], None]:
 
 
 def call_at_signals(act: Callable[[int, FrameType | None], object]) -> None:
-    """From now on each of them calls this in the main thread, between two of its steps."""
+    """From now on each of them calls this in the main thread, between two of its steps; not one that is ignored."""
     for number in _SIGNALS:
-        signal.signal(number, act)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, or a shell's &
+            signal.signal(number, act)
 
 
 def ignore_signals() -> None:
     """The end has begun: they say nothing new."""
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+    call_at_signals(lambda *_: None)  # Python complains of one that has come already and is to be ignored only now
 
 
 def _raise(*_: object) -> NoReturn:
+    ignore_signals()  # here: one that has come along with this would be raised while this is being handled
     raise Ended

@@ -124,7 +124,9 @@ def test_a_child_opens_no_connection() -> None:
         port = listener.getsockname()[1]
         path = os.path.realpath(sys.executable)
         script = f"import _socket; _socket.socket().connect(('127.0.0.1', {port}))"
-        connecting = Executable(path, (path, "-I", "-S", "-c", script), library=os.path.dirname(os.__file__))
+        connecting = Executable(
+            path, (path, "-I", "-S", "-c", script), libraries=(os.path.dirname(os.path.dirname(os.__file__)),)
+        )
         assert ended(connecting, NO_BACKING)[0] == 0, "without the kernel it does connect"
         listener.accept()[0].close()
         assert b"ermi" in ended(connecting, describe())[2]

@@ -40,6 +40,36 @@ except Ended:
     print("ended")
 """
 
+_TWICE = """
+import os, signal
+from sightline.store.doors.mcp.ending import Ended, raise_signals
+wait = raise_signals()
+both = (signal.SIGTERM, signal.SIGHUP)
+silent, _ = os.pipe()
+signal.pthread_sigmask(signal.SIG_BLOCK, both)
+for number in both:
+    os.kill(os.getpid(), number)
+try:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+    wait(silent)
+except Ended:
+    print("ended")
+for _ in range(1000):
+    pass
+"""
+
+_IGNORED = """
+import os, signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from sightline.store.doors.mcp.ending import raise_signals
+wait = raise_signals()
+os.kill(os.getpid(), signal.SIGHUP)
+source, sink = os.pipe()
+os.close(sink)
+wait(source)
+print("goes on")
+"""
+
 _HTTP = (
     _LOST
     + """
@@ -52,11 +82,14 @@ print("ended", http.serve_http(Options(), host="127.0.0.1", port=0, with_token=F
 )
 
 
-def _last_line(tmp_path: Path, program: str) -> str:
+def _ended(tmp_path: Path, program: str) -> "subprocess.CompletedProcess[str]":
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "a store")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+
+def _last_line(tmp_path: Path, program: str) -> str:
+    done = _ended(tmp_path, program)
     return done.stdout.splitlines()[-1] if done.stdout else done.stderr
 
 
@@ -66,6 +99,15 @@ def test_a_signal_ends_the_wait_for_a_request(tmp_path: Path) -> None:
 
 def test_a_signal_whose_exception_a_finalizer_swallows_ends_the_wait_for_the_next_request(tmp_path: Path) -> None:
     assert _last_line(tmp_path, _STDIO) == "ended"
+
+
+def test_of_two_signals_at_once_only_one_is_raised(tmp_path: Path) -> None:
+    done = _ended(tmp_path, _TWICE)
+    assert (done.stdout, done.stderr, done.returncode) == ("ended\n", "", 0)
+
+
+def test_a_signal_that_was_ignored_before_stays_so(tmp_path: Path) -> None:
+    assert _last_line(tmp_path, _IGNORED) == "goes on"
 
 
 def test_a_signal_in_a_finalizer_before_the_http_server_runs_ends_it(tmp_path: Path) -> None:
