@@ -307,6 +307,12 @@ def test_any_other_awk_is_held_by_the_kernel(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_turns_lines_round_is_this_interpreter_with_its_own_libraries(backing: Backing) -> None:
+    turning = executable_of(("tac",), held=backing.landlock > 0)
+    telling = turning._replace(argv=(*turning.argv[:-1], "import sys; sys.stdout.write(sys.version)"))
+    assert ended(telling, backing) == (0, sys.version.encode(), b"")
+
+
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, buffers: Buffers) -> None:
     monkeypatch.setattr("sightline.store.query.executables.find", lambda name: "")
     monkeypatch.setattr("sightline.store.query.executables.ripgrep", lambda: "")
