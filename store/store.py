@@ -135,12 +135,20 @@ class Store:
         return self._filled(index)
 
     def _filled(self, index: Index) -> Index:
-        """The index with what the folders hold, where it is a new one."""
-        if index.is_new and (os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones)):
+        """The index with what the folders hold, where nobody has put that into it to the end."""
+        if index.is_unfilled():
+            with index.transaction():  # whoever comes second waits for all of it
+                if index.is_unfilled():
+                    self._fill(index)
+        return index
+
+    def _fill(self, index: Index) -> None:
+        if os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones):
             from sightline.store.disk.rebuilding import rebuild_buffers
 
             rebuild_buffers(self.layout, index)
-        return index
+        else:
+            index.set_views_stale(bool(os.listdir(self.layout.audit)))
 
     def _sound_index(self) -> Index | None:
         """The index that is there, or a new one where there is none; None where it is broken.

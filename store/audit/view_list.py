@@ -1,7 +1,9 @@
 """Views as they are listed and found: by the index, which is filled from the audit files where it lacks some."""
 
 import os
+from functools import partial
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from sightline.store.audit import log
 from sightline.store.audit.comparing import sessions_behind
@@ -10,6 +12,9 @@ from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Session
 from sightline.store.store import Store, Target
+
+if TYPE_CHECKING:
+    from sightline.store.disk.sorting import Sorter
 
 
 class UnknownView(SightlineError):
@@ -55,35 +60,39 @@ def rebuild_views(store: Store) -> int:
 
     How many views there are.
     """
-    from sightline.store.disk.sorting import Sorter  # with what only this needs: looking at the list starts faster
+    from sightline.store.disk.sorting import with_sorter  # with what only this needs: looking at the list starts faster
 
+    with store.index.transaction():
+        return with_sorter(partial(_index_anew, store))
+
+
+def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int:
     others: list[Other] = []
     sizes: dict[str, int] = {}
     used: dict[str, float] = {}
-    with store.index.transaction(), Sorter[tuple[float, IndexedView]]() as found:
-        for file in sorted(os.listdir(store.layout.audit)):
-            session_name, dot, ending = file.rpartition(".")
-            if ending == "jsonl" and dot:
-                store.index.forget_views(session_name)
-                store.index.forget_notes(session_name)
-                sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
-                views = _read_views(store, session_name, others)
-                # A clock that was set back must not make what a session asked last its first.
-                for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
-                    found.put(when, (when, indexed))
-        for when, indexed in found:  # the list goes by the order in which they are put
-            store.index.put_view(indexed)
-            used |= dict.fromkeys(indexed.view.refs, when)
-        if others:
-            from sightline.store.audit.entries import index_others  # few logs have any
+    for file in sorted(os.listdir(store.layout.audit)):
+        session_name, dot, ending = file.rpartition(".")
+        if ending == "jsonl" and dot:
+            store.index.forget_views(session_name)
+            store.index.forget_notes(session_name)
+            sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
+            views = _read_views(store, session_name, others)
+            # A clock that was set back must not make what a session asked last its first.
+            for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
+                found.put(when, (when, indexed))
+    for when, indexed in found:  # the list goes by the order in which they are put
+        store.index.put_view(indexed)
+        used |= dict.fromkeys(indexed.view.refs, when)
+    if others:
+        from sightline.store.audit.entries import index_others  # few logs have any
 
-            index_others(store, others)
-        for name, size in sizes.items():
-            store.index.set_log(name, size)
-        if store.index.views_stale():
-            for name, when in sorted(used.items(), key=lambda item: item[1]):
-                store.index.touch(name, when)
-            store.index.set_views_stale(False)
+        index_others(store, others)
+    for name, size in sizes.items():
+        store.index.set_log(name, size)
+    if store.index.views_stale():
+        for name, when in sorted(used.items(), key=lambda item: item[1]):
+            store.index.touch(name, when)
+        store.index.set_views_stale(False)
     return found.count
 
 

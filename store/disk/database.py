@@ -26,7 +26,6 @@ class Database:
     """A connection that several threads may share. Its rows are plain tuples.
 
     Attributes:
-        is_new: whether the tables were made by this one, so that there is nothing in them yet.
         is_newer: whether a newer version has migrated the tables.
         unwritable: why nothing can be written, empty where it can.
     """
@@ -48,7 +47,6 @@ class Database:
             sqlite.DatabaseError: it cannot be read; see `trouble.is_broken`.
         """
         self.path = path
-        self.is_new = False
         self.is_newer = False
         self.unwritable = unwritable
         self._patience = patience
@@ -102,7 +100,6 @@ class Database:
         for statement in (statement for script in steps for statement in _statements(script)):
             self._connection.execute(statement)
         self._connection.execute(f"PRAGMA user_version = {schema.VERSION}")
-        self.is_new = version == 0
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:

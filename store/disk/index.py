@@ -86,14 +86,12 @@ class Index(ViewIndex):
     """All statements that the store needs.
 
     Attributes:
-        is_new: whether it was made just now, and knows nothing yet of what the folders hold.
         unwritable: why nothing can be written to it, empty where it can.
         compared: when the audit files were last compared with it, by the monotonic clock.
     """
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self.is_new = database.is_new
         self.unwritable = database.unwritable
         self.compared = float("-inf")
 

@@ -11,7 +11,7 @@ from sightline.store.disk.index import Index
 from sightline.store.disk.layout import Layout, read_file, remove_folder
 from sightline.store.disk.live import writer_alive
 from sightline.store.disk.meta import decode_buffer, read_meta
-from sightline.store.disk.sorting import Sorter
+from sightline.store.disk.sorting import Sorter, with_sorter
 from sightline.store.errors import OfNewerVersion, UnsafeStore
 from sightline.store.records import Buffer
 
@@ -30,15 +30,18 @@ class Rebuilt(NamedTuple):
 
 def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
     """Fill an empty index from the folders and tombstones, in order of creation."""
-    unreadable: list[str] = []
-    # Read inside the transaction, so that no record is older than what another process puts.
-    with index.transaction(), Sorter[Buffer]() as found:
+
+    def fill(found: Sorter[Buffer]) -> Rebuilt:
+        unreadable: list[str] = []
         for buffer in chain(_on_disk(layout, unreadable), _evicted(layout)):
             found.put(buffer.created, buffer)
         for buffer in found:
             index.put_buffer(buffer)
         index.set_views_stale(bool(os.listdir(layout.audit)))
-    return Rebuilt(found.count, unreadable)
+        return Rebuilt(found.count, unreadable)
+
+    with index.transaction():  # or a record might be older than what another process puts meanwhile
+        return with_sorter(fill)
 
 
 def _on_disk(layout: Layout, unreadable: list[str]) -> Iterator[Buffer]:

@@ -46,7 +46,7 @@ CREATE TABLE hashes (
 CREATE INDEX hashes_by_buffer ON hashes (buffer);
 
 CREATE TABLE totals (buffers INTEGER NOT NULL, bytes INTEGER NOT NULL, views_stale INTEGER NOT NULL);
-INSERT INTO totals VALUES (0, 0, 0);
+INSERT INTO totals VALUES (0, 0, 2); -- what the folders and the logs hold is not in it yet
 CREATE TRIGGER buffer_added AFTER INSERT ON buffers WHEN NEW.state <> 'evicted' BEGIN
     UPDATE totals SET buffers = buffers + 1, bytes = bytes + NEW.bytes;
 END;

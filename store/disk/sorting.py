@@ -1,25 +1,37 @@
-"""Records in the order of a key, sorted on disk: memory does not depend on how many they are."""
+"""Records in the order of a key, sorted on disk: memory does not depend on how many they are, where there is room."""
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from sightline.store.disk import sqlite
 
 T = TypeVar("T")
+R = TypeVar("R")
+
+
+class SortingFailed(Exception):
+    """There is no room for temporary files, or they cannot be made."""
+
+
+def with_sorter(work: Callable[["Sorter[T]"], R]) -> R:
+    """Do something with an empty one, on disk; once more from its beginning in memory, where there is no room there."""
+    try:
+        with Sorter[T]() as sorter:
+            return work(sorter)
+    except SortingFailed:
+        with Sorter[T](in_memory=True) as sorter:
+            return work(sorter)
 
 
 class Sorter(Generic[T]):
     """Takes records in any order and gives them back in that of their keys; of the same key, as they came.
 
     Many lie in a file that SQLite makes where temporary ones go; it has no name there and is gone with the process.
-
-    Raises:
-        sqlite.Error: there is no room for it.
     """
 
-    def __init__(self) -> None:
-        self._connection = sqlite.connect("", isolation_level=None)
+    def __init__(self, *, in_memory: bool = False) -> None:
+        self._connection = sqlite.connect(":memory:" if in_memory else "", isolation_level=None)
         self._connection.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, key REAL, record BLOB)")
         self._connection.execute("BEGIN")
         self.count = 0
@@ -31,10 +43,18 @@ class Sorter(Generic[T]):
         self._connection.close()
 
     def put(self, key: float, record: T) -> None:
-        """Take one."""
-        self._connection.execute("INSERT INTO records (key, record) VALUES (?, ?)", (key, pickle.dumps(record)))
+        """Take one. Raises SortingFailed."""
+        self._execute("INSERT INTO records (key, record) VALUES (?, ?)", key, pickle.dumps(record))
         self.count += 1
 
     def __iter__(self) -> Iterator[T]:
-        for (record,) in self._connection.execute("SELECT record FROM records ORDER BY key, number"):
+        """All of them. Raises SortingFailed, before the first one."""
+        for (record,) in self._execute("SELECT record FROM records ORDER BY key, number"):
             yield pickle.loads(record)  # noqa: S301 - from our own private file
+
+    def _execute(self, statement: str, *values: float | bytes) -> Iterator[tuple[bytes]]:
+        try:
+            found: Iterator[tuple[bytes]] = self._connection.execute(statement, values)
+        except sqlite.Error as error:
+            raise SortingFailed(str(error)) from error
+        return found

@@ -27,6 +27,9 @@ _PUT_VIEW_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, last_in
 _PUT_VIEWS_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, ?)"
 
 
+_ALL_STALE = 2  # of `views_stale`: not only the views; an older version indexes these anew, which does no harm
+
+
 class IndexedView(NamedTuple):
     """A view's record, and where its line stands in its session's audit file (bytes)."""
 
@@ -71,14 +74,21 @@ class ViewIndex:
     def __init__(self, database: Database) -> None:
         self._db = database
 
+    def is_unfilled(self) -> bool:
+        """Whether it is a new one, and knows nothing yet of what the folders hold."""
+        return self._stale() == _ALL_STALE
+
     def set_views_stale(self, stale: bool) -> None:
-        """Say whether the views must be indexed anew from the audit files, this index being a new one."""
+        """What the folders hold is in it; say whether the views must be indexed anew from the audit files."""
         self._db.execute("UPDATE totals SET views_stale = ?", (stale,))
 
     def views_stale(self) -> bool:
         """Whether the views must be indexed anew."""
+        return bool(self._stale())
+
+    def _stale(self) -> int:
         row = self._db.row("SELECT views_stale FROM totals")
-        return bool(row and row[0])
+        return row[0] if row else 0
 
     # sessions and views
 

@@ -18,7 +18,8 @@ from sightline.store.audit.view_text import view_text
 from sightline.store.audit.views import Shows, Traced, append_view, index_view, record_shown, record_view
 from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
-from sightline.store.disk import database
+from sightline.store.disk import database, rebuilding
+from sightline.store.disk.layout import Layout
 from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.doors.cli.main import main
 from sightline.store.records import Buffer, Session, Shown
@@ -28,6 +29,7 @@ from sightline.store.tools.doctor import examine
 
 ASKING = Session("mine", "shell", "", "", "/", 1.0)
 OUTPUTS = 5
+PATIENCE_SECONDS = 30.0
 
 
 @pytest.fixture
@@ -259,3 +261,52 @@ def test_a_record_without_a_time_holds_up_no_other(store: Store, keep: Callable[
     rebuilt = rebuild_buffers(store.layout, store.index)
     assert (rebuilt.buffers, rebuilt.unreadable) == (1, [spoiled.name])
     assert store.resolve(whole.ref).buffer.name == whole.name
+
+
+def test_a_filling_that_was_broken_off_is_done_by_the_next_to_look(
+    store: Store, keep: Callable[..., Buffer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = [keep(b"%d\n" % number).name for number in range(3)]
+    store.start_index_anew()
+    store.close()
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as during, Store(store.root, Settings()) as first:
+        during.setattr(rebuilding, "_evicted", killed)
+        with pytest.raises(KeyboardInterrupt):
+            first.listed(9)
+    with Store(store.root, Settings()) as other:
+        assert {item.buffer.name for item in other.listed(9)} == set(kept)
+
+
+def test_who_looks_while_another_fills_the_index_waits_for_all_of_it(
+    store: Store, keep: Callable[..., Buffer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {keep(b"%d\n" % number).name for number in range(3)}
+    store.start_index_anew()
+    store.close()
+    begun, go_on = threading.Event(), threading.Event()
+    evicted = rebuilding._evicted
+
+    def slowly(layout: Layout) -> Iterator[Buffer]:
+        begun.set()
+        assert go_on.wait(PATIENCE_SECONDS)
+        return evicted(layout)
+
+    monkeypatch.setattr(rebuilding, "_evicted", slowly)
+    listed: list[set[str]] = []
+
+    def look() -> None:
+        with Store(store.root, Settings()) as other:
+            listed.append({item.buffer.name for item in other.listed(9)})
+
+    lookers = [threading.Thread(target=look) for _ in range(2)]
+    for looker in lookers:
+        looker.start()
+        assert begun.wait(PATIENCE_SECONDS)
+    go_on.set()
+    for looker in lookers:
+        looker.join(PATIENCE_SECONDS)
+    assert listed == [kept, kept]

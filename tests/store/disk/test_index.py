@@ -177,10 +177,9 @@ def test_several_that_find_it_broken_make_one_new_index(tmp_path: Path, python: 
 
 
 def test_an_index_whose_bytes_are_all_in_the_write_ahead_file_is_not_made_anew(store: Store, keep: Keep) -> None:
-    assert store.index.is_new
     buffer = keep(b"x")
     with Store(store.root, Settings()) as other:
-        assert not other.index.is_new
+        assert not other.index.is_unfilled()
         assert not other.index.views_stale()
         assert other.resolve(buffer.ref).buffer == buffer
 
