@@ -1,7 +1,6 @@
 """What `doctor` finds: every promise of the store checked, and mended where that loses nothing."""
 
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,6 +12,9 @@ from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.disk.recovery import adopt_dead
 from sightline.store.disk.trouble import is_broken, trouble_of
 from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.query.errors import ProgramMissing
+from sightline.store.query.executables import executable_of, find
+from sightline.store.query.options import GRAMMARS
 from sightline.store.query.sandbox import describe
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store
@@ -20,8 +22,6 @@ from sightline.store.tools.doctor_buffers import check_folders, check_records
 from sightline.store.tools.doctor_files import Derived, check_files
 from sightline.store.tools.doctor_views import check_views
 from sightline.store.tools.findings import Advance, Finding, unheard
-
-_PROGRAMS = ("rg", "jq", "gawk", "diff")
 
 
 def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[Finding]:
@@ -124,8 +124,16 @@ def _limits(store: Store, derived: int) -> Iterator[Finding]:
 
 
 def _queries() -> Iterator[Finding]:
-    yield Finding("ok", describe().text)
-    find: Callable[[str], str | None] = shutil.which
-    missing = [program for program in _PROGRAMS if not find(program)]
+    backing = describe()
+    yield Finding("ok", backing.text)
+    missing = []
+    for program in GRAMMARS:
+        try:
+            executable_of((program,), held=backing.landlock > 0)
+        except ProgramMissing as error:
+            if find(program):
+                yield Finding("note", f"{error.message}: {error.hint}")
+            else:
+                missing.append(program)
     if missing:
         yield Finding("note", f"not installed, so queries cannot use them: {', '.join(missing)}")

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from sightline.store.doors.cli import doctor, main
+from sightline.store.query import executables
+from sightline.store.query.sandbox import NO_BACKING
 from sightline.store.store import Store
 from sightline.store.tools.doctor import examine
 
@@ -39,6 +41,18 @@ def test_sound_store_is_sound(cli: Any, numbers: str) -> None:
     assert "queries:" in ran.out, "what holds queries on this machine"
     assert not _levels(cli, "problem")
     assert not _levels(cli, "mended")
+
+
+def test_programs_that_no_query_can_use_here_are_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = executables.find
+    monkeypatch.setattr(executables, "find", lambda name: "" if name in ("jq", "gawk") else here(name))
+    monkeypatch.setattr(executables, "_is_gnu", lambda path: "awk" not in path)
+    monkeypatch.setattr("sightline.store.tools.doctor.find", executables.find)
+    monkeypatch.setattr("sightline.store.tools.doctor.describe", lambda: NO_BACKING)
+    notes = [finding.text for finding in examine(store) if finding.level == "note"]
+    assert "awk cannot be held to reading here: it is not gawk, and the kernel has no Landlock" in notes[0]
+    assert "not installed" in notes[1]
+    assert " jq" in notes[1]
 
 
 def test_changed_byte_is_found(cli: Any, folder: Path) -> None:
