@@ -237,7 +237,7 @@ class Store:
         try:
             with self.index.hurried():
                 self.index.touch(name, time.time())
-        except sqlite.OperationalError:  # read-only, full, or locked for long
+        except (sqlite.OperationalError, StoreFailed):  # read-only, full, or locked for long
             pass
 
     # reading

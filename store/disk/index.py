@@ -334,6 +334,12 @@ class Index(ViewIndex):
             self._db.execute("DELETE FROM buffers WHERE name = ?", (name,))
             self.forget_hashes(name)
 
+    def forget_buffers(self) -> None:
+        """Remove all records altogether."""
+        with self._db.writing():
+            for table in ("derived", "hashes", "buffers"):
+                self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these
+
     def forget_hashes(self, name: str) -> None:
         """The buffer's bytes are gone: it can neither be found nor shared by content, and what they told goes, too."""
         self._db.execute("DELETE FROM derived WHERE buffer = ?", (name,))

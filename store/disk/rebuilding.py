@@ -29,10 +29,11 @@ class Rebuilt(NamedTuple):
 
 
 def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
-    """Fill an empty index from the folders and tombstones, in order of creation."""
+    """Fill an index from the folders and tombstones alone, in order of creation."""
 
     def fill(found: Sorter[Buffer]) -> Rebuilt:
         unreadable: list[str] = []
+        index.forget_buffers()  # an older version may have put some into one that is not filled
         for buffer in chain(_on_disk(layout, unreadable), _evicted(layout)):
             found.put(buffer.created, buffer)
         for buffer in found:

@@ -2,15 +2,17 @@
 
 import pickle
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from sightline.store.disk import sqlite
+from sightline.store.errors import StoreFailed
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-class SortingFailed(Exception):
+class SortingFailed(StoreFailed):
     """There is no room for temporary files, or they cannot be made."""
 
 
@@ -24,6 +26,14 @@ def with_sorter(work: Callable[["Sorter[T]"], R]) -> R:
             return work(sorter)
 
 
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except sqlite.Error as error:
+        raise SortingFailed(f"records could not be sorted: {error}", "make room where temporary files go") from error
+
+
 class Sorter(Generic[T]):
     """Takes records in any order and gives them back in that of their keys; of the same key, as they came.
 
@@ -32,6 +42,8 @@ class Sorter(Generic[T]):
 
     def __init__(self, *, in_memory: bool = False) -> None:
         self._connection = sqlite.connect(":memory:" if in_memory else "", isolation_level=None)
+        if in_memory:
+            self._connection.execute("PRAGMA temp_store = MEMORY")  # or it would sort in a file all the same
         self._connection.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, key REAL, record BLOB)")
         self._connection.execute("BEGIN")
         self.count = 0
@@ -44,17 +56,12 @@ class Sorter(Generic[T]):
 
     def put(self, key: float, record: T) -> None:
         """Take one. Raises SortingFailed."""
-        self._execute("INSERT INTO records (key, record) VALUES (?, ?)", key, pickle.dumps(record))
+        with _told():
+            self._connection.execute("INSERT INTO records (key, record) VALUES (?, ?)", (key, pickle.dumps(record)))
         self.count += 1
 
     def __iter__(self) -> Iterator[T]:
-        """All of them. Raises SortingFailed, before the first one."""
-        for (record,) in self._execute("SELECT record FROM records ORDER BY key, number"):
-            yield pickle.loads(record)  # noqa: S301 - from our own private file
-
-    def _execute(self, statement: str, *values: float | bytes) -> Iterator[tuple[bytes]]:
-        try:
-            found: Iterator[tuple[bytes]] = self._connection.execute(statement, values)
-        except sqlite.Error as error:
-            raise SortingFailed(str(error)) from error
-        return found
+        """All of them. Raises SortingFailed, be it after some."""
+        with _told():
+            for (record,) in self._connection.execute("SELECT record FROM records ORDER BY key, number"):
+                yield pickle.loads(record)  # noqa: S301 - from our own private file

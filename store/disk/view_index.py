@@ -27,7 +27,7 @@ _PUT_VIEW_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, last_in
 _PUT_VIEWS_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, ?)"
 
 
-_ALL_STALE = 2  # of `views_stale`: not only the views; an older version indexes these anew, which does no harm
+_ALL_STALE = 2  # of `views_stale`: not only the views; to an older version it is another 1
 
 
 class IndexedView(NamedTuple):

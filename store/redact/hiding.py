@@ -22,6 +22,8 @@ _KEY_LINE = re.compile(
     rb"([0-9A-Za-z+/=]+)"
     rb"(?:\\+[nr]){0,2}[\s\"',;+\\)]{0,8}"
 )
+_KEY_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/="
+_LEAST_KEY_BYTES = 4  # fewer are no base64
 _KEY_HEADER = re.compile(rb".{0,200}\b(?:Proc-Type|DEK-Info|Version|Comment|Hash): .{0,200}|\W{0,16}", re.DOTALL)
 
 
@@ -72,10 +74,13 @@ class StreamHider:
     def _windows(self, line: bytes, done: list[bytes]) -> bytes:
         """Pass the beginning of a long line on; the rest of it, and before that what a rule may look back at."""
         while len(line) - self._passed >= LINE_BYTES:
-            if self._in_key and _KEY_LINE.fullmatch(line[:LINE_BYTES]):
-                done.append(self._of_key(line[:LINE_BYTES]))
-                line = line[LINE_BYTES:]
-                continue
+            if self._in_key:
+                window = line[:LINE_BYTES]
+                end = window.find(_KEY_ENDS)
+                if end >= 0 or _KEY_LINE.fullmatch(window):
+                    done.append(self._end_of_key(window[:end]) if end >= 0 else self._of_key(window))
+                    line = line[end if end >= 0 else LINE_BYTES :]
+                    continue
             begin, look = self._begin()
             window = line[: begin + LINE_BYTES]
             self._in_key = False
@@ -122,8 +127,17 @@ class StreamHider:
             return line[: match.start(1)] + marker(_PRIVATE_KEY) + line[match.end(1) :]
         if _KEY_HEADER.fullmatch(line):
             return line
+        end = max(line.find(_KEY_ENDS), 0)
+        return self._end_of_key(line[:end]) + self._last(line[end:])
+
+    def _end_of_key(self, before: bytes) -> bytes:
+        """What stands before that with which a key ends, on the same line."""
         self._in_key = False
-        return self._last(line)
+        text = before.rstrip(_KEY_CHARACTERS)
+        if len(before) - len(text) < _LEAST_KEY_BYTES:
+            return before
+        self.count += not self._key_counted
+        return text + marker(_PRIVATE_KEY)
 
     def _hidden(self, line: bytes, spans: Spans, begin: int) -> bytes:
         if not spans:

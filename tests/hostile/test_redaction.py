@@ -356,6 +356,32 @@ def test_a_line_of_a_private_key_is_hidden_however_long_it_is() -> None:
     assert told.endswith(b"\nall is well()\n")
 
 
+@pytest.mark.parametrize("between", [b" ", b"\r", b"\r\r", b"\\n", b"  "])
+def test_a_private_key_whose_lines_were_joined_is_hidden(between: bytes) -> None:
+    told = hidden(b"echo " + KEY.rstrip(b"\n").replace(b"\n", between) + b" and done\n")
+    assert b"MIIE" not in told
+    assert b"abcd" not in told
+    assert b"q0==" not in told
+    assert told.endswith(_ENDS + b" and done\n")
+
+
+def test_words_behind_the_name_of_a_key_stay() -> None:
+    prose = _BEGINS + b" is how such a file begins and the rest of it follows on further lines, of letters and digits\n"
+    assert hidden(prose) == prose
+
+
+@pytest.mark.parametrize("before", [1, 7, LINE_BYTES - 40, LINE_BYTES, 2 * LINE_BYTES + 70])
+def test_the_last_line_of_a_private_key_may_have_its_end(before: int) -> None:
+    told = hidden(_BEGINS + b"\n" + b"Ab3+" * before + _ENDS + b" x\n" + b"abcd" * 10 + b"\n")
+    assert b"Ab3" not in told
+    assert told.endswith(_ENDS + b" x\n" + b"abcd" * 10 + b"\n")
+
+
+@pytest.mark.parametrize("sign", [b"+", b"-", b"  12: ", b"key "])
+def test_what_stands_before_the_end_of_a_private_key_stays_if_it_is_none_of_it(sign: bytes) -> None:
+    assert hidden(_BEGINS + b"\nMIIEow+/\n" + sign + _ENDS + b"\n").endswith(b"\n" + sign + _ENDS + b"\n")
+
+
 def test_no_word_of_a_rule_hides_another_ones() -> None:
     """At each place the first word that fits is taken: none may be the beginning of one of another rule."""
     words = [(word, rule.name) for rule in KNOWN.rules for word in rule.words]

@@ -104,9 +104,10 @@ def _serve_stdio(options: Options) -> int:
     wait = True
     try:
         server.serve(raise_signals())
+        ignore_signals()
     except Ended:
         wait = False
-    ignore_signals()
+        ignore_signals()
     server.close(wait=wait)
     return 0
 

@@ -46,10 +46,18 @@ def call_at_signals(act: Callable[[int, FrameType | None], object]) -> None:
 
 
 def ignore_signals() -> None:
-    """The end has begun: they say nothing new."""
-    call_at_signals(lambda *_: None)  # Python complains of one that has come already and is to be ignored only now
+    """The end has begun: they say nothing new, to the very end of the process."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    _say_nothing()  # Python complains of one that has come already and is to be ignored only now
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # a handler of Python's is gone while it ends
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _say_nothing() -> None:
+    call_at_signals(lambda *_: None)
 
 
 def _raise(*_: object) -> NoReturn:
-    ignore_signals()  # here: one that has come along with this would be raised while this is being handled
+    _say_nothing()  # here: one that has come along with this would be raised while this is being handled
     raise Ended

@@ -1,8 +1,11 @@
 """Servers end when a signal says so, also where Python lets no exception pass."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main"]
 
 _LOST = """
 import os, signal, sys, threading
@@ -82,10 +85,13 @@ print("ended", http.serve_http(Options(), host="127.0.0.1", port=0, with_token=F
 )
 
 
+def _environment(tmp_path: Path) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "a store")}
+
+
 def _ended(tmp_path: Path, program: str) -> "subprocess.CompletedProcess[str]":
-    env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "a store")}
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=_environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, timeout=60)
 
 
 def _last_line(tmp_path: Path, program: str) -> str:
@@ -104,6 +110,22 @@ def test_a_signal_whose_exception_a_finalizer_swallows_ends_the_wait_for_the_nex
 def test_of_two_signals_at_once_only_one_is_raised(tmp_path: Path) -> None:
     done = _ended(tmp_path, _TWICE)
     assert (done.stdout, done.stderr, done.returncode) == ("ended\n", "", 0)
+
+
+def test_signals_that_go_on_coming_change_nothing(tmp_path: Path) -> None:
+    """Also while the interpreter ends, and takes its handlers away."""
+    source, sink = os.pipe()
+    with subprocess.Popen(
+        [*PROGRAM, "mcp"], stdin=source, stdout=subprocess.PIPE, env=_environment(tmp_path)
+    ) as server:
+        os.close(source)
+        os.write(sink, b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        assert server.stdout
+        assert server.stdout.readline()
+        while server.poll() is None:
+            server.terminate()
+        assert server.returncode == 0
+    os.close(sink)
 
 
 def test_a_signal_that_was_ignored_before_stays_so(tmp_path: Path) -> None:
