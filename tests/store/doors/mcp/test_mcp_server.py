@@ -337,4 +337,4 @@ def test_an_index_made_anew_under_a_living_server_is_used(client: Any) -> None:
         store.start_index_anew()
     client.call("run_command", command="echo second")
     with client.store() as store:
-        assert [item.buffer.command for item in store.listed(5)] == ["echo second"]
+        assert [item.buffer.command for item in store.listed(5)] == ["echo second", "echo first"]
