@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 SMALL_BYTES = 1 << 16  # up to here loading OpenSSL (2.5 ms) costs more than its faster hash saves
 INLINE_BYTES = 1 << 20  # 0.6 ms of hashing: up to here a thread would cost more
 STEP_BYTES = 1 << 20  # the thread is woken for: oftener, and the two wait for each other's turn
-_FILE_READ_BYTES = 1 << 20
 PIECE_BYTES = 1 << 19  # of it are read back at a time: what a core's own cache holds beside other things
+_FILE_READ_BYTES = 1 << 20  # at a time, of a file that nobody writes any more
 
 
 def sha256_hex(data: bytes | bytearray) -> str:
