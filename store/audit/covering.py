@@ -42,7 +42,8 @@ def coverage_of(store: Store, buffer: Buffer, *, session: str | None = None, unt
     if until is not None:
         views = [one for one in views if _place(one.view) <= _place(until)]
     made = [contribution_of(store, buffer, indexed) for indexed in reversed(views)]
-    return cover(buffer.name, {name: info.lines for name, info in buffer.streams.items()}, made)
+    totals = {name: info.lines for name, info in buffer.streams.items()}
+    return cover(buffer.name, totals, made, partial=buffer.is_partial)
 
 
 def _place(view: View) -> tuple[float, int]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.audit.coverage import recorded
+from sightline.store.audit.coverage import recorded, share_of
 from sightline.store.audit.covering import contribution_of, coverage_of, filtered_from, is_transformed
 from sightline.store.audit.spans import NONE, Spans, common, size, union
 from sightline.store.audit.view_list import fill_index
@@ -27,17 +27,24 @@ class Share(NamedTuple):
         total: lines that it has.
         views: views that concern it.
         cut: whether the newest of these left something out.
+        partial: whether the buffer holds only a part of what was written.
     """
 
     seen: int
     total: int
     views: int
     cut: bool
+    partial: bool = False
 
     @property
     def share(self) -> float:
-        """From 0 to 1; 1 for a buffer without lines."""
-        return self.seen / self.total if self.total else 1.0
+        """From 0 to 1; 1 for a whole buffer without lines."""
+        return share_of(self.seen, self.total, partial=self.partial)
+
+    @property
+    def at_most(self) -> bool:
+        """Whether no more than this share was seen, and perhaps less."""
+        return self.partial
 
 
 class _Known:
@@ -154,7 +161,7 @@ class Overview:
             return self._filtered(buffer)
         known = self._known.get(buffer.name)
         if known is None:
-            return Share(0, buffer.lines, 0, False)
+            return Share(0, buffer.lines, 0, False, buffer.is_partial)
         if matched and known.unmatched and buffer.state != "evicted":
             for indexed in list(known.unmatched.values()):
                 self._match(buffer, known, indexed)
@@ -164,7 +171,7 @@ class Overview:
             for name, info in buffer.streams.items()
             if info.lines
         )
-        return Share(seen, buffer.lines, len(known.views), known.cut)
+        return Share(seen, buffer.lines, len(known.views), known.cut, buffer.is_partial)
 
     def seen_lines(self) -> dict[str, int]:
         """How many lines of each buffer were seen that anyone was shown, as far as that is known without searching."""
@@ -205,9 +212,10 @@ class Overview:
         try:
             coverage = coverage_of(self._store, buffer, session=self._session)
         except SightlineError:
-            return Share(0, buffer.lines, 0, False)
+            return Share(0, buffer.lines, 0, False, buffer.is_partial)
         views = coverage.contributions
-        return Share(coverage.seen_lines, buffer.lines, len(views), bool(views) and views[-1].view.truncated)
+        cut = bool(views) and views[-1].view.truncated
+        return Share(coverage.seen_lines, buffer.lines, len(views), cut, buffer.is_partial)
 
     def _match(self, buffer: Buffer, known: _Known, indexed: IndexedView) -> None:
         try:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sightline.store.audit.accounting import Accounted, accounted, alone_of
-from sightline.store.audit.coverage import Contribution, Lines, contribution, graded
+from sightline.store.audit.coverage import Contribution, Lines, contribution, graded, share_of
 from sightline.store.audit.covering import contribution_of
 from sightline.store.audit.spans import NONE, Spans, common, size, union
 from sightline.store.audit.view_list import fill_index
@@ -99,6 +99,7 @@ class Totals(NamedTuple):
         lines: lines shown, those that were shown again as often as they were.
         again: lines that had been shown before to the same session.
         accounted: the calls of harnesses that are known to cut, beside what these would have shown by themselves.
+        partial: buffers of the captured ones that hold only a part of what was written.
     """
 
     calls: int = 0
@@ -112,11 +113,17 @@ class Totals(NamedTuple):
     lines: int = 0
     again: int = 0
     accounted: Accounted = Accounted()
+    partial: int = 0
 
     @property
     def share(self) -> float:
         """Seen of the captured lines, 0 to 1."""
-        return self.seen_lines / self.captured_lines if self.captured_lines else 1.0
+        return share_of(self.seen_lines, self.captured_lines, partial=bool(self.partial))
+
+    @property
+    def at_most(self) -> bool:
+        """Whether no more than this share was seen, and perhaps less."""
+        return bool(self.partial)
 
     @property
     def again_ratio(self) -> float:
@@ -382,4 +389,5 @@ def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
         lines=sum(call.lines for call in calls),
         again=sum(call.again for call in calls),
         accounted=accounted((call.view.bytes_shown, call.alone_bytes) for call in calls),
+        partial=sum(buffer.is_partial for buffer in captured),
     )

@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Coverage, contribution, cover
+from sightline.store.audit.coverage import Coverage, contribution, cover, percent
 from sightline.store.audit.failures import Failure, Place
-from sightline.store.audit.report.words import percent as report_percent
 from sightline.store.audit.spans import Spans, spans_of
 from sightline.store.records import Note, Shown, View
 from sightline.tui.audit.marks import ASKED, EXACT, MATCHED, UNSEEN, Marks, Remark
 from sightline.tui.audit.overview import FAILED, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
 from sightline.tui.audit.steps import destination, next_region, previous_region
-from sightline.tui.audit.words import of_line, of_output, share_text
+from sightline.tui.audit.words import of_line, of_output
 from sightline.tui.listing.seen import percent as list_percent
 
 MILLIONS = 10_000_000
@@ -220,14 +219,13 @@ def test_both_streams_of_a_row_count() -> None:
     [(0, 10, "0 %"), (1, 1000, "< 1 %"), (999, 1000, "> 99 %"), (1000, 1000, "100 %"), (1, 3, "33 %"), (0, 0, "100 %")],
 )
 def test_a_share_is_never_rounded_to_nothing_or_to_all(seen: int, total: int, text: str) -> None:
-    assert share_text(seen, total) == text
+    assert percent(seen / total if total else 1.0, 0) == text
 
 
 @given(st.integers(1, 200).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
 def test_a_share_reads_alike_in_the_list_the_viewer_and_the_timeline(lines: tuple[int, int]) -> None:
     seen, total = lines
-    told = share_text(seen, total)
-    assert told == report_percent(seen / total)
+    told = percent(seen / total, 0)
     assert told.replace(" ", "").replace(">", "") == list_percent(seen / total)
 
 

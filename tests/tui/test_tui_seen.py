@@ -98,3 +98,10 @@ def test_the_least_seen_come_first_in_their_order(filled: Store) -> None:
 )
 def test_nothing_and_all_are_told_only_where_that_is_so(share: float, told: str) -> None:
     assert percent(share) == told
+
+
+@pytest.mark.parametrize(
+    ("share", "told"), [(0, "0%"), (0.001, "<1%"), (0.331, "≤34%"), (0.33, "≤33%"), (0.999, "<all"), (1, "≤all")]
+)
+def test_a_share_that_may_be_less_is_told_as_the_most(share: float, told: str) -> None:
+    assert percent(share, at_most=True) == told

@@ -1,5 +1,6 @@
 """What is said of who has seen a line, or an output. Pure."""
 
+from sightline.store.audit.coverage import told_share
 from sightline.tui.audit.marks import ASKED, UNSEEN, Marks
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
@@ -9,15 +10,6 @@ NOTE_MARK = "✎"
 _NAMED_SESSIONS = 2
 
 
-def share_text(seen: int, total: int) -> str:
-    """A share of lines: ``3 %``; never 0 % or 100 % where it is only close to that."""
-    if seen and seen * 100 < total:
-        return "< 1 %"
-    if total - seen and seen * 100 > total * 99:
-        return "> 99 %"
-    return f"{round(seen * 100 / total) if total else 100} %"
-
-
 def of_output(marks: Marks) -> list[Part]:
     """How much of it was seen, what was overlooked, and how many replies were cut."""
     coverage = marks.coverage
@@ -25,8 +17,8 @@ def of_output(marks: Marks) -> list[Part]:
     if not coverage.contributions:
         parts += [Part("shown to nobody" if not marks.session else "shown nothing of it", "interrupted")]
     else:
-        style = "ok" if coverage.seen_lines == coverage.total else "accent" if coverage.seen_lines else "interrupted"
-        seen = f"seen {share_text(coverage.seen_lines, coverage.total)}" if coverage.total else "shown, empty,"
+        style = "ok" if coverage.share == 1 else "accent" if coverage.seen_lines else "interrupted"
+        seen = f"seen {told_share(coverage, 0)}" if coverage.total else "shown, empty,"
         parts += [Part(seen, style)]
         replies = len(coverage.contributions)
         parts += [Part(f" in {counted(replies, 'view')}", "dim")]
@@ -74,7 +66,7 @@ def _named(marks: Marks, sessions: tuple[str, ...]) -> str:
 def none_unseen(marks: Marks, *, back: bool) -> str:
     """Why there is no unseen region to go to."""
     if marks.coverage.seen_lines == marks.coverage.total:
-        return f"All of it was seen{_by(marks)}"
+        return f"All {'that reached us' if marks.coverage.partial else 'of it'} was seen{_by(marks)}"
     if not marks.coverage.contributions:
         return f"Nothing of it was shown{_to(marks)}: it is one unseen region"
     return f"Nothing unseen {'above' if back else 'below'}"

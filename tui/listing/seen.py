@@ -1,5 +1,6 @@
 """How much of the buffers in the list was seen, and in which a failure was overlooked; read behind the screen."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,10 +23,12 @@ class Seen(NamedTuple):
     Attributes:
         share: seen of its lines, 0 to 1.
         overlooked: whether it tells of a failure that none of its views shows; None while that is not known.
+        at_most: whether no more than this share was seen, and perhaps less.
     """
 
     share: float
     overlooked: bool | None = None
+    at_most: bool = False
 
 
 class Answer(NamedTuple):
@@ -78,12 +81,18 @@ class SeenReader:
                 time.sleep(_PAUSE_SECONDS)
             elif known is None:
                 done = False
-            seen[buffer.name] = Seen(share.share, None if known is None else bool(known))
+            seen[buffer.name] = Seen(share.share, None if known is None else bool(known), share.at_most)
         return Answer(seen, lines, done)
 
 
-def percent(share: float) -> str:
-    """A share in at most four characters: ``3%``, ``<1%``, ``99%``; nothing and all only where that is so."""
+def percent(share: float, *, at_most: bool = False) -> str:
+    """A share in at most four characters: ``3%``, ``<1%``, ``99%``; nothing and all only where that is so.
+
+    One that may be less is ``≤34%``, and close to all ``<all``.
+    """
     if 0 < share < 0.01:
         return "<1%"
+    if at_most and share:
+        up = math.ceil(round(share * 100, 6))
+        return f"≤{up}%" if up < 100 else "<all" if share < 1 else "≤all"
     return f"{min(round(share * 100), 99 if share < 1 else 100)}%"

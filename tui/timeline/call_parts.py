@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from sightline.store.audit.coverage import percent, told_share
 from sightline.store.audit.notes import whereto
-from sightline.store.audit.report.words import percent
 from sightline.store.audit.timeline import Call, Totals
 from sightline.store.records import Note
 from sightline.store.shape.summary import human_bytes
@@ -254,7 +254,7 @@ def seen_parts(totals: Totals) -> list[Part]:
     if not totals.captured_lines:
         return [Part("no lines captured")]
     full, empty = bar(totals.share, 12)
-    told = Part(f"seen {percent(totals.share)} of {counted(totals.captured_lines, 'line')}")
+    told = Part(f"seen {told_share(totals, 0)} of {counted(totals.captured_lines, 'line')}")
     return [Part(full, "running"), Part(f"{empty} ", "dim"), told]
 
 
@@ -282,7 +282,7 @@ def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
         Part(" "),
         *seen_parts(totals),
         Part(" · ", "dim"),
-        Part(f"re-read {percent(totals.again_ratio)}"),
+        Part(f"re-read {percent(totals.again_ratio, 0)}"),
         Part(" · ", "dim"),
         Part(_unseen(unseen), "failed" if unseen else "ok" if told.looked >= 1 and not told.gone else "dim"),
         Part(f" so far, {told.looked:.0%} looked at" if told.looked < 1 else "", "dim"),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.coverage import NO_LINES, Coverage, Lines
+from sightline.store.audit.coverage import NO_LINES, Coverage, Lines, share_of
 from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, failures_if_quick
 from sightline.store.audit.spans import common, size, union
@@ -29,6 +29,11 @@ class Output(NamedTuple):
     buffer: Buffer
     share: float
     is_now: bool
+
+    @property
+    def at_most(self) -> bool:
+        """Whether no more than this share was seen, and perhaps less."""
+        return self.buffer.is_partial
 
 
 class Step(NamedTuple):
@@ -147,4 +152,4 @@ def _share(buffer: Buffer, seen: dict[str, Lines]) -> float:
         for stream, info in buffer.streams.items()
         if info.lines and stream in seen
     )
-    return lines / buffer.lines if buffer.lines else 1.0
+    return share_of(lines, buffer.lines, partial=buffer.is_partial)

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Sequence
 
-from sightline.store.audit.report.words import percent
+from sightline.store.audit.coverage import told_share
+from sightline.store.audit.overview import Share
 from sightline.tui.listing.command_words import command_parts
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, width_of
@@ -71,9 +72,10 @@ def covered_title(step: Step) -> list[Part]:
             Part(f" {step.buffer.ref}", "strong"),
             Part("  no lines yet" if step.buffer.state == "running" else "  no lines", "dim"),
         ]
+    share = Share(seen, total, 0, False, step.buffer.is_partial)
     parts = [
         Part(f" {step.buffer.ref}", "strong"),
-        Part(f"  seen {percent(seen / total)}", "accent"),
+        Part(f"  seen {told_share(share, 0)}", "accent"),
         Part(f"  {seen:,} of {total:,}, {now:,} now", "dim"),
     ]
     if missed := missed_count(step.streams):
@@ -125,7 +127,7 @@ def so_far_rows(step: Step, width: int) -> list[list[Part]]:
             Part(full, "running"),
             Part(empty, "dim"),
             Part(
-                f" {percent(output.share) if output.buffer.lines else 'no lines'}   ", "strong" if output.is_now else ""
+                f" {told_share(output, 0) if output.buffer.lines else 'no lines'}   ", "strong" if output.is_now else ""
             ),
         ]
         if width_of(parts) > left:

@@ -162,7 +162,7 @@ def row_parts(
     for column in room.columns:
         text = cut(column.text(buffer, now), column.cells)
         if column is _SEEN:
-            text = percent(seen.share) if seen and buffer.lines and not faded else ""
+            text = percent(seen.share, at_most=seen.at_most) if seen and buffer.lines and not faded else ""
         is_bad = overlooked if column is _SEEN else column is _EXIT and buffer.failed
         style = "failed" if is_bad and not faded else "dim" if column is not _SIZE else faded
         if column.left:

@@ -3,6 +3,7 @@
 import time
 
 from sightline.store.audit.checking import BROKEN, CUT, UNTOLD
+from sightline.store.audit.coverage import percent, told_share
 from sightline.store.audit.report.gather import Output, Report, Told
 from sightline.store.audit.spans import Spans, size, written
 from sightline.store.records import Buffer
@@ -43,15 +44,6 @@ def clock(seconds: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
-def percent(share: float) -> str:
-    """A share of 0 to 1; never 0 % or 100 % where it is only close to that."""
-    if 0 < share < 0.01:
-        return "< 1 %"
-    if 0.99 < share < 1:
-        return "> 99 %"
-    return f"{share * 100:.0f} %"
-
-
 def counted(count: int, noun: str) -> str:
     """``1 line``, ``2,000 lines``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
@@ -62,11 +54,11 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
     totals = report.totals
     return [
         (f"{report.overlooked:,}", "overlooked failures", "no line of them stood in any reply"),
-        (percent(totals.share), "of the lines seen", f"{totals.seen_lines:,} of {totals.captured_lines:,}"),
+        (told_share(totals, 0), "of the lines seen", f"{totals.seen_lines:,} of {totals.captured_lines:,}"),
         (human_bytes(totals.shown_bytes), "shown", f"~{totals.tokens:,} tokens, estimated"),
         (human_bytes(totals.captured_bytes), "captured", counted(totals.captured, "output")),
         (human_bytes(totals.saved_bytes), "not sent", "of what was captured"),
-        (percent(totals.again_ratio), "shown again", f"{totals.again:,} of {totals.lines:,} lines"),
+        (percent(totals.again_ratio, 0), "shown again", f"{totals.again:,} of {totals.lines:,} lines"),
         (f"{totals.cut:,}", "replies cut", f"of {totals.calls:,}"),
     ]
 
@@ -112,7 +104,7 @@ def ending(buffer: Buffer) -> str:
 def seen_of(output: Output) -> str:
     """How much of an output was seen."""
     coverage = output.coverage
-    return f"{percent(coverage.share)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}"
+    return f"{told_share(coverage, 0)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}"
 
 
 def overlooked_of(output: Output) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sightline.store.audit.coverage import Coverage
+from sightline.store.audit.coverage import Coverage, told_share
 from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, failures_if_quick
 from sightline.store.audit.roster import find_session
@@ -52,9 +52,15 @@ def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...] | 
         "lines": coverage.total,
         "seen": coverage.seen_lines,
         "share": round(coverage.share, 6),
+        "at_most": coverage.at_most,
         "streams": _streams(coverage),
         "sessions": {
-            name: {"seen": part.seen_lines, "share": round(part.share, 6), "streams": _streams(part)}
+            name: {
+                "seen": part.seen_lines,
+                "share": round(part.share, 6),
+                "at_most": part.at_most,
+                "streams": _streams(part),
+            }
             for name in coverage.sessions
             for part in [coverage.of_session(name)]
         },
@@ -101,9 +107,8 @@ def _grades(lines: Any) -> dict[str, list[str]]:
 def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | None) -> None:
     name = target.buffer.name
     for stream, covered in coverage.streams.items():
-        share = covered.seen_lines / covered.total if covered.total else 1.0
         ref = format_ref(name, stream)
-        write_out(f"{ref}  {covered.seen_lines:,} of {covered.total:,} lines seen ({percent(share)})\n")
+        write_out(f"{ref}  {covered.seen_lines:,} of {covered.total:,} lines seen ({told_share(covered)})\n")
         for grade, spans in (*covered.lines._asdict().items(), ("unseen", covered.unseen)):
             if spans:
                 write_out(f"  {grade.ljust(8)} {listed(spans)}\n")
@@ -113,7 +118,7 @@ def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | No
         part = coverage.of_session(session)
         views = sum(one.view.session == session for one in coverage.contributions)
         plural = "" if views == 1 else "s"
-        write_out(f"{session}  {part.seen_lines:,} lines ({percent(part.share)}) in {views} view{plural}\n")
+        write_out(f"{session}  {part.seen_lines:,} lines ({told_share(part)}) in {views} view{plural}\n")
     if not coverage.contributions:
         write_out("shown to nobody\n")
     if failures is None:
@@ -133,12 +138,3 @@ def listed(spans: Spans) -> str:
     shown = ", ".join(written(spans[:_LISTED]))
     more = f" and {len(spans) - _LISTED:,} more ranges" if len(spans) > _LISTED else ""
     return f"{shown}{more} ({size(spans):,})"
-
-
-def percent(share: float) -> str:
-    """A share of 0 to 1; never 0 % or 100 % where it is only close to that."""
-    if 0 < share < 0.001:
-        return "< 0.1 %"
-    if 0.999 < share < 1:
-        return "> 99.9 %"
-    return f"{share * 100:.1f} %".replace(".0 %", " %")

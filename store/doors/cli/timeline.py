@@ -4,11 +4,11 @@ import time
 from typing import Any
 
 from sightline.store.audit.accounting import Accounted
+from sightline.store.audit.coverage import percent, told_share
 from sightline.store.audit.failures import overlooked
 from sightline.store.audit.notes import list_notes, notes_for
 from sightline.store.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.coverage import percent
 from sightline.store.doors.cli.note import as_data as note_data
 from sightline.store.doors.cli.note import row as note_row
 from sightline.store.doors.cli.output import Door, print_json, red, write_out
@@ -129,7 +129,7 @@ def _totals(totals: Totals, unseen: int, gone: int) -> str:
         f"\n{totals.calls:,} call{plural}, {totals.cut:,} cut; shown {human_bytes(totals.shown_bytes)} "
         f"(~{totals.tokens:,} tokens, estimated) of {human_bytes(totals.captured_bytes)} captured\n"
         f"{_accounted(totals.accounted)}"
-        f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({percent(totals.share)}); "
+        f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({told_share(totals)}); "
         f"shown again {totals.again:,} of {totals.lines:,} ({percent(totals.again_ratio)})\n"
     )
     told += red(f"overlooked failures: {unseen}") if unseen else "overlooked failures: none"

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Coverage, contribution, cover
+from sightline.store.audit.coverage import Coverage, contribution, cover, percent, told_share
 from sightline.store.audit.spans import Spans, spans_of
 from sightline.store.records import Shown, View
 
@@ -84,3 +84,28 @@ def test_other_buffers_and_streams_are_not_mixed_in() -> None:
 
 def test_nothing_can_be_missed_of_what_is_empty() -> None:
     assert cover("cmd_a1b2c3", {}, []).share == 1.0
+
+
+@given(RANGES, st.integers(0, 1))
+def test_of_a_partial_buffer_all_is_never_told(ranges: list[tuple[int, int]], digits: int) -> None:
+    made = cover("cmd_a1b2c3", {"out": TOTAL}, [contribution(_view(1, ranges), "cmd_a1b2c3")], partial=True)
+    told = told_share(made, digits)
+    assert made.at_most
+    assert made.share < 1
+    assert told == "0 %" if not made.seen_lines else told.startswith(("at most ", "less than 100 %"))
+    assert "100 %" not in told.removeprefix("less than 100 %")
+    assert made.of_session("s").at_most
+
+
+@given(st.integers(1, 200).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
+def test_what_is_told_to_be_the_most_is_never_less_than_what_was_seen(lines: tuple[int, int]) -> None:
+    seen, total = lines
+    view = _view(1, [(1, seen)] if seen else [])
+    told = told_share(cover("cmd_a1b2c3", {"out": total}, [contribution(view, "cmd_a1b2c3")], partial=True))
+    assert float(told.split()[-2]) * total >= seen * 100 - 1e-6
+
+
+def test_a_share_of_a_whole_buffer_is_told_as_it_is() -> None:
+    made = _cover(_view(1, [(1, 25)]))
+    assert told_share(made) == percent(made.share) == "50 %"
+    assert told_share(_cover(_view(1, [(1, TOTAL)]))) == "100 %"
