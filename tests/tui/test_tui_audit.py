@@ -9,7 +9,7 @@ from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
 from sightline.tui.widgets.viewer_rows import SEEN_MARKS
 from textual.pilot import Pilot
-from tui_kit import add, begin, numbered, opened, press, rest, run, text, until, viewer
+from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 AGENT = Session("claude-1", "claude-code", "", "", "/", 1.0)
 OTHER = Session("codex-1", "codex", "", "", "/", 1.0)
@@ -226,9 +226,94 @@ def test_unseen_regions_are_walked_down_and_up(store: Store) -> None:
             await press(pilot, "u")
             assert viewer(pilot).target == 51
             await press(pilot, "u")
-            assert (viewer(pilot).target, toasts(pilot)) == (51, ["Nothing unseen below"])
+            assert (viewer(pilot).target, toasts(pilot)) == (51, ["Lines 51-52, here, are the last unseen ones"])
             await press(pilot, "U")
             assert viewer(pilot).target == 11
+
+    run(body)
+
+
+def test_an_unseen_region_ends_where_the_other_stream_was_seen_and_the_last_one_says_how_far_it_goes(
+    store: Store,
+) -> None:
+    recording = begin(store, "cmd_00000a", "make")
+    recording.register()
+    recording.append("out", numbered(20))
+    recording.append("err", b"warning: seen\n")
+    recording.append("out", numbered(860))
+    buffer = recording.seal(exit_code=0)
+    show(store, buffer, (1, 1), stream="err")
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await told(pilot, "in 1 view")
+            await press(pilot, "enter", "u")
+            assert (viewer(pilot).target, "unseen 1-20" in info(pilot)) == (1, True)
+            await press(pilot, "u")
+            assert (viewer(pilot).target, "unseen 22-881" in info(pilot)) == (22, True)
+            await press(pilot, "u")
+            assert (viewer(pilot).target, toasts(pilot)) == (22, ["Lines 22-881, here, are the last unseen ones"])
+            await press(pilot, "U")
+            assert viewer(pilot).target == 1
+            await press(pilot, "s", "u", "u")
+            assert toasts(pilot)[1:] == ["Lines 1-880, here, are the last unseen ones"]  # of stdout alone
+
+    run(body)
+
+
+def test_steps_typed_ahead_all_count(store: Store) -> None:
+    buffer = add(store, "cmd_00000a", "seq", numbered(100))
+    show(store, buffer, *((line, line) for line in range(10, 100, 10)))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "enter")
+            await burst(pilot, "uuuuu")
+            assert viewer(pilot).target == 41
+            await burst(pilot, "UU")
+            assert viewer(pilot).target == 21
+            await burst(pilot, "u" * 30)
+            assert viewer(pilot).target == 91
+            assert set(toasts(pilot)) == {"Lines 91-100, here, are the last unseen ones"}
+
+    run(body)
+
+
+def test_a_wrapped_line_that_begins_above_the_screen_is_above(store: Store) -> None:
+    buffer = add(store, "cmd_00000a", "cat", numbered(10) + b"x" * 20_000 + b"\n" + numbered(10))
+    show(store, buffer, (1, 10), (12, 21))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await told(pilot, "in 1 view")
+            await press(pilot, "enter", "w", *"11G", "space", "space")
+            assert viewer(pilot).window.top.line == 11
+            assert viewer(pilot).window.top.row > 0
+            await press(pilot, "u")
+            assert toasts(pilot) == ["Line 11, here, is the last unseen one"]
+            await press(pilot, "U")
+            assert viewer(pilot).window.on_screen(11)
+
+    run(body)
+
+
+def test_new_lines_of_a_running_command_are_unseen_ones(store: Store) -> None:
+    recording = begin(store, "cmd_00000a", "make")
+    recording.register()
+    recording.append("out", numbered(10))
+    show(store, recording.buffer, (1, 10))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await told(pilot, "seen 100 %")
+            await press(pilot, "enter", "u")
+            assert toasts(pilot) == ["All of it was seen"]
+            recording.append("out", numbered(10))
+            viewer(pilot).went_on(frozenset({"cmd_00000a"}))
+            await until(pilot, lambda: viewer(pilot).line_count == 20)
+            await press(pilot, "u")
+            assert viewer(pilot).target == 11
+            recording.seal(exit_code=0)
 
     run(body)
 

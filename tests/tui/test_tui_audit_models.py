@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Coverage, contribution, cover, percent
+from sightline.store.audit.coverage import Contribution, Coverage, Lines, contribution, cover, percent
 from sightline.store.audit.failures import Failure, Place
 from sightline.store.audit.spans import Spans, spans_of
 from sightline.store.records import Note, Shown, View
 from sightline.tui.audit.marks import ASKED, EXACT, MATCHED, UNSEEN, Marks, Remark
 from sightline.tui.audit.overview import FAILED, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
-from sightline.tui.audit.steps import destination, next_region, previous_region
+from sightline.tui.audit.steps import UnseenRegions, destination
 from sightline.tui.audit.words import of_line, of_output
 from sightline.tui.listing.seen import percent as list_percent
 
@@ -22,6 +22,9 @@ class OneStream:
     """A reading of one stream."""
 
     streams: Sequence[str] = ("out",)
+
+    def __init__(self, line_count: int = 0) -> None:
+        self.line_count = line_count
 
     def before(self, number: int) -> dict[str, int]:
         return {"out": number - 1}
@@ -35,6 +38,9 @@ class Alternating:
     """A reading of two streams, whose lines come by turns: those of ``out`` have the odd numbers."""
 
     streams: Sequence[str] = ("out", "err")
+
+    def __init__(self, line_count: int = 0) -> None:
+        self.line_count = line_count
 
     def before(self, number: int) -> dict[str, int]:
         return {"out": number // 2, "err": (number - 1) // 2}
@@ -107,26 +113,98 @@ def test_whoever_does_not_look_overlooks_nothing() -> None:
 # ways
 
 
-@given(st.sets(st.integers(1, 40)), st.integers(0, 41))
-def test_regions_are_the_runs_of_lines_that_are_in_the_set(lines: set[int], number: int) -> None:
-    regions = {"out": spans_of((line, line) for line in lines)}
-    starts = [line for line in sorted(lines) if line - 1 not in lines]
-    assert next_region(regions, OneStream(), number) == min((one for one in starts if one > number), default=0)
-    above = max((one for one in starts if one < number), default=0)
-    assert previous_region(regions, OneStream(), number) == above
+class Merged:
+    """A reading of lines of streams in an order of its own."""
+
+    def __init__(self, order: Sequence[str]) -> None:
+        self.order = order
+        self.streams = tuple(dict.fromkeys(order))
+        self.line_count = len(order)
+
+    def before(self, number: int) -> dict[str, int]:
+        return {stream: list(self.order[: number - 1]).count(stream) for stream in self.streams}
+
+    def number_of(self, stream: str, line: int) -> int:
+        return [at for at, one in enumerate(self.order, 1) if one == stream][line - 1]
+
+    def seen(self, numbers: set[int]) -> dict[str, Spans]:
+        """By stream, the lines at some numbers."""
+        places = {number: (stream, self.before(number)[stream] + 1) for number, stream in enumerate(self.order, 1)}
+        return {
+            stream: spans_of((line, line) for number in numbers for one, line in (places[number],) if one == stream)
+            for stream in self.streams
+        }
 
 
-@given(st.sets(st.integers(1, 40)), st.integers(0, 41))
-def test_lines_of_two_streams_that_follow_each_other_are_one_region(numbers: set[int], number: int) -> None:
-    regions = {
-        "out": spans_of(((one + 1) // 2,) * 2 for one in numbers if one % 2),
-        "err": spans_of((one // 2,) * 2 for one in numbers if not one % 2),
-    }
-    # Lines of one stream are one region, too, whatever of the other stands between them.
-    starts = [one for one in sorted(numbers) if one - 1 not in numbers and one - 2 not in numbers]
-    assert next_region(regions, Alternating(), number) == min((one for one in starts if one > number), default=0)
-    above = max((one for one in starts if one < number), default=0)
-    assert previous_region(regions, Alternating(), number) == above
+@st.composite
+def partly_seen(draw: st.DrawFn) -> tuple[Merged, set[int], set[int]]:
+    """A reading of up to three streams, the numbers that were seen, and all others."""
+    streams = draw(st.sampled_from((("out",), ("out", "err"), ("part.0", "part.1", "part.2"))))
+    text = Merged(draw(st.lists(st.sampled_from(streams), max_size=30)))
+    numbers = range(1, text.line_count + 1)
+    seen = draw(st.sets(st.sampled_from(numbers))) if numbers else set()
+    return text, seen, set(numbers) - seen
+
+
+def runs(numbers: set[int]) -> list[tuple[int, int]]:
+    return list(spans_of((number, number) for number in numbers))
+
+
+@given(partly_seen())
+def test_going_down_until_there_is_no_more_comes_to_every_unseen_run_once_in_order(
+    case: tuple[Merged, set[int], set[int]],
+) -> None:
+    text, seen, unseen = case
+    regions, number, come = UnseenRegions(text.seen(seen), text), 0, []
+    while region := regions.below(number):
+        come.append(tuple(region))
+        number = region.first
+    assert come == runs(unseen)
+
+
+@given(partly_seen())
+def test_going_up_until_there_is_no_more_comes_to_every_unseen_run_once_from_the_last(
+    case: tuple[Merged, set[int], set[int]],
+) -> None:
+    text, seen, unseen = case
+    regions, number, come = UnseenRegions(text.seen(seen), text), text.line_count + 1, []
+    while region := regions.above(number):
+        come.append(tuple(region))
+        number = region.first
+    assert come == runs(unseen)[::-1]
+
+
+@given(partly_seen(), st.integers(1, 32))
+def test_from_anywhere_one_comes_to_the_run_that_begins_next(
+    case: tuple[Merged, set[int], set[int]], number: int
+) -> None:
+    text, seen, unseen = case
+    regions, expected = UnseenRegions(text.seen(seen), text), runs(unseen)
+    assert regions.below(number) == min((one for one in expected if one[0] > number), default=None)
+    assert regions.above(number) == max((one for one in expected if one[0] < number), default=None)
+    assert regions.around(number) == next((one for one in expected if one[0] <= number <= one[1]), None)
+
+
+@given(partly_seen(), st.integers(0, 30))
+def test_one_goes_no_further_than_what_is_on_the_screen(case: tuple[Merged, set[int], set[int]], count: int) -> None:
+    text, seen, unseen = case
+    regions, expected = UnseenRegions(text.seen(seen), text, count), runs({one for one in unseen if one <= count})
+    assert regions.below(0) == next(iter(expected), None)
+    assert regions.above(count + 1) == next(iter(expected[::-1]), None)
+
+
+def test_lines_written_since_the_views_were_looked_through_are_unseen() -> None:
+    assert UnseenRegions({"out": ((1, 10),)}, OneStream(25)).below(0) == (11, 25)
+
+
+def test_single_seen_lines_of_the_other_stream_part_the_unseen_ones() -> None:
+    text = Merged(["out"] * 20 + ["err"] + ["out"] * 860)
+    marks = Marks(cover("cmd_a", {"out": 880, "err": 1}, [Contribution(view(1, "a"), {"err": Lines(exact=((1, 1),))})]))
+    assert destination(marks, text, 0, "unseen") == (1, "unseen 1-20")
+    assert destination(marks, text, 1, "unseen") == (22, "unseen 22-881")
+    assert destination(marks, text, 22, "unseen") == (0, "Lines 22-881, here, are the last unseen ones")
+    assert destination(marks, text, 22, "unseen", back=True) == (1, "unseen 1-20")
+    assert destination(marks, text, 1, "unseen", back=True) == (0, "Nothing unseen above")
 
 
 def test_overlooked_failures_are_gone_round_and_counted() -> None:
@@ -142,12 +220,15 @@ def test_where_there_is_nowhere_to_go_the_reason_is_said() -> None:
     assert destination(Marks(seen, failures=(failure(3),)), OneStream(), 0, "overlooked") == (0, "Its failure was seen")
     both = Marks(seen, "a", (failure(3), failure(4)))
     assert destination(both, OneStream(), 0, "overlooked")[1] == "All 2 failures were seen by a"
-    assert destination(Marks(seen), OneStream(), 0, "unseen") == (0, "All of it was seen")
-    half = covered(10, view(1, "a", shown=(1, 5)))
-    assert destination(Marks(half), OneStream(), 6, "unseen") == (0, "Nothing unseen below")
-    assert destination(Marks(half), OneStream(), 6, "unseen", back=True) == (0, "Nothing unseen above")
+    assert destination(Marks(seen), OneStream(10), 0, "unseen") == (0, "All of it was seen")
+    half = Marks(covered(10, view(1, "a", shown=(1, 5))))
+    assert destination(half, OneStream(10), 6, "unseen") == (0, "Lines 6-10, here, are the last unseen ones")
+    assert destination(half, OneStream(10), 8, "unseen") == (0, "Lines 6-10, here, are the last unseen ones")
+    assert destination(half, OneStream(10), 6, "unseen", back=True) == (0, "Nothing unseen above")
+    rest = Marks(covered(10, view(1, "a", shown=(3, 10))))
+    assert destination(rest, OneStream(10), 5, "unseen") == (0, "Nothing unseen below")
     untouched = Marks(covered(10), failures=(failure(3),))
-    assert destination(untouched, OneStream(), 1, "unseen")[1] == (
+    assert destination(untouched, OneStream(10), 1, "unseen")[1] == (
         "Nothing of it was shown to anyone: it is one unseen region"
     )
     assert destination(untouched, OneStream(), 0, "overlooked") == (3, "failure 1 of 1, nothing shown to anyone")

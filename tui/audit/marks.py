@@ -122,9 +122,9 @@ class Marks:
         return Sight(grade, len(views), tuple(dict.fromkeys(view.session for view in views)))
 
     @property
-    def unseen(self) -> dict[str, Spans]:
-        """By stream, the lines that stood in no reply."""
-        return {name: one.unseen for name, one in self.coverage.streams.items()}
+    def seen(self) -> dict[str, Spans]:
+        """By stream, the lines that stood in some reply."""
+        return {name: one.seen for name, one in self.coverage.streams.items()}
 
     @property
     def remarked(self) -> dict[str, Spans]:

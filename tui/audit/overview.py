@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sightline.store.audit.spans import NONE, Spans
 from sightline.tui.audit.marks import Marks
-from sightline.tui.audit.steps import Counting, Regions
+from sightline.tui.audit.steps import Counting
 
 OVERLOOKED, NOTED, FAILED = "overlooked", "note", "failure"
 EIGHTHS = 8
@@ -112,7 +112,7 @@ def _among(tallies: Mapping[str, Tally], start: Mapping[str, int], end: Mapping[
 
 
 def _event(
-    events: Sequence[tuple[str, Regions]], text: Counting, start: Mapping[str, int], end: Mapping[str, int]
+    events: Sequence[tuple[str, Mapping[str, Spans]]], text: Counting, start: Mapping[str, int], end: Mapping[str, int]
 ) -> tuple[str, int]:
     """What is told of some lines, and the number of the first that it is about."""
     for name, regions in events:

@@ -1,6 +1,7 @@
 """What is said of who has seen a line, or an output. Pure."""
 
 from sightline.store.audit.coverage import told_share
+from sightline.store.audit.spans import Span
 from sightline.tui.audit.marks import ASKED, UNSEEN, Marks
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
@@ -63,12 +64,27 @@ def _named(marks: Marks, sessions: tuple[str, ...]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-def none_unseen(marks: Marks, *, back: bool) -> str:
-    """Why there is no unseen region to go to."""
-    if marks.coverage.seen_lines == marks.coverage.total:
+def unseen_text(first: int, last: int) -> str:
+    """Which region of unseen lines one has come to, as the lines are numbered on the screen."""
+    return f"unseen {first:,}-{last:,}" if last > first else f"unseen {first:,}"
+
+
+def none_unseen(marks: Marks, here: Span | None, *, back: bool) -> str:
+    """Why there is no unseen region to go to.
+
+    Args:
+        marks: what is known of the lines.
+        here: the region that one stands in, as the lines are numbered on the screen; None for none.
+        back: whether one looked above.
+    """
+    if marks.coverage.seen_lines == marks.coverage.total and here is None:
         return f"All {'that reached us' if marks.coverage.partial else 'of it'} was seen{_by(marks)}"
     if not marks.coverage.contributions:
         return f"Nothing of it was shown{_to(marks)}: it is one unseen region"
+    if here is not None:
+        first, last = here
+        many = f"Lines {first:,}-{last:,}, here, are the last unseen ones"
+        return many if last > first else f"Line {first:,}, here, is the last unseen one"
     return f"Nothing unseen {'above' if back else 'below'}"
 
 

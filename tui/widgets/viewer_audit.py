@@ -3,6 +3,7 @@
 Read off the UI's thread, a moment after an output is there and whenever the store has changed.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,9 +29,8 @@ class Read(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Where one wants to go: from a number, to what is ``unseen`` or ``overlooked``, perhaps upwards."""
+    """Where one wants to go: to what is ``unseen`` or ``overlooked``, perhaps upwards."""
 
-    number: int
     to: str
     back: bool
 
@@ -63,8 +63,8 @@ class Auditing:
     def __init__(self, viewer: "OutputView") -> None:
         self._viewer = viewer
         self._serial = 0  # of the output that is meant; what is read for older ones is dropped
-        self._step: Step | None = None
-        self._at = 0, ""  # at which line one has come to which of the overlooked failures
+        self._wanted: deque[Step] = deque()  # each goes on from where the one before it led
+        self._at = 0, ""  # the line that one has come to, and to what
         self._pointed: Pointed | None = None
         self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
         self.marks: Marks | None = None
@@ -79,7 +79,8 @@ class Auditing:
     def clear(self) -> None:
         """Another output is shown."""
         self._serial += 1
-        self.marks = self._step = self._pointed = None
+        self.marks = self._pointed = None
+        self._wanted.clear()
         self._at = 0, ""
         self._viewer.overview.show(())
 
@@ -166,16 +167,16 @@ class Auditing:
 
     def forget(self) -> bool:
         """Wait no longer for a place, else point at nothing; whether there was anything to forget."""
-        was = self._step is not None or self._pointed is not None
-        if self._step is not None:
-            self._step = None
+        was = bool(self._wanted) or self._pointed is not None
+        if self._wanted:
+            self._wanted.clear()
         else:
             self._pointed = None
         return was
 
     def notes(self) -> list[str]:
         """What there is to say of where one is."""
-        if self._step is not None:
+        if self._wanted:
             return ["looking…"]
         at = [self._at[1]] if self._at[0] and self._at[0] == self._viewer.target else []
         return [*([self._pointed.what] if self._pointed else []), *at]
@@ -205,47 +206,58 @@ class Auditing:
         viewer = self._viewer
         if viewer.opened is None or viewer.shows_bytes:
             return
-        target = viewer.target
-        on_screen = bool(target) and viewer.window.on_screen(target)
-        self._step = Step(target if on_screen else viewer.window.top.line - (not back), to, back)
+        self._wanted.append(Step(to, back))
         self._steps.ask()
         viewer.tell_place()
 
+    def _from(self, step: Step) -> int:
+        """The number from which a step leads: what one has gone to, else what is beside the lines on the screen."""
+        target, top = self._viewer.target, self._viewer.window.top
+        if target and self._viewer.window.on_screen(target):
+            return target
+        return top.line + (top.row > 0) if step.back else top.line - (top.row == 0)
+
     def _plan_step(self) -> Callable[[], Stepped] | None:
-        viewer, opened, step, serial = self._viewer, self._viewer.opened, self._step, self._serial
+        viewer, opened, serial = self._viewer, self._viewer.opened, self._serial
         known, session = self.marks, self.session
-        if opened is None or step is None:
+        if opened is None or not self._wanted:
             return None
-        store = viewer.store
+        step = self._wanted[0]
+        store, number = viewer.store, self._from(step)
 
         def read() -> Stepped:
             from sightline.tui.audit.gather import gather
             from sightline.tui.audit.steps import destination
 
             marks, overlooked = known, step.to == "overlooked"
-            if marks is None or (overlooked and marks.failures is None):
+            if marks is None or marks.session != session or (overlooked and marks.failures is None):
                 marks = gather(store, opened.buffer, session, thorough=overlooked)
             reading = open_reading(store, opened.buffer, opened.stream)
             try:
-                return Stepped(serial, marks, *destination(marks, reading, step.number, step.to, back=step.back))
+                on_screen = opened.line_count  # what grows may have more by now
+                found = destination(marks, reading, number, step.to, back=step.back, count=on_screen)
+                return Stepped(serial, marks, *found)
             finally:
                 reading.close()
 
         return read
 
     def _stepped(self, found: Stepped) -> None:
-        if found.serial != self._serial or self._step is None or not self._viewer.is_attached:
+        if found.serial != self._serial or not self._wanted or not self._viewer.is_attached:
             return
-        overlooked, self._step = self._step.to == "overlooked", None
+        self._wanted.popleft()
         if found.marks.session == self.session and found.marks is not self.marks:
             self.marks = found.marks
             self.read()  # for the overview
-        self._at = (found.number, found.text) if overlooked else (0, "")
+        self._at = found.number, found.text
         if found.number:
             self._viewer.go_near(found.number)
         else:
+            self._wanted.clear()
             self._viewer.notify(found.text, markup=False)
+        if self._wanted:
+            self._steps.ask()
         self._viewer.changed()
 
     def _not_stepped(self) -> None:
-        self._step = None
+        self._wanted.clear()
