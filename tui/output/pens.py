@@ -11,7 +11,6 @@ from typing import NamedTuple
 from rich.color import Color
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
-from sightline.store.shape.clean import clean_line
 
 Colour = int | tuple[int, int, int]
 """One of the terminal's 256, or red, green and blue."""
@@ -47,16 +46,6 @@ class Pen(NamedTuple):
 
 PLAIN = Pen()
 Run = tuple[str, Pen]
-
-
-def coloured(data: bytes, pen: Pen) -> tuple[list[Run], Pen]:
-    """A raw line, given without its newline, as runs; and the pen that the next line of its stream begins with."""
-    if b"\x1b" not in data and b"\xc2\x9b" not in data:
-        text = clean_line(data)
-        return ([(text, pen)] if text else []), pen
-    from sightline.tui.output.inked import runs_of  # most lines have no escapes
-
-    return runs_of(data.rstrip(b"\r").decode("utf-8", "replace"), pen)
 
 
 def pen_after(data: bytes, pen: Pen) -> Pen:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from sightline.store.query.diff.engines import Ignore
 from sightline.store.query.diff.sides import Side
@@ -19,6 +19,7 @@ from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.keys import named
 from sightline.tui.screens.searched import SEARCH_KEY, SearchedScreen
 from sightline.tui.strips import Part
+from sightline.tui.widgets.comparison_view import DiffSearching
 from sightline.tui.widgets.diff_header import DiffHeader, Told
 from sightline.tui.widgets.diff_view import DiffView
 from sightline.tui.widgets.key_bar import KeyBar
@@ -27,9 +28,6 @@ from sightline.tui.wording import counted
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
-
-if TYPE_CHECKING:
-    from sightline.tui.widgets.diff_search import DiffSearching
 
 SIDE_BY_SIDE_COLUMNS = 120  # below it, each side would have less than 50 for its text
 PROGRESS_SECONDS = 0.2
@@ -81,7 +79,7 @@ class DiffScreen(SearchedScreen):
         self._searched = ""
 
     @property
-    def searching(self) -> "DiffSearching":
+    def searching(self) -> DiffSearching:
         """The search of the comparison."""
         return self.query_one(DiffView).searching
 

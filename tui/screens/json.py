@@ -1,7 +1,7 @@
 """The JSON screen: an output as a tree, with the path of the node under the cursor."""
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
@@ -14,13 +14,10 @@ from sightline.tui.screens.searched import SEARCH_KEY, SearchedScreen
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
 from sightline.tui.widgets.bar import Bar
-from sightline.tui.widgets.json_view import JsonView, json_target
+from sightline.tui.widgets.json_view import JsonSearching, JsonView, json_target
 from sightline.tui.widgets.key_bar import KeyBar
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-
-if TYPE_CHECKING:
-    from sightline.tui.widgets.json_search import JsonSearching
 
 
 class JsonScreen(SearchedScreen):
@@ -51,7 +48,7 @@ class JsonScreen(SearchedScreen):
         self._root = root
 
     @property
-    def searching(self) -> "JsonSearching":
+    def searching(self) -> JsonSearching:
         """The search of the tree."""
         return self.query_one(JsonView).searching
 

@@ -1,9 +1,12 @@
 """A JSON text as a tree that folds. What a container holds is read when it is shown, a page at a time."""
 
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Hashable, Mapping
+from typing import ClassVar, cast
 
 from rich.segment import Segment
+from rich.style import Style
+from sightline.store.disk.streams import StreamReader
+from sightline.store.query.hits import Pattern
 from sightline.store.shape.structured.json_scan import NotJson
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store, Target
@@ -11,15 +14,14 @@ from sightline.tui.errand import Errand
 from sightline.tui.json_tree.nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root, towards
 from sightline.tui.json_tree.rows import JsonRows
 from sightline.tui.keyboard.keys import named
+from sightline.tui.output.searching import Search
 from sightline.tui.safe import pieces, visible
 from sightline.tui.widgets.row_view import RowView
+from sightline.tui.widgets.searching import Searching
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
-
-if TYPE_CHECKING:
-    from sightline.tui.widgets.json_search import JsonSearching
 
 MOST_ON_THE_WAY = 50_000
 """Values of a container that are read, and kept, to get to one behind them."""
@@ -146,10 +148,8 @@ class JsonView(RowView):
 
     @property
     def searching(self) -> "JsonSearching":
-        """What is looked for in it; made, and loaded, with the first search."""
+        """What is looked for in it; made with the first search."""
         if self._searching is None:
-            from sightline.tui.widgets.json_search import JsonSearching
-
             self._searching = JsonSearching(self, self._store, self._target)
         return self._searching
 
@@ -323,3 +323,79 @@ def _least(node: Node) -> str:
     if node.children:
         return f"at least {len(node.children):,} {_NOUNS[node.kind]}s"
     return f"more than {human_bytes(NEAR_BYTES)}" if node.parent is not None else ""
+
+
+class _Bytes:
+    """A stream byte by byte, as a search reads it."""
+
+    def __init__(self, reader: StreamReader, stream: str) -> None:
+        self._reader = reader
+        self.streams = (stream,)
+        self.line_count = reader.byte_count
+        self.close = reader.close
+
+    def source(self, stream: str) -> StreamReader:  # noqa: ARG002 (as of every reading)
+        return self._reader
+
+    def offsets(self, number: int) -> dict[str, int]:
+        return {self.streams[0]: min(number - 1, self.line_count)}
+
+    def number_at(self, stream: str, offset: int) -> int:  # noqa: ARG002
+        return offset + 1
+
+
+class JsonSearching(Searching[Search]):
+    """The search of a tree."""
+
+    def __init__(self, view: JsonView, store: Store, target: Target) -> None:
+        super().__init__(view)
+        self._view = view
+        self._store = store
+        self._target = target
+
+    def _place(self) -> object:
+        return self._view.node
+
+    def _back_to(self, place: object) -> None:
+        if place is not None:
+            self._view.show_node(cast(Node, place))
+
+    def _here(self, *, back: bool = False) -> tuple[int, bool]:
+        node, step = self._view.node, self._step
+        if node is None:
+            return 1, False
+        hit = step.number if step is not None and self._view.is_at(step.number - 1) else node.start + 1
+        if back:
+            return min(hit, node.start + 1), True
+        # A text in which there are many is one step.
+        return max(hit, node.start + 1 if node.is_container else node.end), True
+
+    def _begins_at(self) -> int:
+        node = self._view.node
+        return node.start + 1 if node is not None else 1
+
+    def _engine(self) -> Callable[[Pattern, int], Search] | None:
+        store, target = self._store, self._target
+        return lambda pattern, number: Search(
+            pattern,
+            lambda: _Bytes(store.open(target), target.stream),
+            lambda _: store.path(target),
+            number,
+            matches=True,
+        )
+
+    def _go_to(self, number: int) -> None:
+        self._view.go_to_byte(number - 1)
+
+    def _on_screen(self) -> Mapping[Hashable, str]:
+        return self._view.texts_on_screen()
+
+    def _style(self, part: str) -> Style:
+        return self._view.part_styles[part]
+
+    def _tell(self) -> None:
+        self._view.tell()
+
+    def _redraw(self) -> None:
+        self._view.refresh()
+        self._view.tell()
