@@ -41,8 +41,8 @@ class Settings(NamedTuple):
         max_stream_bytes: bytes of one stream; what comes after is dropped, and the capture says so.
         profile: name of the profile that says what goes inline.
         durable: whether files are synced, so that power loss loses nothing that was announced.
-        confirm: names of the kinds of command, and regular expressions, that wait for a confirmation; None means all
-            known kinds.
+        confirm: regular expressions of commands that wait for a confirmation, beside the known kinds.
+        confirm_not: names of the known kinds that do not wait; ``all`` for every one.
         capture_off: folders below which nothing is captured or kept.
         keys: keys of the inspector, as (``PANE.action``, keys with commas); the inspector knows which there are.
         redact_known: whether secrets of well-known formats are hidden before anything is written.
@@ -57,7 +57,8 @@ class Settings(NamedTuple):
     max_stream_bytes: int = 4 * GIB
     profile: str = DEFAULT.name
     durable: bool = False
-    confirm: tuple[str, ...] | None = None
+    confirm: tuple[str, ...] = ()
+    confirm_not: tuple[str, ...] = ()
     capture_off: tuple[str, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
     redact_known: bool = False
@@ -114,7 +115,7 @@ def _from_file(path: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key == "safety":
-            values["confirm"] = _safety(value, path)
+            values |= _safety(value, path)
         elif key == "directories":
             values["capture_off"] = _directories(value, path)
         elif key == "keys":
@@ -128,21 +129,24 @@ def _from_file(path: str) -> dict[str, Any]:
     return values
 
 
-def _safety(value: Any, path: str) -> tuple[str, ...]:
-    allowed = "[safety] confirm = [] (a list of kinds of command and of regular expressions)"
-    if not isinstance(value, dict) or set(value) != {"confirm"}:
-        raise SettingError(f"{path}: [safety] takes one key, confirm", allowed)
-    confirm = value["confirm"]
-    if not isinstance(confirm, list) or not all(isinstance(item, str) for item in confirm):
-        raise SettingError(f"{path}: safety.confirm is not a list of texts", allowed)
-    for item in confirm:
+def _safety(value: Any, path: str) -> dict[str, tuple[str, ...]]:
+    allowed = (
+        "[safety] confirm = ['^deploy'] (regular expressions of what waits, too), "
+        "confirm_not = ['kill -9'] (kinds that do not wait)"
+    )
+    if not isinstance(value, dict) or not set(value) <= {"confirm", "confirm_not"}:
+        raise SettingError(f"{path}: [safety] takes the keys confirm and confirm_not", allowed)
+    for key, items in value.items():
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            raise SettingError(f"{path}: safety.{key} is not a list of texts", allowed)
+    for item in value.get("confirm", ()):
         try:
             re.compile(item)
         except re.error as error:
             raise SettingError(
                 f"{path}: safety.confirm: {item!r} is no regular expression: {error}", allowed
             ) from error
-    return tuple(confirm)
+    return {key: tuple(items) for key, items in value.items()}
 
 
 def _directories(value: Any, path: str) -> tuple[str, ...]:

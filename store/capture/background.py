@@ -85,7 +85,7 @@ def _work() -> None:
     if os.fork():
         os._exit(0)  # so that whoever asked, and may live long, need not wait for the end of it
     settings = request["settings"]
-    settings["confirm"] = None if settings["confirm"] is None else tuple(settings["confirm"])
+    settings["confirm"] = settings["confirm_not"] = ()  # whoever asked has confirmed
     settings["capture_off"] = tuple(settings["capture_off"])
     settings["redact_patterns"] = tuple(settings["redact_patterns"])
     settings["keys"] = ()  # they are the inspector's

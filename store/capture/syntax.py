@@ -4,7 +4,10 @@ Reads what bash reads. Whatever is not understood for certain is `Unclear`, and 
 """
 
 import re
-from typing import NamedTuple, NoReturn
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn, TypeVar
+
+_T = TypeVar("_T")
 
 WORD, OPERATOR, ARITHMETIC = "word", "operator", "arithmetic"
 
@@ -13,6 +16,8 @@ _OPERATOR = re.compile(
 )
 _ENDS_WORD = frozenset(" \t\n;&|()<>")
 _ONLY_BASH = frozenset(("|&", "&>", "&>>", "<<<", ";&", ";;&"))
+_EXPANDED = re.compile(r"\\.|`|\$\(", re.DOTALL)
+_DEEPEST = 40  # levels of parentheses and substitutions in each other; no command that is meant has as many
 
 
 class Unclear(Exception):
@@ -39,20 +44,33 @@ class Tokens(NamedTuple):
 
     Attributes:
         tokens: those of the top level; what stands in substitutions is part of a word.
+        inner: those of each substitution, at any depth; what stands between backticks is text instead.
+        backticked: what stands between backticks.
+        documents: of each here-document where its delimiter begins, and its text.
         simple: whether it holds nothing but plain words, quotes and operators.
         posix: whether a shell other than bash would read it alike.
     """
 
     tokens: tuple[Token, ...]
+    inner: tuple[tuple[Token, ...], ...]
+    backticked: tuple[str, ...]
+    documents: dict[int, str]
     simple: bool
     posix: bool
 
 
 def tokens_of(command: str) -> Tokens:
-    """Take a command apart. Raises Unclear."""
+    """Take a command apart, in time that grows as its length does. Raises Unclear."""
     lexer = _Lexer(command)
-    tokens, _ = lexer.tokens(0, nested=False)
-    return Tokens(tuple(tokens), lexer.simple, lexer.posix)
+    tokens, _ = lexer.tokens(0)
+    return Tokens(
+        tuple(tokens),
+        tuple(lexer.inner),
+        tuple(lexer.backticked),
+        lexer.documents,
+        lexer.simple,
+        lexer.posix,
+    )
 
 
 class _Lexer:
@@ -62,11 +80,15 @@ class _Lexer:
         self.text = text
         self.simple = True
         self.posix = True
+        self.inner: list[tuple[Token, ...]] = []
+        self.backticked: list[str] = []
+        self.documents: dict[int, str] = {}
+        self._depth = 0
 
-    def tokens(self, at: int, *, nested: bool) -> tuple[list[Token], int]:
+    def tokens(self, at: int, *, nested: bool = False) -> tuple[list[Token], int]:
         """From a position to the end, or to the parenthesis that closes a substitution: the position behind it."""
         found: list[Token] = []
-        documents: list[tuple[bool, str]] = []
+        documents: list[tuple[bool, Token]] = []
         depth = 0
         while at < len(self.text):
             char = self.text[at]
@@ -80,6 +102,8 @@ class _Lexer:
             elif char in _ENDS_WORD and (match := _OPERATOR.match(self.text, at)):
                 depth += {"(": 1, ")": -1}.get(match[0], 0)
                 at = match.end()
+                if depth > _DEEPEST:
+                    raise Unclear
                 if nested and depth < 0:
                     return (found, at) if not documents else _unclear()
                 self.posix &= match[0] not in _ONLY_BASH
@@ -92,9 +116,10 @@ class _Lexer:
                 text = self.text[start:at]
                 if nested and text == "case":
                     raise Unclear  # its patterns have parentheses of their own
+                token = Token(WORD, text, start, at)
                 if found and found[-1].text in ("<<", "<<-"):
-                    documents.append((found[-1].text == "<<-", text))
-                found.append(Token(WORD, text, start, at))
+                    documents.append((found[-1].text == "<<-", token))
+                found.append(token)
         if nested or documents or depth:
             raise Unclear
         return found, at
@@ -115,22 +140,40 @@ class _Lexer:
             return self._double_quoted(at + 1)
         if two[0] == "`":
             self.simple = False
-            return self._escapable("`", at + 1)
+            end = self._escapable("`", at + 1)
+            self.backticked.append(self.text[at + 1 : end - 1])
+            return end
         if two in ("$(", "<(", ">("):
             self.simple = False
             self.posix &= two == "$("
             if two == "$(" and (end := self._arithmetic(at + 1)):
                 return end
-            return self.tokens(at + 2, nested=True)[1]
+            return self._substitution(at + 2)
         if two == "${":
             self.simple = False
-            return self._braced(at + 2, quoted=False)
+            return self._deeper(self._braced, at + 2)
         if two == "$'":
             self.posix = False
             return self._escapable("'", at + 2)
         if two == "$[":
             raise Unclear  # arithmetic of old, in which operators are none
         return at + 1
+
+    def _substitution(self, at: int) -> int:
+        tokens, end = self._deeper(self._nested, at)
+        self.inner.append(tuple(tokens))
+        return end
+
+    def _nested(self, at: int) -> tuple[list[Token], int]:
+        return self.tokens(at, nested=True)
+
+    def _deeper(self, read: Callable[[int], _T], at: int) -> _T:
+        if self._depth >= _DEEPEST:
+            raise Unclear
+        self._depth += 1
+        result = read(at)
+        self._depth -= 1
+        return result
 
     def _double_quoted(self, at: int) -> int:
         while at < len(self.text):
@@ -140,12 +183,12 @@ class _Lexer:
             at = self._part(at) if two[0] in "\\`" or two in ("$(", "${") else at + 1
         raise Unclear
 
-    def _braced(self, at: int, *, quoted: bool) -> int:
+    def _braced(self, at: int) -> int:
         while at < len(self.text):
             two = self.text[at : at + 2]
             if two[0] == "}":
                 return at + 1
-            if two[0] == "'" and not quoted:
+            if two[0] == "'":
                 at = self._behind("'", at + 1)
             elif two[0] in '\\`"' or two in ("$(", "${"):
                 at = self._part(at)
@@ -170,6 +213,8 @@ class _Lexer:
             if char in "'\"`\\":
                 raise Unclear
             depth += {"(": 1, ")": -1}.get(char, 0)
+            if depth > _DEEPEST:
+                raise Unclear
             if depth == 1 and char == ")":
                 if not self.text.startswith(")", position + 1):
                     return 0
@@ -177,24 +222,40 @@ class _Lexer:
                 return position + 2
         raise Unclear
 
-    def _after_documents(self, at: int, documents: list[tuple[bool, str]]) -> int:
+    def _after_documents(self, at: int, documents: list[tuple[bool, Token]]) -> int:
         """Behind the here-documents whose bodies begin here."""
         self.simple &= not documents
         for indented, word in documents:
-            delimiter = re.sub(r"[\\'\"]", "", word)
-            if "$" in word or "`" in word:
+            delimiter = re.sub(r"[\\'\"]", "", word.text)
+            if "$" in delimiter or "`" in delimiter:
                 raise Unclear
-            line = None
-            while line != delimiter:
+            begin = at
+            is_expanded = goes_on = False
+            while True:
                 if at >= len(self.text):
                     raise Unclear
-                end = self._line_end(at)
+                start, end = at, self._line_end(at)
                 line = self.text[at:end].lstrip("\t") if indented else self.text[at:end]
-                if line.endswith("\\") and delimiter == word:
-                    raise Unclear  # it goes on, so that what follows may be no delimiter
                 at = min(end + 1, len(self.text))
+                if goes_on and line and delimiter.endswith(line):
+                    raise Unclear  # joined to the line before it may be the delimiter, or not
+                if line == delimiter:
+                    break
+                if delimiter == word.text:
+                    goes_on = (len(line) - len(line.rstrip("\\"))) % 2 == 1
+                    is_expanded |= "$(" in line or "`" in line
+            self.documents[word.start] = self.text[begin:start]
+            if is_expanded:
+                self._expanded(begin, start)
         documents.clear()
         return at
+
+    def _expanded(self, at: int, end: int) -> None:
+        """Find the substitutions in the text of a here-document."""
+        while (match := _EXPANDED.search(self.text, at, end)) is not None:
+            at = match.end() if match[0][0] == "\\" else self._part(match.start())
+            if at > end:
+                raise Unclear
 
     def _behind(self, closing: str, at: int) -> int:
         end = self.text.find(closing, at)

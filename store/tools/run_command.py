@@ -107,7 +107,10 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
     if not os.path.isdir(cwd):
         raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")
     argv, targets = _argv(asking, request)
-    if not request.acknowledge_risk and (reason := reason_to_confirm(request.line, asking.store.settings.confirm)):
+    settings = asking.store.settings
+    if not request.acknowledge_risk and (
+        reason := reason_to_confirm(request.line, settings.confirm, settings.confirm_not)
+    ):
         return _ask_back(asking, request._replace(cwd=cwd), reason)
     for target in targets:
         asking.store.touch(target.buffer.name)

@@ -1,19 +1,21 @@
 """Commands that are not run at once: they wait until the caller confirms. A seat belt, not a sandbox."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.store.errors import SettingError
 
-_RUNNERS = "sudo|doas|env|nohup|time|timeout|nice|exec|command|xargs|then|do|else|if|while|until|!"
-_START = (
-    r"(?:(?:^|[;&|({`\n]|\$\(|-c\s+['\"])\s*(?:\w+=\S*\s+)*"  # where a command begins, with variables set for it
-    rf"(?:(?:{_RUNNERS})(?:\s+[^\s;&|]+)*?\s+)?|-exec(?:dir)?\s+)"  # or after words that run one
-    r"(?:[^\s;&|'\"]*/|\\)?"  # by its path; an alias avoided
-)
-_GIT = _START + r"git(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+"
-_QUOTED = r"(?s)\\.|'[^']*'|\"(?:\\.|[^\"\\])*\""
-_RUN_QUOTED = r"(?:-c|\beval|\bssh\s+\S+)\s+\Z"
+if TYPE_CHECKING:
+    from sightline.store.tools.shell_commands import Command
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ALL = "all"
+"""What ``[safety] confirm_not`` calls every known kind."""
 
 
 class Kind(NamedTuple):
@@ -21,95 +23,292 @@ class Kind(NamedTuple):
 
     Attributes:
         name: what the settings call it.
-        word: stands in every such command line, in small letters: looked for before the pattern is compiled.
-        pattern: finds it in a command line.
+        programs: names of the programs that it is of; none where any may be.
+        asks: whether a command of theirs waits.
         reason: what it does.
     """
 
     name: str
-    word: str
-    pattern: str
+    programs: frozenset[str]
+    asks: Callable[["Command"], bool]
     reason: str
 
 
-KINDS = (
-    Kind(
-        "rm -rf",
-        "rm",
-        _START + r"rm\s+(?:[^\s;&|]+\s+)*?(?:-\w*[rR]\w*|--recursive)\b",
-        "removes folders with all they hold",
-    ),
-    Kind(
-        "git push --force",
-        "push",
-        _GIT + r"push\b[^;&|\n]*\s(?:--force(?:-with-lease)?\b|-\w*f\w*\b|\+\S)",
-        "overwrites history on a remote",
-    ),
-    Kind("git reset --hard", "reset", _GIT + r"reset\b[^;&|\n]*\s--hard\b", "throws away uncommitted changes"),
-    Kind("git clean -f", "clean", _GIT + r"clean\b[^;&|\n]*\s(?:-\w*f\w*|--force)\b", "deletes untracked files"),
-    Kind(
-        "git branch -D",
-        "branch",
-        _GIT + r"branch\b[^;&|\n]*\s(?:-\w*D\w*|(?:-d|--delete)\s+(?:-f|--force)|(?:-f|--force)\s+(?:-d|--delete))\b",
-        "deletes a branch that may not be merged",
-    ),
-    Kind(
-        "git checkout -- .",
-        "git",
-        _GIT + r"(?:checkout\b[^;&|\n]*\s(?:--\s+)?\.|restore\b(?![^;&|\n]*--staged)[^;&|\n]*\s\.)(?=\s|$|[;&|)])",
-        "throws away uncommitted changes",
-    ),
-    Kind(
-        "DROP TABLE",
-        "drop",
-        r"(?is)\A(?!\s*(?:[ef]?grep|rg|git)\b[^;&|\n]*\Z).*\bdrop\s+(?:table|database|schema)\b",
-        "deletes data from a database",
-    ),
-    Kind("chmod 777", "chmod", _START + r"chmod\s+(?:-\S+\s+)*(?:0?777|a\+rwx)\b", "lets everyone write"),
-    Kind(
-        "kill -9",
-        "kill",
-        _START + r"(?:p?kill|killall)\s+(?:-\S+\s+)*-(?:9|KILL|SIGKILL|s\s*(?:9|KILL|SIGKILL))\b",
-        "ends a process without letting it clean up",
-    ),
-    Kind("mkfs", "mkfs", _START + r"mkfs(?:\.\w+)?\b", "formats a file system"),
-    Kind("dd of=", "dd", _START + r"dd\b[^;&|\n]*\sof=", "overwrites a device or a file"),
-)
-
-
-def reason_to_confirm(command: str, confirm: tuple[str, ...] | None) -> str:
+def reason_to_confirm(line: str, confirm: Collection[str] = (), confirm_not: Collection[str] = ()) -> str:
     """Why a command waits for a confirmation; empty where it does not.
 
     Args:
-        command: the command line.
-        confirm: names of kinds and regular expressions, as ``[safety] confirm`` has them; None means all known kinds.
+        line: the command line.
+        confirm: regular expressions that wait beside the known kinds, and names of these.
+        confirm_not: names of the known kinds that do not wait, or ALL, and regular expressions out of ``confirm``.
+
+    Raises:
+        SettingError: a name of no kind, or what is no regular expression.
     """
-    by_name = {kind.name: kind for kind in KINDS}
-    wanted = list(KINDS) if confirm is None else [by_name.get(item) or _own(item) for item in confirm]
-    small = command.lower()
-    for kind in wanted:
-        if kind.word in small and re.search(kind.pattern, _outside_quotes(command) if kind.word else command):
-            return f"{kind.name}: {kind.reason}"
+    names = {kind.name for kind in KINDS}
+    for name in confirm_not:
+        if name != ALL and name not in names and name not in confirm:
+            raise SettingError(
+                f"safety.confirm_not: there is no kind {name!r}", f"known are: {ALL}, {', '.join(names)}"
+            )
+    for pattern in confirm:
+        if pattern not in names and pattern not in confirm_not and _own(pattern).search(line):
+            return f"{pattern}: the settings ask for a confirmation"
+    kinds = [
+        kind for kind in KINDS if kind.name not in confirm_not and (ALL not in confirm_not or kind.name in confirm)
+    ]
+    return _reason(line, kinds) if kinds else ""
+
+
+def _reason(line: str, kinds: Sequence[Kind]) -> str:
+    plain = line.translate(_QUOTES)
+    if not any(word in plain for word in _SIGNS) and "drop" not in plain.lower() and "$'" not in line:
+        return ""
+    from sightline.store.tools.shell_commands import commands_in  # few lines hold such a word
+
+    for command in commands_in(line):
+        options = _before(command.words, "--")
+        if "--help" in options or "--version" in options:
+            continue
+        for kind in kinds:
+            if (not kind.programs or command.name in kind.programs) and kind.asks(command):
+                return f"{kind.name}: {kind.reason}"
     return ""
 
 
-def _outside_quotes(command: str) -> str:
-    """The command without what would begin another, where it is quoted: ``git commit -m 'a; rm -r'`` is harmless."""
-
-    def defused(match: re.Match[str]) -> str:
-        text = match[0]
-        if text[0] == "\\" or re.search(_RUN_QUOTED, command[: match.start()]):
-            return text
-        return re.sub(r"[;&|({`\n$]" if text[0] == "'" else r"(?<!\$)[;&|({\n]", "_", text)
-
-    return re.sub(_QUOTED, defused, command)
-
-
-def _own(pattern: str) -> Kind:
+def _own(pattern: str) -> re.Pattern[str]:
     try:
-        re.compile(pattern)
+        return re.compile(pattern)
     except re.error as error:
         raise SettingError(
             f"safety.confirm: {pattern!r} is no regular expression: {error}", "a kind's name or a regex"
         ) from error
-    return Kind(pattern, "", pattern, "the settings ask for a confirmation")
+
+
+def _before(words: Sequence[str], stop: str) -> Sequence[str]:
+    return words[: words.index(stop)] if stop in words else words
+
+
+def _has(words: Sequence[str], letters: str, *names: str) -> bool:
+    """Whether an option is among the words: one of the letters, alone or with others, or a name that begins so."""
+    return any(
+        word.split("=")[0] in names
+        if word.startswith("--")
+        else word.startswith("-") and not set(letters).isdisjoint(word[1:])
+        for word in _before(words, "--")
+    )
+
+
+def _subcommand(words: Sequence[str], takes: str) -> Sequence[str]:
+    """A program's words from its first one that is no option on.
+
+    Args:
+        words: with its name.
+        takes: its options that are followed by a value of their own.
+    """
+    at, with_value = 1, takes.split()
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in with_value else 1
+    return words[at:]
+
+
+def _git(*names: str) -> Callable[["Command"], Sequence[str]]:
+    """The words behind one of git's subcommands; none of another's."""
+
+    def words(command: "Command") -> Sequence[str]:
+        rest = _subcommand(command.words, "-C -c --git-dir --work-tree --namespace --config-env")
+        return rest if rest and rest[0] in names else ()
+
+    return words
+
+
+_pushed, _reset, _cleaned, _branch, _stashed = map(_git, ("push", "reset", "clean", "branch", "stash"))
+_checked_out, _restored, _switched = map(_git, ("checkout", "restore", "switch"))
+
+
+def _pushes(command: "Command") -> Sequence[str]:
+    words = _pushed(command)
+    return () if _has(words, "n", "--dry-run") else words[1:]
+
+
+def _forces_push(command: "Command") -> bool:
+    words = _pushes(command)
+    return _has(words, "f", "--force", "--force-with-lease") or any(word[:1] == "+" and word[1:] for word in words)
+
+
+def _deletes_by_push(command: "Command") -> bool:
+    words = _pushes(command)
+    return _has(words, "d", "--delete", "--mirror", "--prune") or any(word[:1] == ":" and word[1:] for word in words)
+
+
+def _cleans(command: "Command") -> bool:
+    words = _cleaned(command)
+    return _has(words, "f", "--force") and not _has(words, "n", "--dry-run")
+
+
+def _deletes_branch(command: "Command") -> bool:
+    words = _branch(command)
+    return _has(words, "D") or (_has(words, "d", "--delete") and _has(words, "f", "--force"))
+
+
+def _checks_out_all(command: "Command") -> bool:
+    if words := _checked_out(command):
+        return "." in words or ":/" in words
+    words = _restored(command)
+    only_staged = _has(words, "S", "--staged") and not _has(words, "W", "--worktree")
+    return ("." in words or ":/" in words) and not only_staged
+
+
+def _checks_out_by_force(command: "Command") -> bool:
+    words = _checked_out(command) or _switched(command)
+    return _has(words, "f", "--force", "--discard-changes")
+
+
+_DROPS = re.compile(r"\bdrop\s+(?:table|database|schema)\b", re.IGNORECASE)
+_DATABASES = _words(
+    "psql mysql mariadb sqlite3 sqlite duckdb clickhouse clickhouse-client cockroach sqlcmd sqlplus usql pgcli mycli "
+    "litecli cqlsh snowsql bq hive beeline trino presto"
+)
+_MENTIONS = _words(
+    "grep egrep fgrep rg ag ack git gh glab hg echo printf cat tee head tail less more sed awk gawk wc sort uniq tr "
+    "cut diff patch jq test [ [[ : true false export set read find fd ls curl man alias"
+)
+_TAKES_SQL = _words("-c -e -q -Q -r -E --command --execute --eval --query --sql --inline")
+
+
+def _drops_data(command: "Command") -> bool:
+    """Whether SQL that drops data reaches what may run it: not a search for it, nor what writes it down."""
+    name, words = command.name, command.words
+    if name in _MENTIONS:
+        return False
+    if _DROPS.search(command.stdin):
+        return True
+    if name in _DATABASES:
+        return bool(_DROPS.search(" ".join(words)))
+    return any(
+        before.partition("=")[0] in _TAKES_SQL and _DROPS.search(f"{before} {word}")
+        for before, word in zip(words, (*words[1:], ""), strict=True)
+    )
+
+
+_WRITABLE_BY_ALL = re.compile(r"[0-7]?777|(?:.*,)?(?:[ugo]*a[ugoa]*|[ugo]*o[ugo]*)[+=][rxXst]*w[rwxXst]*(?:,.*)?")
+
+
+def _lets_all_write(command: "Command") -> bool:
+    modes = (word for word in command.words[1:] if not word.startswith("-"))
+    return bool(_WRITABLE_BY_ALL.fullmatch(next(modes, "")))
+
+
+def _signals(words: Sequence[str]) -> Iterator[str]:
+    """The signals that the options of kill, pkill or killall name."""
+    for word, following in zip(words[1:], (*words[2:], ""), strict=True):
+        if word in ("-s", "-n", "--signal"):
+            yield following
+        elif word.startswith("--signal="):
+            yield word.partition("=")[2]
+        elif word.startswith("-") and not word.startswith("--"):
+            yield word[2:] if word[1:2] in ("s", "n") else word[1:]
+
+
+def _kills(command: "Command") -> bool:
+    words = _before(command.words, "--")
+    if _has(words, "l", "--list"):
+        return False
+    for signal in _signals(words):
+        if signal.upper().removeprefix("SIG") in ("9", "KILL"):
+            return True
+        if command.name == "kill" and signal:
+            return False  # a number behind the first signal is a group of processes
+    return False
+
+
+_EMPTIED = re.compile(r"\s(?:-[co]*s\s?|--size[= ])0+[A-Za-z]{0,2}(?=\s|$)")
+
+
+def _overwrites(command: "Command") -> bool:
+    return any(word.startswith("of=") and word not in ("of=/dev/null", "of=/dev/stdout") for word in command.words)
+
+
+def _flushes(command: "Command") -> bool:
+    said = f"{' '.join(command.words)} {command.stdin}".lower().split()
+    return "flushall" in said or "flushdb" in said
+
+
+def _destroys(command: "Command") -> bool:
+    words = _subcommand(command.words, "")
+    return words[:1] == ("destroy",) or (words[:1] == ("apply",) and ("-destroy" in words or "--destroy" in words))
+
+
+def _deletes_from_cluster(command: "Command") -> bool:
+    words = _subcommand(
+        command.words, "-n --namespace --context --cluster --user --kubeconfig -s --server --as --token -v"
+    )
+    return words[:1] == ("delete",) and not any(
+        word.startswith("--dry-run") and not word.endswith("=none") for word in words
+    )
+
+
+def _prunes(command: "Command") -> bool:
+    words = _subcommand(command.words, "-H --host -c --context --config -l --log-level")
+    return tuple(words[:2]) in (("system", "prune"), ("volume", "prune"))
+
+
+def _removes_from_s3(command: "Command") -> bool:
+    words = _subcommand(
+        command.words, "--profile --region --endpoint-url --output --query --ca-bundle --color --cli-read-timeout"
+    )
+    if "--dryrun" in words:
+        return False
+    return (tuple(words[:2]) == ("s3", "rm") and "--recursive" in words) or (
+        tuple(words[:2]) == ("s3", "rb") and "--force" in words
+    )
+
+
+def _always(_: "Command") -> bool:
+    return True
+
+
+_GIT = _words("git")
+KINDS = (
+    Kind(
+        "rm -rf",
+        _words("rm"),
+        lambda command: _has(command.words, "rR", "--recursive"),
+        "removes folders with all they hold",
+    ),
+    Kind("git push --force", _GIT, _forces_push, "overwrites history on a remote"),
+    Kind("git push --delete", _GIT, _deletes_by_push, "deletes branches on a remote"),
+    Kind(
+        "git reset --hard", _GIT, lambda command: _has(_reset(command), "", "--hard"), "throws away uncommitted changes"
+    ),
+    Kind("git clean -f", _GIT, _cleans, "deletes untracked files"),
+    Kind("git branch -D", _GIT, _deletes_branch, "deletes a branch that may not be merged"),
+    Kind("git checkout -- .", _GIT, _checks_out_all, "throws away uncommitted changes"),
+    Kind("git checkout -f", _GIT, _checks_out_by_force, "throws away uncommitted changes"),
+    Kind(
+        "git stash clear", _GIT, lambda command: "clear" in _stashed(command)[1:2], "throws away all that was stashed"
+    ),
+    Kind("DROP TABLE", frozenset(), _drops_data, "deletes data from a database"),
+    Kind("dropdb", _words("dropdb"), _always, "deletes a database"),
+    Kind("redis-cli flushall", _words("redis-cli valkey-cli"), _flushes, "deletes data from a database"),
+    Kind("chmod 777", _words("chmod"), _lets_all_write, "lets everyone write"),
+    Kind("kill -9", _words("kill pkill killall skill"), _kills, "ends a process without letting it clean up"),
+    Kind(
+        "find -delete", _words("find"), lambda command: "-delete" in command.words, "deletes every file that it finds"
+    ),
+    Kind("shred", _words("shred"), _always, "overwrites files, so that nothing brings them back"),
+    Kind(
+        "truncate -s 0",
+        _words("truncate"),
+        lambda command: bool(_EMPTIED.search(" ".join(command.words))),
+        "empties files",
+    ),
+    Kind("mkfs", frozenset(), lambda command: command.name.partition(".")[0] == "mkfs", "formats a file system"),
+    Kind("dd of=", _words("dd"), _overwrites, "overwrites a device or a file"),
+    Kind("terraform destroy", _words("terraform tofu terragrunt"), _destroys, "takes down what runs, with its data"),
+    Kind("kubectl delete", _words("kubectl oc"), _deletes_from_cluster, "deletes what runs in a cluster"),
+    Kind("docker system prune", _words("docker podman nerdctl"), _prunes, "deletes images, containers or volumes"),
+    Kind("aws s3 rm --recursive", _words("aws"), _removes_from_s3, "deletes many objects of a bucket"),
+)
+_SIGNS = ("mkfs", *sorted(frozenset().union(*(kind.programs for kind in KINDS)), key=len))
+_QUOTES = str.maketrans("", "", "'\"\\\n")

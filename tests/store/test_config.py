@@ -84,7 +84,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_the_commands_to_confirm_can_be_chosen(tmp_path: Path) -> None:
-    assert load(tmp_path, "[safety]\nconfirm = []").confirm == ()
+    assert load(tmp_path, "[safety]\nconfirm_not = ['kill -9']").confirm_not == ("kill -9",)
     assert load(tmp_path, "[safety]\nconfirm = ['deploy.*']").confirm == ("deploy.*",)
 
 

@@ -187,7 +187,7 @@ def test_ack_is_asked_for_and_confirmed_by_the_next_call(cli: Any, tmp_path: Pat
 
 def test_settings_choose_what_waits(cli: Any, tmp_path: Path) -> None:
     cli.home.mkdir()
-    (cli.home / "config.toml").write_text("[safety]\nconfirm = []\n")
+    (cli.home / "config.toml").write_text("[safety]\nconfirm_not = ['rm -rf']\n")
     assert cli("run", "--", "rm", "-rf", "nothing").code == 0
     (cli.home / "config.toml").write_text("[safety]\nconfirm = ['^deploy']\n")
     assert "pending_ack" in cli("run", "-c", "deploy now").out

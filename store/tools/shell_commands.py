@@ -1,0 +1,351 @@
+"""The commands that a shell line runs: also behind sudo or xargs, and in what a shell is given to run.
+
+What the text does not tell (a variable, a script's contents) is not looked into. Where the shell's syntax is unclear
+the line is read loosely, as if nothing in it were quoted. The time that it takes grows as the line does.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from sightline.store.capture.pipelines import ASSIGNMENT
+from sightline.store.capture.syntax import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
+
+_DEEPEST = 8  # scripts within scripts; what lies deeper is read loosely
+_MOST_READ = 24  # times the length of the line that its scripts may have together
+
+_REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "&>", "&>>", "<>", ">|"))
+_PIPES = frozenset(("|", "|&"))
+_BEFORE_COMMANDS = frozenset(("if", "then", "elif", "else", "while", "until", "do", "time", "{", "!", "coproc"))
+_AFTER_COMMANDS = frozenset(("fi", "done", "esac", "}"))
+_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh"))
+_WRITERS = frozenset(("echo", "printf"))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+class Runner(NamedTuple):
+    """A program that runs the one its arguments name.
+
+    Attributes:
+        takes: its options that are followed by a value of their own.
+        operands: how many words it takes before that program.
+    """
+
+    takes: frozenset[str]
+    operands: int = 0
+
+
+def _runner(takes: str = "", operands: int = 0) -> Runner:
+    return Runner(_words(takes), operands)
+
+
+_RUNNERS = {
+    "sudo": _runner("-u --user -g --group -h --host -p --prompt -C -D --chdir -r --role -t --type -T -R --chroot -U"),
+    "doas": _runner("-u -C"),
+    "env": _runner("-u --unset -C --chdir"),
+    "nice": _runner("-n --adjustment"),
+    "ionice": _runner("-c --class -n --classdata"),
+    "timeout": _runner("-s --signal -k --kill-after", operands=1),
+    "xargs": _runner("-a --arg-file -d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s --max-chars"),
+    "parallel": _runner("-j --jobs -a --arg-file"),
+    "stdbuf": _runner("-i --input -o --output -e --error"),
+    "chroot": _runner(operands=1),
+    "flock": _runner("-w --timeout -E", operands=1),
+    "exec": _runner("-a"),
+    "strace": _runner("-o -e -p -s"),
+    "busybox": _runner(),
+    "toybox": _runner(),
+    "command": _runner(),
+    "builtin": _runner(),
+    "nohup": _runner(),
+    "time": _runner("-o -f"),
+    "setsid": _runner(),
+    "unshare": _runner(),
+    "caffeinate": _runner("-t -w"),
+}
+_IN_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose"))
+_EXEC_TAKES = _words("-e --env -u --user -w --workdir -n --namespace -c --container --index")
+_SSH_TAKES = _words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
+_SHELL_TAKES = re.compile(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
+_WATCH_TAKES = _words("-n --interval")
+_FINDERS = _words("find fd fdfind")
+_FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"))
+
+
+class Command(NamedTuple):
+    """One program that is run.
+
+    Attributes:
+        words: its name, without a path, and its arguments as it gets them, as far as the text tells.
+        stdin: what is known of its standard input: a here-document, a here-string, what an echo writes into the pipe.
+    """
+
+    words: tuple[str, ...]
+    stdin: str = ""
+
+    @property
+    def name(self) -> str:
+        """The program's name."""
+        return self.words[0]
+
+
+class _Scripts:
+    """The texts that are still to be read: each once, and all together no more than a multiple of the first."""
+
+    def __init__(self, line: str) -> None:
+        self.waiting = [(line, 0)]
+        self._seen = {line}
+        self._left = _MOST_READ * len(line) + 1000
+
+    def add(self, text: str, depth: int) -> Iterator[Command]:
+        """Take one more text; the commands of one that is too deep, read loosely."""
+        if text in self._seen or not text.strip() or self._left < len(text):
+            return
+        self._seen.add(text)
+        self._left -= len(text)
+        if depth < _DEEPEST:
+            self.waiting.append((text, depth))
+        else:
+            yield from _loose_commands(text)
+
+
+def commands_in(line: str) -> Iterator[Command]:
+    """The commands that a shell line runs, each that is run by another one too."""
+    scripts = _Scripts(line)
+    while scripts.waiting:
+        text, depth = scripts.waiting.pop()
+        try:
+            tokens = tokens_of(text)
+        except Unclear:
+            yield from _loose_commands(text)
+            continue
+        for inner in tokens.backticked:
+            yield from scripts.add(re.sub(r"\\([$`\\])", r"\1", inner), depth + 1)
+        for group in (tokens.tokens, *tokens.inner):
+            for command in _simple_commands(group, tokens):
+                yield from _run_by(command, scripts, depth)
+
+
+def _simple_commands(group: Sequence[Token], tokens: Tokens) -> Iterator[Command]:
+    """The simple commands of a list, as they stand there: behind reserved words and variables that are set for them."""
+    words: list[str] = []
+    stdin = written = ""
+    at = 0
+    while at < len(group):
+        token = group[at]
+        at += 1
+        if token.kind == WORD:
+            begins = not words
+            if not begins or not (token.text in _BEFORE_COMMANDS or ASSIGNMENT.match(token.text)):
+                words.append(token.text)
+            continue
+        if token.kind != OPERATOR:
+            continue
+        if token.text in _REDIRECTIONS:
+            if words and group[at - 2].end == token.start and words[-1].isdigit():
+                words.pop()  # it says which descriptor
+            if at < len(group) and group[at].kind == WORD:
+                stdin = _given(token.text, group[at], tokens) or stdin
+                at += 1
+            continue
+        if words and words[0] not in _AFTER_COMMANDS:
+            command = _command(words, stdin)
+            yield command
+            written = _written(command)
+        words, stdin = [], written if token.text in _PIPES else ""
+    if words:
+        yield _command(words, stdin)
+
+
+def _given(redirection: str, target: Token, tokens: Tokens) -> str:
+    if redirection == "<<<":
+        return unquoted(target.text)
+    return tokens.documents.get(target.start, "") if redirection in ("<<", "<<-") else ""
+
+
+def _command(words: Iterable[str], stdin: str) -> Command:
+    return _named([unquoted(word) for word in words], stdin)
+
+
+def _named(words: Sequence[str], stdin: str) -> Command:
+    return Command((words[0].rpartition("/")[2], *words[1:]), stdin)
+
+
+def _written(command: Command) -> str:
+    """What a command writes into a pipe, as far as it is known: filters are taken for passing everything on."""
+    if command.name not in _WRITERS:
+        return command.stdin
+    said = command.words[1:]
+    return ("\n" if command.name == "printf" else " ").join(
+        re.sub(r"\\n", "\n", word) for word in said if not re.fullmatch(r"-[neE]+", word)
+    )
+
+
+def _run_by(command: Command, scripts: _Scripts | None, depth: int) -> Iterator[Command]:
+    """A command, or the one that it only runs; what it hands to a shell joins the scripts.
+
+    Without scripts it was read loosely: the words that follow are what it hands over.
+    """
+    words, at = command.words, 0
+    while at < len(words):
+        name = words[at].rpartition("/")[2]
+        if (behind := _behind_runner(name, words, at)) and behind < len(words):
+            at = behind
+            continue
+        handed = _handed_to_shell(name, words, at, command.stdin)
+        if handed is None:
+            break
+        if scripts is not None:
+            yield from scripts.add(handed.text, depth + 1)
+            return
+        at = handed.begin
+    if at >= len(words):
+        return
+    yield _named(words[at:], command.stdin)
+    if name in _FINDERS:
+        for run in _runs_of_find(words[at:]):
+            inner = _named(run, "")
+            yield from _run_by(inner, scripts, depth + 1) if depth < _DEEPEST else (inner,)
+
+
+def _behind_runner(name: str, words: Sequence[str], at: int) -> int:
+    """Where the program begins that a word only runs; 0 where it runs none."""
+    if name in _IN_CONTAINERS:
+        return _in_container(words, at)
+    if name not in _RUNNERS or (name == "env" and _split_by_env(words[at : at + 3])):
+        return 0
+    at = _behind_options(words, at + 1, _RUNNERS[name].takes) + _RUNNERS[name].operands
+    while at < len(words) and ASSIGNMENT.match(words[at]):
+        at += 1
+    return at
+
+
+class _Script(NamedTuple):
+    """What is given to a shell to run.
+
+    Attributes:
+        text: the script.
+        begin: the index of its first word.
+    """
+
+    text: str
+    begin: int
+
+
+def _handed_to_shell(name: str, words: Sequence[str], at: int, stdin: str) -> _Script | None:
+    """What a command gives to a shell to run; None where it is no such command, or that is in a file."""
+    if name in _SHELLS or name == "su":
+        return _script_of_shell(name, words, at, stdin)
+    if name == "env" and (text := _split_by_env(words[at : at + 3])):
+        return _Script(text, at + 2)
+    if name == "ssh":
+        at = _behind_options(words, at + 1, _SSH_TAKES)
+        return _Script(" ".join(words[at + 1 :]) or stdin, at + 1)
+    if name == "trap":
+        at = _behind_options(words, at + 1, frozenset())
+        return _Script(words[at] if at < len(words) else "", at)
+    if name in ("eval", "watch"):
+        at = _behind_options(words, at + 1, _WATCH_TAKES)
+        return _Script(" ".join(words[at:]), at)
+    return None
+
+
+def _split_by_env(words: Sequence[str]) -> str:
+    """What env is to split into words, where its first option says so."""
+    option = words[1] if len(words) > 1 else ""
+    if option in ("-S", "--split-string"):
+        return words[2] if len(words) > 2 else ""
+    return option.removeprefix("--split-string=") if option.startswith("--split-string=") else ""
+
+
+def _script_of_shell(name: str, words: Sequence[str], at: int, stdin: str) -> _Script | None:
+    reads = True
+    for position in range(at + 1, len(words)):
+        word = words[position]
+        if re.fullmatch(r"-[a-zA-Z]*c|--command", word):
+            return _Script(words[position + 1] if position + 1 < len(words) else "", position + 1)
+        if re.fullmatch(r"-[a-zA-Z]*s", word):
+            break
+        if not word.startswith(("-", "+")) and not _SHELL_TAKES.fullmatch(words[position - 1]) and name != "su":
+            reads = False  # a file
+            break
+    return _Script(stdin, len(words)) if reads else None
+
+
+def _behind_options(words: Sequence[str], at: int, takes: Collection[str]) -> int:
+    while at < len(words) and words[at].startswith("-") and words[at] != "--":
+        at += 2 if words[at] in takes else 1
+    return at + 1 if at < len(words) and words[at] == "--" else at
+
+
+def _in_container(words: Sequence[str], at: int) -> int:
+    """Where the command begins that runs in a container that is there; 0 where none does."""
+    if "exec" not in words[at : at + 6]:
+        return 0
+    begin = words.index("exec", at) + 1
+    if "--" in words[begin : begin + 12]:
+        return words.index("--", begin) + 1
+    return _behind_options(words, begin, _EXEC_TAKES) + 1  # the container
+
+
+def _runs_of_find(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    begin = 0
+    for at, word in enumerate(words):
+        if begin and word in (";", "+"):
+            if words[begin:at]:
+                yield words[begin:at]
+            begin = 0
+        elif not begin and word in _FIND_RUNS:
+            begin = at + 1
+    if begin and words[begin:]:
+        yield words[begin:]
+
+
+_LOOSE_ENDS = re.compile(r"[;&|(){}`\n]")
+_QUOTES = str.maketrans("", "", "'\"\\")
+
+
+def _loose_commands(text: str) -> Iterator[Command]:
+    """The commands that a text may run, as if nothing in it were quoted."""
+    for piece in _LOOSE_ENDS.split(text):
+        words = piece.translate(_QUOTES).split()
+        begin = 0
+        while begin < len(words) and (words[begin] in _BEFORE_COMMANDS or ASSIGNMENT.match(words[begin])):
+            begin += 1
+        if begin < len(words):
+            yield from _run_by(_named(words[begin:], ""), None, 0)
+
+
+_QUOTED = re.compile(
+    r"""\$'(?P<ansi>[^'\\]*(?:\\.[^'\\]*)*)(?:'|\Z)"""
+    r"""|'(?P<single>[^']*)(?:'|\Z)"""
+    r"""|\$?"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)"""
+    r"""|\\(?P<escaped>.?)""",
+    re.DOTALL,
+)
+_ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
+_ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def unquoted(word: str) -> str:
+    """A word as the program gets it; what a shell would put in place of variables and substitutions stays as it is."""
+    return _QUOTED.sub(_plain, word) if "'" in word or '"' in word or "\\" in word else word
+
+
+def _plain(match: re.Match[str]) -> str:
+    if (single := match["single"]) is not None:
+        return single
+    if (double := match["double"]) is not None:
+        return re.sub(r'\\([$`"\\\n])', lambda found: found[1].strip("\n"), double)
+    if (ansi := match["ansi"]) is not None:
+        return _ANSI.sub(_ansi, ansi)
+    return match["escaped"].strip("\n")
+
+
+def _ansi(match: re.Match[str]) -> str:
+    if match[3] is not None:
+        return _ANSI_LETTERS.get(match[3], match[3])
+    return chr(int(match[1], 16) if match[1] else int(match[2], 8) & 0xFF)
