@@ -14,10 +14,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def is_whole(widget: Widget) -> bool:
+    """Whether nothing of a widget has been taken away; not before it is begun to be.
+
+    A widget that is taken away stays attached until all its children have gone, one by one. Its timers and messages end
+    before that; what another task calls, such as what was read for it or what waits for a screen to be drawn, does not.
+    """
+    return widget.is_attached and all(node.is_running for node in widget.ancestors_with_self)
+
+
 class Errand(Generic[T]):
     """One kind of read that a widget needs again and again.
 
     However often it is asked for while it runs, it runs once more: a burst of changes neither piles up nor starves it.
+    Of a widget that is taken away nothing is asked any more, and nothing is told to it.
     """
 
     def __init__(
@@ -26,6 +36,7 @@ class Errand(Generic[T]):
         plan: Callable[[], Callable[[], T] | None],
         done: Callable[[T], None],
         failed: Callable[[], None] = lambda: None,
+        dropped: Callable[[T], None] = lambda _: None,
     ) -> None:
         """Prepare.
 
@@ -34,11 +45,13 @@ class Errand(Generic[T]):
             plan: called in the UI's thread; gives what to run in another, or None for nothing.
             done: called in the UI's thread with the result.
             failed: called in the UI's thread where the store could not be read, which the person is told anyway.
+            dropped: called instead of `done` where the widget has been taken away: what has to be closed is closed.
         """
         self._widget = widget
         self._plan = plan
         self._done = done
         self._failed = failed
+        self._dropped = dropped
         self._asked = False
         self._running = False
         self._rests = asyncio.Event()
@@ -46,6 +59,8 @@ class Errand(Generic[T]):
 
     def ask(self) -> None:
         """Have it read, now or after the read that is under way."""
+        if not is_whole(self._widget):
+            return
         self._asked = True
         if not self._running:
             self._running = True
@@ -70,22 +85,23 @@ class Errand(Generic[T]):
 
     async def _run(self) -> None:
         try:
-            while self._asked:
+            while self._asked and is_whole(self._widget):
                 self._asked = False
                 read = self._plan()
                 if read is not None:
                     await self._carry_out(read)
         finally:
-            self._running = False
+            self._asked = self._running = False
             self._rests.set()
 
     async def _carry_out(self, read: Callable[[], T]) -> None:
         try:
             result = await asyncio.to_thread(read)
         except STORE_ERRORS as error:
-            self._tell(error)
+            if is_whole(self._widget):
+                self._tell(error)
         else:
-            self._done(result)
+            (self._done if is_whole(self._widget) else self._dropped)(result)
 
     def _tell(self, error: Exception) -> None:
         tell(self._widget.app, error)

@@ -1,5 +1,6 @@
 """What happens to a store while one looks at it is said, and survived."""
 
+import asyncio
 import errno
 import shutil
 from pathlib import Path
@@ -12,7 +13,9 @@ from sightline.store.store import Store
 from sightline.tui.failures import tell
 from sightline.tui.messages import StoreChanged
 from sightline.tui.screens.inspector import Inspector
+from sightline.tui.widgets.buffer_list import BufferList
 from textual.pilot import Pilot
+from textual.widgets import Label
 from tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -168,17 +171,24 @@ def test_a_tombstone_that_cannot_be_read_is_said(store: Store) -> None:
 
 def test_what_comes_in_while_the_panes_are_taken_away_is_let_go(store: Store) -> None:
     add(store, "cmd_00000a", "true", b"one\n")
+    told = list[Inspector]()
+
+    class Last(Label):
+        async def on_unmount(self) -> None:
+            inspector = self.screen
+            assert isinstance(inspector, Inspector)
+            while inspector.query_one_optional(BufferList) is not None:
+                await asyncio.sleep(0)
+            inspector.store_changed(StoreChanged(True, frozenset()))
+            inspector.polling_begun()
+            told.append(inspector)
 
     async def body() -> None:
         async with opened(store) as pilot:
-            inspector = pilot.app.screen
-            assert isinstance(inspector, Inspector)
-            await buffers(pilot).remove()
-            inspector.store_changed(StoreChanged(True, frozenset()))
-            inspector.polling_begun()
-            assert pilot.app.is_running
+            await pilot.app.screen.mount(Last())
 
     run(body)
+    assert told
 
 
 @pytest.mark.parametrize("wrapped", [False, True])

@@ -15,6 +15,7 @@ from sightline.tui import messages
 from sightline.tui.clipboard import copy
 from sightline.tui.diff.comparing import Compared, Comparing
 from sightline.tui.diff.texts import text_of
+from sightline.tui.errand import is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.keys import named
 from sightline.tui.screens.searched import SEARCH_KEY, SearchedScreen
@@ -120,7 +121,7 @@ class DiffScreen(SearchedScreen):
         except STORE_ERRORS as error:
             if comparing is self._comparing:
                 tell(self.app, error)
-        if comparing is not self._comparing or not self.is_attached:
+        if comparing is not self._comparing or not is_whole(self):
             if compared is not None:
                 compared.close()
             return

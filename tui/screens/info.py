@@ -9,7 +9,8 @@ from sightline.store.audit.view_text import view_text
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.store import Store
 from sightline.tui.clipboard import copy
-from sightline.tui.dossier import Dossier, facts_of, read_dossier, view_told, view_when
+from sightline.tui.dossier import facts_of, read_dossier, view_told, view_when
+from sightline.tui.errand import is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.keys import named
 from sightline.tui.output.texts import Text
@@ -69,12 +70,10 @@ class InfoScreen(ModalScreen[None]):
             dossier = await asyncio.to_thread(read_dossier, self._store, self._buffer_name)
         except STORE_ERRORS as error:
             tell(self.app, error)
-            self.dismiss()
+            if self.is_current:
+                self.dismiss()
             return
-        self._show(dossier)
-
-    def _show(self, dossier: Dossier) -> None:
-        if self.is_attached:
+        if is_whole(self):
             self.query_one(FactRows).show(facts_of(dossier, self._clock()))
 
     def action_copy(self) -> None:

@@ -10,6 +10,7 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui import messages
 from sightline.tui.asking.prompts import PROMPTS
+from sightline.tui.errand import is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.keys import named
 from sightline.tui.listing.ordering import GROUPS, SORTS, Order
@@ -112,8 +113,8 @@ class Inspector(BufferActions):
 
     @property
     def _is_whole(self) -> bool:
-        """False while the application ends: the panes are taken away one by one, and messages still come in."""
-        return all(self.query_one_optional(pane) is not None for pane in (Header, ListTitle, BufferList, Info, Viewer))
+        """False before the panes are there, and while they are taken away one by one."""
+        return self.is_mounted and is_whole(self)
 
     # what the store tells
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui.clipboard import copy
+from sightline.tui.errand import is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.json_tree.nodes import Node
 from sightline.tui.keyboard.keys import named
@@ -101,4 +102,5 @@ async def open_json(app: App[None], store: Store, buffer: Buffer, shown: str = "
     else:
         screen = JsonScreen(store, *found)
         await app.push_screen(screen)
-        await screen.query_one(JsonView).settled()
+        if is_whole(screen):
+            await screen.query_one(JsonView).settled()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
 from sightline.store.audit.notes import MAX_CHARACTERS
+from sightline.tui.errand import is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.safe import title, visible
 from sightline.tui.strips import Part, row
@@ -137,7 +138,7 @@ class NoteScreen(ModalScreen[Written | None]):
         except STORE_ERRORS as error:
             tell(self.app, error)
             return
-        if self.is_attached:
+        if is_whole(self):
             self.query_one(Recipients).offer(recipients)
 
     def action_move(self, rows: int) -> None:

@@ -73,16 +73,16 @@ class NotesScreen(StoreScreen[None]):
         return lambda: list_notes(self._store)[::-1]
 
     def _take(self, notes: list[Note]) -> None:
-        if self.is_attached:
-            self._notes = notes
-            self.query_one(NoteRows).show(notes, self._clock())
-            self._tell()
+        self._notes = notes
+        self.query_one(NoteRows).show(notes, self._clock())
+        self.tell()
 
     def on_note_rows_moved(self) -> None:
         """Another note is told in full."""
-        self._tell()
+        self.tell()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """How many there are, and the one under the cursor."""
         notes = self._notes or []
         waiting = sum(bool(note.to and not note.sent) for note in notes)
         delivered = sum(bool(note.sent) for note in notes)

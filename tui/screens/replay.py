@@ -110,7 +110,7 @@ class ReplayScreen(StoreScreen[None]):
     def on_mount(self) -> None:
         """Read the first step."""
         self.query_one("#reply-title", Bar).say(([Part(" What it was shown", "strong")], ()), ((), ()))
-        self._tell()
+        self.tell()
         self.read()
 
     # reading
@@ -127,8 +127,6 @@ class ReplayScreen(StoreScreen[None]):
         return lambda: replaying.step(at, which)
 
     def _take(self, step: Step | None) -> None:
-        if not self.is_attached:
-            return
         self._step = step
         if step is not None:
             if self._at != _LAST or step.at < step.steps - 1:
@@ -138,13 +136,10 @@ class ReplayScreen(StoreScreen[None]):
                 self._shown = shown
                 self.query_one("#reply", TextRows).show(Text(step.text or f"({step.gone or 'the reply had no text'})"))
                 self.query_one(CoveredRows).show(step.buffer, step.streams)
-        self._tell()
+        self.tell()
 
-    def on_resize(self) -> None:
-        """Rows are told to another width."""
-        self.call_after_refresh(self._tell)
-
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Where one stands, what was asked there, and what it all came to so far."""
         step, width = self._step, self.size.width
         self.query_one("#replay-head", Bar).say(head_parts(step, self._session))
         track = self.query_one(Track)

@@ -77,7 +77,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
 
     def on_mount(self) -> None:
         """Read them."""
-        self._tell()
+        self.tell()
         self.read()
 
     def read(self) -> None:
@@ -88,14 +88,13 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         return lambda: [one for one in list_sessions(self._store) if not one.is_removed]
 
     def _take(self, sessions: list[SessionFacts]) -> None:
-        if self.is_attached:
-            self._sessions = sessions
-            self._belongings = None
-            self.query_one(SessionRows).show(sessions)
-            self._tell()
+        self._sessions = sessions
+        self._belongings = None
+        self.query_one(SessionRows).show(sessions)
+        self.tell()
 
     def _plan_detail(self) -> Callable[[], tuple[str, Belongings]] | None:
-        facts = self.query_one(SessionRows).session if self.is_attached else None
+        facts = self.query_one(SessionRows).session
         if facts is None:
             return None
         name = facts.session.name
@@ -103,19 +102,15 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
 
     def _take_detail(self, answer: tuple[str, Belongings]) -> None:
         self._belongings = answer
-        if self.is_attached:
-            self._tell_facts()
-
-    def on_resize(self) -> None:
-        """Columns have moved."""
-        self.call_after_refresh(self._tell)
+        self._tell_facts()
 
     def on_session_rows_moved(self) -> None:
         """Another one is told in full."""
         self._tell_facts()
         self._details.ask()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """How many there are, and the names of the columns."""
         head = [Part(" ◉ ", "accent"), Part("Sessions", "strong")]
         count = [Part(f"{counted(len(self._sessions), 'session')} ", "dim")]
         self.query_one("#sessions-head", Bar).say((head, count))

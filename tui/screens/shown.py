@@ -105,14 +105,14 @@ class ShownScreen(Screen[Located | None]):
 
     def store_changed(self, message: StoreChanged) -> None:
         """There may be another reply."""
-        if message.index and self.is_attached:
+        if message.index and self.is_mounted:
             self._reads.ask()
 
     def _plan_read(self) -> Callable[[], list[Reply]]:
         return lambda: read_replies(self._store, self._buffer, self._session)
 
     def _take(self, replies: list[Reply]) -> None:
-        if not self.is_attached or (replies == self._replies and replies):
+        if replies == self._replies and replies:
             return
         self._replies = replies
         rows = self.query_one(ReplyRows)
@@ -150,8 +150,6 @@ class ShownScreen(Screen[Located | None]):
 
     def _show_text(self, answer: tuple[Reply, str]) -> None:
         reply, text = answer
-        if not self.is_attached:
-            return
         self._shown, self._lines = reply, text.split("\n")
         self.query_one("#reply-text", TextRows).show(Text(text or _EMPTY_TEXT))
         view = reply.view
@@ -162,10 +160,9 @@ class ShownScreen(Screen[Located | None]):
 
     def _no_text(self) -> None:
         """The text cannot be had any more: that of another reply must not stand in its place."""
-        if self.is_attached:
-            self._shown, self._lines = None, []
-            self.query_one("#reply-text", TextRows).show(None)
-            self.query_one("#reply-head", Bar).say(([Part(" The text of this reply is gone", "interrupted")], ()))
+        self._shown, self._lines = None, []
+        self.query_one("#reply-text", TextRows).show(None)
+        self.query_one("#reply-head", Bar).say(([Part(" The text of this reply is gone", "interrupted")], ()))
 
     # its lines in the output
 

@@ -1,7 +1,8 @@
-"""A screen over the main one that shows something of the store, and learns of its changes."""
+"""A screen over the main one that shows something of the store, and learns of its changes and of its own size."""
 
 from abc import abstractmethod
 
+from sightline.tui.errand import is_whole
 from sightline.tui.messages import StoreChanged
 from textual.screen import Screen, ScreenResultType
 from textual.timer import Timer
@@ -18,14 +19,26 @@ class StoreScreen(Screen[ScreenResultType]):
     def read(self) -> None:
         """Read again what may have changed."""
 
+    @abstractmethod
+    def tell(self) -> None:
+        """Say how things stand in the rows around what it shows."""
+
     def store_changed(self, message: StoreChanged) -> None:
         """The store has told; what merely grows is no matter here."""
-        if message.index and self._settling is None and self.is_attached:
+        if message.index and self._settling is None and self.is_mounted:
             self._settling = self.set_timer(SETTLE_SECONDS, self._settled)
 
     def _settled(self) -> None:
         self._settling = None
         self.read()
+
+    def on_resize(self) -> None:
+        """It is told to another width, once the columns have moved."""
+        self.call_after_refresh(self._tell_again)
+
+    def _tell_again(self) -> None:
+        if is_whole(self):  # it is called once a screen was drawn, which may be the one below
+            self.tell()
 
     def on_screen_resume(self) -> None:
         """It may have changed while another screen was above."""

@@ -12,7 +12,7 @@ from sightline.store.refs import parse_ref
 from sightline.store.store import Store
 from sightline.tui.asking.prompts import Asks
 from sightline.tui.clipboard import copy
-from sightline.tui.errand import Errand
+from sightline.tui.errand import Errand, is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.keys import named
 from sightline.tui.listing.ordering import following
@@ -96,7 +96,7 @@ class TimelineScreen(StoreScreen[None]):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self._tell()
+        self.tell()
         self.read()
 
     @property
@@ -115,7 +115,7 @@ class TimelineScreen(StoreScreen[None]):
         calls = self.query_one(CallRows)
         calls.following = True
         calls.show((), self._look())
-        self._tell()
+        self.tell()
         self.read()
 
     # reading
@@ -135,12 +135,12 @@ class TimelineScreen(StoreScreen[None]):
 
     def _take(self, answer: tuple[CallReader, Reading]) -> None:
         reader, reading = answer
-        if reader is not self._reader or not self.is_attached:
+        if reader is not self._reader:
             return
         self._reading = reading
         if reading.rows is not None:
             self.query_one(CallRows).show(reading.rows, self._look())
-        self._tell()
+        self.tell()
         if reading.done < 1:
             self._reads.ask()
         else:
@@ -154,10 +154,10 @@ class TimelineScreen(StoreScreen[None]):
 
     def _take_totals(self, answer: tuple[Totalling, Totalled]) -> None:
         totalling, self._told = answer[0], answer[1] if answer[0] is self._totalling else self._told
-        if totalling is not self._totalling or not self.is_attached:
+        if totalling is not self._totalling:
             return
         self.query_one(CallRows).look(self._look())
-        self._tell()
+        self.tell()
         if not totalling.is_done:
             self._counts.ask()
 
@@ -168,17 +168,12 @@ class TimelineScreen(StoreScreen[None]):
         missed = frozenset(one.buffer.name for one in self._told.missed) if self._told else frozenset[str]()
         return Look(self._clock(), self._session is ALL, titles, missed)
 
-    def on_resize(self) -> None:
-        """Columns have moved."""
-        self.call_after_refresh(self._tell)
-
     def on_call_rows_moved(self) -> None:
         """Another call is told in full."""
-        self._tell()
+        self.tell()
 
-    def _tell(self) -> None:
-        if not self.is_mounted:
-            return
+    def tell(self) -> None:
+        """Whose calls they are, what they come to, the names of the columns, and the call under the cursor."""
         calls = self.query_one(CallRows)
         self.query_one("#timeline-head", Bar).say(self._head(calls))
         self.query_one("#timeline-totals", Bar).say(*((row, ()) for row in totals_rows(self._told, self.size.width)))
@@ -239,7 +234,7 @@ class TimelineScreen(StoreScreen[None]):
         self._filtered()
 
     def _filtered(self) -> None:
-        self._tell()
+        self.tell()
         self._reads.ask()
 
     def action_failed(self) -> None:
@@ -283,6 +278,8 @@ class TimelineScreen(StoreScreen[None]):
             counts = await asyncio.to_thread(self._store.index.session_counts)
         except STORE_ERRORS as error:
             tell(self.app, error)
+            return
+        if not is_whole(self):
             return
         names = [ALL, *sorted((name for name in counts if counts[name].calls), key=lambda name: counts[name].first)]
         at = names.index(self._session) if self._session in names else 0

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
+from sightline.tui.errand import is_whole
 from sightline.tui.widgets.overview_strip import OverviewStrip
 from sightline.tui.widgets.row_scroll import RowScroll
 
@@ -38,7 +39,7 @@ class Audited(RowScroll):
 
     def _read_audit(self) -> None:
         self._audit_is_due = False
-        if self.is_attached:
+        if is_whole(self):
             self.auditing.read()
 
     # the strip

@@ -139,7 +139,7 @@ class OutputView(Styled, Audited, can_focus=True):
 
     def _mark_failures(self, of: Opened) -> None:
         """Of what has failed, mark the lines that say why."""
-        if self.is_attached and self.opened is not None and self.opened.is_of(of.buffer):
+        if self.opened is not None and self.opened.is_of(of.buffer):
             self.failing.begin()
 
     def _same_place(self, before: Opened, opened: Opened) -> int:

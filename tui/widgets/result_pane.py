@@ -14,6 +14,7 @@ from sightline.store.tools.asking import Asking
 from sightline.tui import messages
 from sightline.tui.asking import asked
 from sightline.tui.asking.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
+from sightline.tui.errand import is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.keys import named
 from sightline.tui.output.places import viewer_line
@@ -94,7 +95,7 @@ class ResultPane(Vertical):
                 self._fail(question, error)
 
     def _take(self, answer: Answer, cancel: Cancel) -> None:
-        if cancel is not self._cancel or not self.is_attached:  # given up meanwhile
+        if cancel is not self._cancel or not is_whole(self):  # given up meanwhile
             answer.text.close()
             return
         self._cancel, self._answer = None, answer

@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 from rich.style import Style
 from sightline.store.query.errors import Cancelled
 from sightline.store.query.hits import Pattern, pattern_of, places_in
-from sightline.tui.errand import Errand
+from sightline.tui.errand import Errand, is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.output.engine import Engine
 from sightline.tui.output.painting import restyled
@@ -242,7 +242,7 @@ class Searching(ABC, Generic[E]):
 
     def _begun(self, serial: int, search: E) -> None:
         """A search is under way; one that nobody wants any more is ended."""
-        if serial != self._serial or not self._pane.is_attached:
+        if serial != self._serial or not is_whole(self._pane):
             search.cancel()
             return
         self._search = search
@@ -295,7 +295,7 @@ class Searching(ABC, Generic[E]):
 
     def _stepped(self, step: Step | None) -> None:
         search = self._search
-        if step is None or search is None or self._wanted is None or not self._pane.is_attached:
+        if step is None or search is None or self._wanted is None:
             return
         again = self._step is not None and self._step.number == step.number and self._wanted[1]
         self._wanted, self._step = None, step

@@ -87,7 +87,7 @@ class Auditing:
     def _plan_read(self) -> Callable[[], Read] | None:
         viewer, opened, serial, session = self._viewer, self._viewer.opened, self._serial, self.session
         rows, known = viewer.size.height, self.marks
-        if opened is None or not viewer.is_attached:
+        if opened is None:
             return None
         store, as_text = viewer.store, not isinstance(opened.reading, Dump)
 
@@ -107,7 +107,7 @@ class Auditing:
         return read
 
     def _take(self, read: Read) -> None:
-        if read.serial != self._serial or not self._viewer.is_attached or read.marks.session != self.session:
+        if read.serial != self._serial or read.marks.session != self.session:
             return
         self._viewer.overview.show(read.cells)
         if read.marks != self.marks:
@@ -243,7 +243,7 @@ class Auditing:
         return read
 
     def _stepped(self, found: Stepped) -> None:
-        if found.serial != self._serial or not self._wanted or not self._viewer.is_attached:
+        if found.serial != self._serial or not self._wanted:
             return
         self._wanted.popleft()
         if found.marks.session == self.session and found.marks is not self.marks:

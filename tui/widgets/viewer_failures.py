@@ -99,7 +99,7 @@ class Failing:
 
     def _stepped(self, found: tuple[int, int]) -> None:
         serial, number = found
-        if serial != self._serial or self._asked is None or not self._viewer.is_attached:
+        if serial != self._serial or self._asked is None:
             return
         back, self._asked = self._asked[1], None
         if number:

@@ -65,7 +65,7 @@ class Opening:
         self._hex: bool | None = None  # None for what the content says
         self._settling = False
         self._with_syntax = False
-        self._opens: Errand[Opened] = Errand(viewer, self._plan, self._take, self._cannot)
+        self._opens: Errand[Opened] = Errand(viewer, self._plan, self._take, self._cannot, _drop)
 
     def show(self, buffer: Buffer | None) -> None:
         """Open a buffer, or what has become of the one that is shown."""
@@ -135,8 +135,8 @@ class Opening:
         return read
 
     def _take(self, opened: Opened) -> None:
-        if not opened.is_of(self._wanted) or not self._viewer.is_attached:
-            opened.reading.close()
+        if not opened.is_of(self._wanted):
+            _drop(opened)
             return
         before, self.opened = self.opened, opened
         self._viewer.taken(before, opened)
@@ -159,7 +159,7 @@ class Opening:
     def _load_syntax(self) -> None:
         """Off the UI's thread: what is loaded with it is felt."""
         opened = self.opened
-        if opened is not None and opened.syntax is None and self._viewer.is_attached:
+        if opened is not None and opened.syntax is None:
             self._viewer.run_worker(lambda: self._find_syntax(opened), thread=True)
 
     def _find_syntax(self, opened: Opened) -> None:
@@ -179,6 +179,10 @@ class Opening:
         if self.opened is not None and self.opened.is_of(of.buffer) and self.opened.syntax is None:
             self.opened = self.opened._replace(syntax=syntax)
             self._viewer.highlight(syntax)
+
+
+def _drop(opened: Opened) -> None:
+    opened.reading.close()
 
 
 def _syntax(buffer: Buffer, stream: str, reading: Reading) -> Highlighter:

@@ -164,7 +164,7 @@ class ViewerSearch(Searching[Search]):
 
     def _take_inside(self, found: tuple[Search, Inside]) -> None:
         search, inside = found
-        if search is not self._search or self._sought is None or not self._viewer.is_attached:
+        if search is not self._search or self._sought is None:
             return
         if inside.number != self._sought.number:
             return

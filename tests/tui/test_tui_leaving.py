@@ -1,0 +1,150 @@
+"""What is taken away is no longer told anything: its children have gone before it."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from audit_kit import ask
+from sightline.store.store import Store, Target
+from sightline.tui.errand import Errand, is_whole
+from sightline.tui.screens.diff import DiffScreen
+from sightline.tui.screens.info import InfoScreen
+from sightline.tui.screens.notes import NotesScreen
+from sightline.tui.screens.replay import ReplayScreen
+from sightline.tui.screens.sessions import SessionsScreen
+from sightline.tui.screens.shown import ShownScreen
+from sightline.tui.screens.timeline import TimelineScreen
+from textual import events
+from textual.app import App, ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widgets import Label
+from tui_kit import add, numbered, opened, rest, run
+
+SCREENS: dict[str, Callable[[Store], Screen[object]]] = {
+    "sessions": SessionsScreen,
+    "timeline": TimelineScreen,
+    "replay": lambda store: ReplayScreen(store, "claude-code-7f3a"),
+    "notes": NotesScreen,
+    "shown": lambda store: ShownScreen(store, store.resolve("@cmd_00000a").buffer, session="", at=""),
+    "info": lambda store: InfoScreen(store, "cmd_00000a"),
+    "diff": lambda store: DiffScreen(store, *(Target(store.resolve(f"@cmd_00000{x}").buffer, "out") for x in "ab")),
+}
+
+
+class Lingering(Label):
+    """A child that is gone later than the others, and meanwhile lets go of what was being read."""
+
+    def __init__(self, gate: threading.Event, taken: asyncio.Event) -> None:
+        super().__init__("x", id="lingering")
+        self.gate, self.taken = gate, taken
+
+    async def on_unmount(self) -> None:
+        self.gate.set()
+        await self.taken.wait()
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_what_waits_for_the_next_drawing_finds_a_screen_that_has_been_left(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = add(store, "cmd_00000a", "seq", numbered(20), ago=90)
+    add(store, "cmd_00000b", "seq", numbered(30), ago=10)
+    ask(store, buffer, [(1, 5)])
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            screen, waiting = SCREENS[name](store), list[Callable[[], object]]()
+            await pilot.app.push_screen(screen)
+            await rest(pilot)
+            monkeypatch.setattr(screen, "call_after_refresh", lambda call, *args: waiting.append(partial(call, *args)))
+            screen.post_message(events.Resize(screen.size, screen.size))
+            await rest(pilot)
+            await screen.dismiss()
+            await rest(pilot)
+            assert not is_whole(screen)
+            for call in waiting:  # by the screen that was below, once it is drawn
+                call()
+
+    run(body)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_may_be_left_before_what_it_reads_is_there(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = add(store, "cmd_00000a", "seq", numbered(20), ago=90)
+    add(store, "cmd_00000b", "seq", numbered(30), ago=10)
+    ask(store, buffer, [(1, 5)])
+    to_thread = asyncio.to_thread
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            begun, gate, taken = asyncio.Event(), threading.Event(), asyncio.Event()
+
+            async def held(work: Callable[..., object], *args: object) -> object:
+                def wait() -> None:
+                    gate.wait(10)
+
+                begun.set()
+                await to_thread(wait)
+                read = await to_thread(work, *args)
+                asyncio.get_running_loop().call_soon(taken.set)  # once it has been dealt with, which is at once
+                return read
+
+            monkeypatch.setattr("asyncio.to_thread", held)
+            screen = SCREENS[name](store)
+            await pilot.app.push_screen(screen)
+            await screen.mount(Container(Lingering(gate, taken)))
+            await begun.wait()
+            screen.dismiss()
+            await taken.wait()
+            monkeypatch.undo()
+            await rest(pilot)
+            assert pilot.app.return_code is None
+
+    run(body)
+
+
+def test_what_was_read_for_a_widget_that_is_being_taken_away_is_dropped() -> None:
+    told = list[str]()
+
+    class Reader(Container):
+        def compose(self) -> ComposeResult:
+            yield Label("first", id="first")
+            yield Lingering(gate, taken)
+
+        def on_mount(self) -> None:
+            def dropped(read: str) -> None:
+                told.append(f"dropped {read}")
+                taken.set()
+
+            Errand(self, lambda: read, lambda _: told.append(str(self.query_one("#first"))), dropped=dropped).ask()
+
+    def read() -> str:
+        begun.set()
+        gate.wait(10)
+        return "what was read"
+
+    gate, begun = threading.Event(), threading.Event()
+
+    class Frame(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Reader()
+
+    async def body() -> None:
+        app = Frame()
+        async with app.run_test() as pilot:
+            reader = app.query_one(Reader)
+            await asyncio.to_thread(begun.wait, 10)
+            await asyncio.wait_for(reader.remove(), 10)
+            await pilot.pause()
+            assert told == ["dropped what was read"]
+            Errand(reader, lambda: read, lambda _: told.append("told")).ask()
+            await pilot.pause()
+            assert told == ["dropped what was read"]
+
+    taken = asyncio.Event()
+    run(body)
