@@ -176,6 +176,33 @@ def shown_from(values: Iterable[Any]) -> Shown:
     return Shown(*list(values)[: len(Shown._fields)])
 
 
+class LinePart(NamedTuple):
+    """A raw line that stood in a view only in part.
+
+    Attributes:
+        buffer: name of the buffer.
+        stream: ``out``, ``err`` or ``part.N``.
+        line: its number, 1-based.
+        length: bytes that it has, its newline left out.
+        seen: the bytes of it that stood there, (first, last), 1-based and inclusive, in order; fewer rather than more
+            where that is not certain.
+        matched: whether they were recognised in its text.
+    """
+
+    buffer: str
+    stream: str
+    line: int
+    length: int
+    seen: tuple[tuple[int, int], ...]
+    matched: bool = False
+
+
+def line_part_from(values: Iterable[Any]) -> LinePart:
+    """A part of a line from a list as the log has it, of which a newer version may have more."""
+    part = LinePart(*list(values)[: len(LinePart._fields)])
+    return part._replace(seen=tuple((first, last) for first, last, *_ in part.seen))
+
+
 class View(NamedTuple):
     """One reply as the audit log has it, without its text.
 
@@ -187,8 +214,8 @@ class View(NamedTuple):
         verb: the verb that was called.
         request: its arguments, as a JSON object.
         refs: names of the buffers it concerns.
-        shown: the raw lines that are known to have stood in it.
-        lines_shown: lines of the buffers in the reply.
+        shown: the raw lines that are known to have stood in it, whole.
+        lines_shown: lines of the buffers in the reply, whole.
         lines_total: lines that they have.
         bytes_shown: bytes of the reply's text.
         bytes_total: bytes of the buffers.
@@ -197,6 +224,8 @@ class View(NamedTuple):
         text_sha256: hash of the exact text.
         asked: the raw lines that went into it and do not stand there as they are, as far as that was found out.
         matched: the raw lines that were recognised in its text when it was logged.
+        parts: the raw lines of which only a part is known to have stood in it; None where a version logged it that did
+            not tell: any line of ``shown`` may then have been cut.
     """
 
     id: str
@@ -216,6 +245,7 @@ class View(NamedTuple):
     text_sha256: str
     asked: tuple[Shown, ...] = ()
     matched: tuple[Shown, ...] = ()
+    parts: tuple[LinePart, ...] | None = None
 
 
 class Note(NamedTuple):

@@ -2,18 +2,50 @@
 
 Three grades. *Exact*: the engine knows that the lines stood there, in their own words, folded or in part. *Matched*: a
 pipeline came between, and what it gave reads as these lines do. *Asked about*: lines that went into an answer which
-does not hold them (``wc -l``, ``awk '{print $1}'``); they do not count as seen.
+does not hold them (``wc -l``, ``awk '{print $1}'``); they do not count as seen. A line of which only a part stood in
+views counts by that part, in bytes, and is whole once they have shown all of it.
 """
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
-from sightline.store.audit.spans import NONE, Spans, common, minus, size, spans_of, union
-from sightline.store.records import Shown, View
+from sightline.store.audit.spans import NONE, Span, Spans, common, holds, minus, size, spans_of, union, written
+from sightline.store.records import LinePart, Shown, View
 
 NOT_ALL = 0.999_999
 """The largest share that is told of a partial buffer: something of it stood in no view, since nobody has it."""
+
+
+GRADES = ("exact", "matched", "asked")
+
+
+class PartSeen(NamedTuple):
+    """A line of which a part stood in some view.
+
+    Attributes:
+        length: bytes that it has, its newline left out.
+        seen: its bytes that stood there, 1-based.
+        matched: whether some of them were only recognised.
+    """
+
+    length: int
+    seen: Spans
+    matched: bool = False
+
+    @property
+    def share(self) -> float:
+        """Seen of its bytes, 0 to 1."""
+        return size(self.seen) / self.length
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of it is missing."""
+        return self.seen == ((1, self.length),)
+
+
+NO_CUTS: Mapping[int, PartSeen] = MappingProxyType({})
 
 
 class Lines(NamedTuple):
@@ -23,16 +55,27 @@ class Lines(NamedTuple):
         exact: lines known to have been shown.
         matched: lines recognised in what was shown.
         asked: lines that an answer was made of, without showing them.
+        cut: by number, lines of which only a part was shown; none of them is exact or matched.
     """
 
     exact: Spans = NONE
     matched: Spans = NONE
     asked: Spans = NONE
+    cut: Mapping[int, PartSeen] = NO_CUTS
 
     @property
     def seen(self) -> Spans:
-        """Lines that count as seen: exact and matched."""
+        """Lines of which all was seen: exact and matched."""
         return union(self.exact, self.matched)
+
+    @property
+    def weight(self) -> float:
+        """How many lines were seen, where one that was cut counts by its part."""
+        return size(self.seen) + sum(one.share for one in self.cut.values())
+
+    def by_grade(self) -> Iterator[tuple[str, Spans]]:
+        """(grade, lines) from the best on."""
+        return ((grade, getattr(self, grade)) for grade in GRADES)
 
 
 NO_LINES = Lines()
@@ -44,10 +87,12 @@ class Contribution(NamedTuple):
     Attributes:
         view: the view.
         streams: its lines, by stream.
+        unsure: whether any of its whole lines may have been cut: an older version logged it, which did not tell.
     """
 
     view: View
     streams: Mapping[str, Lines]
+    unsure: bool = False
 
 
 class StreamCoverage(NamedTuple):
@@ -57,36 +102,55 @@ class StreamCoverage(NamedTuple):
         total: lines that the stream has.
         lines: its lines by grade.
         partial: whether the buffer holds only a part of what was written.
+        unsure: whether any line that counts as seen may have been cut where it was shown.
     """
 
     total: int
     lines: Lines
     partial: bool = False
+    unsure: bool = False
 
     @property
     def seen(self) -> Spans:
-        """Lines that stood in some view."""
+        """Lines that stood in some view, whole."""
         return self.lines.seen
 
     @property
     def unseen(self) -> Spans:
-        """Lines that stood in none."""
+        """Lines that stood in none, or only in part."""
         return minus(((1, self.total),), self.seen) if self.total else NONE
 
     @property
+    def cut(self) -> Spans:
+        """Lines of which only a part stood in any view."""
+        return spans_of((line, line) for line in self.lines.cut)
+
+    @property
+    def never(self) -> Spans:
+        """Lines of which nothing stood in any view."""
+        return minus(self.unseen, self.cut)
+
+    @property
     def seen_lines(self) -> int:
-        """How many lines stood in some view."""
+        """How many lines stood in some view, whole."""
         return size(self.seen)
 
     @property
     def share(self) -> float:
         """Seen of all lines, as of `Coverage`."""
-        return share_of(self.seen_lines, self.total, partial=self.partial)
+        return share_of(self.lines.weight, self.total, partial=self.partial)
 
     @property
     def at_most(self) -> bool:
         """Whether no more than this share was seen, and perhaps less."""
-        return self.partial
+        return self.partial or self.unsure
+
+    def shows(self, line: int, span: Span | None = None) -> bool:
+        """Whether a line stood in a view: all of it, or so many of its bytes."""
+        if holds(self.seen, line):
+            return True
+        cut = self.lines.cut.get(line)
+        return bool(cut and span and common(cut.seen, (span,)) == (span,))
 
 
 class Coverage(NamedTuple):
@@ -111,18 +175,27 @@ class Coverage(NamedTuple):
 
     @property
     def seen_lines(self) -> int:
-        """Lines of all streams that stood in some view."""
+        """Lines of all streams that stood in some view, whole."""
         return sum(stream.seen_lines for stream in self.streams.values())
 
     @property
+    def cut_lines(self) -> int:
+        """Lines of all streams of which only a part stood in any view."""
+        return sum(len(stream.lines.cut) for stream in self.streams.values())
+
+    @property
     def share(self) -> float:
-        """Seen of all lines, from 0 to 1; 1 for a whole buffer without lines, of which nothing can be missed."""
-        return share_of(self.seen_lines, self.total, partial=self.partial)
+        """Seen of all lines, from 0 to 1; 1 for a whole buffer without lines, of which nothing can be missed.
+
+        A line of which a part was seen counts by that part.
+        """
+        weight = sum(stream.lines.weight for stream in self.streams.values())
+        return share_of(weight, self.total, partial=self.partial)
 
     @property
     def at_most(self) -> bool:
         """Whether no more than this share was seen, and perhaps less."""
-        return self.partial
+        return self.partial or any(stream.unsure for stream in self.streams.values())
 
     @property
     def sessions(self) -> tuple[str, ...]:
@@ -145,27 +218,73 @@ def recorded(shown: Iterable[Shown], buffer: str) -> dict[str, Spans]:
     return {stream: spans_of(pairs) for stream, pairs in found.items()}
 
 
-def contribution(view: View, buffer: str, matched: Mapping[str, Spans] | None = None) -> Contribution:
+def recorded_cuts(parts: Iterable[LinePart], buffer: str) -> dict[str, dict[int, PartSeen]]:
+    """The lines of one buffer among those that a view records as cut, by stream."""
+    found: dict[str, dict[int, PartSeen]] = {}
+    for one in parts:
+        if one.buffer == buffer and one.length > 0:
+            seen = common(spans_of(one.seen), ((1, one.length),))
+            cuts = found.setdefault(one.stream, {})
+            cuts[one.line] = _with(cuts.get(one.line), PartSeen(one.length, seen, one.matched))
+    return found
+
+
+def _with(one: PartSeen | None, other: PartSeen) -> PartSeen:
+    if one is None:
+        return other
+    length = max(one.length, other.length)  # while it was captured, it may have gone on
+    return PartSeen(length, union(one.seen, other.seen), one.matched or other.matched)
+
+
+def contribution(
+    view: View, buffer: str, matched: Mapping[str, Spans] | None = None, *, unsure: bool = False
+) -> Contribution:
     """What a view adds to a buffer's coverage.
 
     Args:
         view: the view, with the ranges that the engine recorded.
         buffer: name of the buffer.
         matched: lines recognised in its text, by stream; by default those that were when it was logged.
+        unsure: whether any of its lines may have been cut.
     """
     exact, asked = recorded(view.shown, buffer), recorded(view.asked, buffer)
     matched = recorded(view.matched, buffer) if matched is None else matched
-    streams = dict.fromkeys((*exact, *matched, *asked))
-    return Contribution(
-        view,
-        {name: graded(exact.get(name, NONE), matched.get(name, NONE), asked.get(name, NONE)) for name in streams},
-    )
+    cuts = recorded_cuts(view.parts or (), buffer)
+    streams = {
+        name: graded(exact.get(name, NONE), matched.get(name, NONE), asked.get(name, NONE), cuts.get(name, NO_CUTS))
+        for name in dict.fromkeys((*exact, *matched, *asked, *cuts))
+    }
+    return Contribution(view, streams, unsure)
 
 
-def graded(exact: Spans, matched: Spans, asked: Spans) -> Lines:
-    """Lines by grade, each in the best that it has."""
+def graded(exact: Spans, matched: Spans, asked: Spans, cut: Mapping[int, PartSeen] = NO_CUTS) -> Lines:
+    """Lines by grade, each in the best that it has; one that was cut, and of which nothing is missing, is whole."""
+    if cut:
+        done = [(line, one.matched) for line, one in cut.items() if one.is_whole]
+        exact = union(exact, spans_of((line, line) for line, recognised in done if not recognised))
+        matched = union(matched, spans_of((line, line) for line, recognised in done if recognised))
+        cut = {line: one for line, one in cut.items() if not (holds(exact, line) or holds(matched, line))}
+        asked = minus(asked, spans_of((line, line) for line in cut))
     matched = minus(matched, exact)
-    return Lines(exact, matched, minus(minus(asked, exact), matched))
+    return Lines(exact, matched, minus(minus(asked, exact), matched), cut)
+
+
+def joined(parts: Iterable[Lines]) -> Lines:
+    """The lines of several views of one stream, those that were cut with all that these show of them."""
+    several = list(parts)
+    cuts: dict[int, PartSeen] = {}
+    for lines in several:
+        for line, one in lines.cut.items():
+            cuts[line] = _with(cuts.get(line), one)
+    exact, matched, asked = (union(*(getattr(lines, grade) for lines in several)) for grade in GRADES)
+    return graded(exact, matched, asked, cuts)
+
+
+def within(lines: Lines, total: int) -> Lines:
+    """Those of some lines that a stream has."""
+    there: Spans = ((1, total),) if total else NONE
+    cut = {line: one for line, one in lines.cut.items() if line <= total} if lines.cut else lines.cut
+    return Lines(common(lines.exact, there), common(lines.matched, there), common(lines.asked, there), cut)
 
 
 def cover(
@@ -182,17 +301,31 @@ def cover(
     made = tuple(contributions)
     streams = {}
     for name, total in totals.items():
-        parts = [lines for one in made if (lines := one.streams.get(name))]
-        there: Spans = ((1, total),) if total else NONE
-        grades = (union(*(getattr(lines, grade) for lines in parts)) for grade in Lines._fields)
-        streams[name] = StreamCoverage(total, graded(*(common(grade, there) for grade in grades)), partial)
+        lines = within(joined(one.streams[name] for one in made if name in one.streams), total)
+        unsure = False
+        if any(one.unsure for one in made):
+            sure = joined(one.streams[name] for one in made if name in one.streams and not one.unsure)
+            unsure = bool(minus(lines.seen, sure.seen))
+        streams[name] = StreamCoverage(total, lines, partial, unsure)
     return Coverage(buffer, streams, made, partial)
 
 
 def share_of(seen: float, total: int, *, partial: bool) -> float:
     """Seen of all lines, 0 to 1; of none all was seen, of what is partial never all."""
     share = seen / total if total else 1.0
+    if share >= 1 and seen < total:  # rounded up
+        share = math.nextafter(1, 0)
     return min(share, NOT_ALL) if partial else share
+
+
+def rounded(share: float) -> float:
+    """A share to six digits, for JSON; 0 and 1 only where it is that."""
+    return min(max(round(share, 6), 1e-6), NOT_ALL) if 0 < share < 1 else share
+
+
+def cut_data(lines: Lines) -> dict[str, Any]:
+    """The lines that were cut, as JSON has them: by number, how many bytes they have and which of these were seen."""
+    return {str(line): {"bytes": one.length, "seen": written(one.seen)} for line, one in sorted(lines.cut.items())}
 
 
 class Told(Protocol):

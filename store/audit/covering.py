@@ -1,6 +1,7 @@
 """The coverage of the store's buffers: from the ranges that views record, and from their texts where these do not tell.
 
-What was recognised in a text is kept in the index: it is looked for once a view.
+What was recognised in a text is kept in the index: it is looked for once a view. So is whether a view of an older
+version, which did not tell whole lines from cut ones, may have cut any.
 """
 
 import json
@@ -16,12 +17,14 @@ from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer, View
+from sightline.store.shape.markers import CUTS
 from sightline.store.store import Store, Target
 
 LARGE_BYTES = 64 << 20
 """From here on grep looks for lines: it does not know those that are coloured, and takes a fifth of the time."""
 
 _MATCHED = "matched"
+_MAY_HAVE_CUT = "may have cut"
 _TRANSFORMING = ("query",)
 """Verbs whose answers are made of lines by programs. All others record what they show of their first buffer."""
 
@@ -70,10 +73,56 @@ def contribution_of(store: Store, buffer: Buffer, indexed: IndexedView) -> Contr
     """What one view adds to a buffer's coverage."""
     view = indexed.view
     own = buffer.name in view.refs
-    if own and (not is_transformed(view, buffer.name) or recorded((*view.shown, *view.matched), buffer.name)):
-        return contribution(view, buffer.name)
+    if own and (not is_transformed(view, buffer.name) or is_recorded(view, buffer.name)):
+        return contribution(view, buffer.name, unsure=may_have_cut(store, buffer, indexed))
     matched = _matched(store, buffer, indexed)
     return contribution(view, buffer.name, matched)
+
+
+def is_recorded(view: View, name: str) -> bool:
+    """Whether a view records which lines of a buffer stood in it."""
+    return any(one.buffer == name for one in (*view.shown, *view.matched)) or any(
+        one.buffer == name for one in view.parts or ()
+    )
+
+
+def may_have_cut(store: Store, buffer: Buffer, indexed: IndexedView) -> bool:
+    """Whether lines that a view records of a buffer may have been cut: it does not tell, nor does its text."""
+    view = indexed.view
+    if view.parts is not None or not (claimed := recorded(view.shown, buffer.name)):
+        return False
+    key = f"{_MAY_HAVE_CUT} {view.id}"
+    kept = store.index.derived(buffer.name, key)
+    if kept is None:
+        kept = json.dumps(_leaves_open(store, buffer, indexed, claimed))
+        if buffer.state != "running":
+            store.index.put_derived(buffer.name, key, kept)
+    return bool(json.loads(kept))
+
+
+def _leaves_open(store: Store, buffer: Buffer, indexed: IndexedView, claimed: dict[str, Spans]) -> bool:
+    """Whether a text is shorter than the lines that it should hold, or says itself that it cuts; or is gone."""
+    try:
+        if indexed.view.bytes_shown < _bytes_of(store, buffer, claimed):
+            return True
+        request = json.loads(indexed.view.request)
+        into_lines = "ref" in request and any(name in request for name in _INTO_LINES)
+        return into_lines or bool(CUTS.search(view_text(store, indexed)))
+    except SightlineError:
+        return True
+
+
+def _bytes_of(store: Store, buffer: Buffer, lines: dict[str, Spans]) -> int:
+    """How many bytes some lines are, their newlines left out."""
+    size = 0
+    for name, spans in lines.items():
+        with store.open_text(Target(buffer, name)) as source:
+            size += sum(source.offset_of_line(last + 1) - source.offset_of_line(first) - 1 for first, last in spans)
+    return size
+
+
+_INTO_LINES = ("offset", "limit", "path")
+"""Arguments that lead to a byte of an output, or to a value in it: a line there is shown from its middle, or to it."""
 
 
 def is_transformed(view: View, name: str) -> bool:

@@ -3,9 +3,15 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.audit.coverage import recorded, share_of
-from sightline.store.audit.covering import contribution_of, coverage_of, filtered_from, is_transformed
-from sightline.store.audit.spans import NONE, Spans, common, size, union
+from sightline.store.audit.coverage import Lines, contribution, joined, share_of, within
+from sightline.store.audit.covering import (
+    contribution_of,
+    coverage_of,
+    filtered_from,
+    is_recorded,
+    is_transformed,
+    may_have_cut,
+)
 from sightline.store.audit.view_list import fill_index
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
@@ -23,18 +29,20 @@ class Share(NamedTuple):
     """How much was seen of a buffer.
 
     Attributes:
-        seen: lines that stood in some view.
+        seen: lines that stood in some view, one of which only a part did by that part.
         total: lines that it has.
         views: views that concern it.
         cut: whether the newest of these left something out.
         partial: whether the buffer holds only a part of what was written.
+        unsure: whether lines that count as seen may have been cut where they were shown.
     """
 
-    seen: int
+    seen: float
     total: int
     views: int
     cut: bool
     partial: bool = False
+    unsure: bool = False
 
     @property
     def share(self) -> float:
@@ -44,30 +52,31 @@ class Share(NamedTuple):
     @property
     def at_most(self) -> bool:
         """Whether no more than this share was seen, and perhaps less."""
-        return self.partial
+        return self.partial or self.unsure
 
 
 class _Known:
     """What is known of one buffer."""
 
-    __slots__ = ("_parts", "cut", "overlooked", "unmatched", "views")
+    __slots__ = ("_parts", "cut", "overlooked", "unmatched", "untold", "views")
 
     def __init__(self) -> None:
         self.overlooked: tuple[object, tuple[Failure, ...]] | None = None
-        self._parts: dict[str, list[Spans]] = {}
+        self._parts: dict[str, list[Lines]] = {}
         self.unmatched: dict[str, IndexedView] = {}
+        self.untold: dict[str, IndexedView] = {}  # views that do not tell which lines they cut
         self.views: dict[str, None] = {}
         self.cut = False
 
-    def add(self, stream: str, spans: Spans) -> None:
-        self._parts.setdefault(stream, []).append(spans)
+    def add(self, stream: str, lines: Lines) -> None:
+        self._parts.setdefault(stream, []).append(lines)
 
     @property
-    def seen(self) -> dict[str, Spans]:
+    def lines(self) -> dict[str, Lines]:
         """The lines that were seen, by stream: joined once for all views that came, which may be a thousand."""
         for parts in self._parts.values():
             if len(parts) > 1:
-                parts[:] = [union(*parts)]
+                parts[:] = [joined(parts)]
         return {stream: parts[0] for stream, parts in self._parts.items()}
 
 
@@ -133,7 +142,7 @@ class Overview:
             if self._only is not None and name not in self._only:
                 continue
             known = self._known.setdefault(name, _Known())
-            ranges = recorded((*view.shown, *view.matched), name)
+            ranges = contribution(view, name).streams if is_recorded(view, name) else {}
             is_new = view.id not in known.views
             was_traced = bool(ranges) and view.id in known.unmatched
             if was_traced:
@@ -143,8 +152,10 @@ class Overview:
                 known.overlooked = None
                 known.cut = view.truncated if is_new else known.cut
                 known.views[view.id] = None
-                for stream, spans in ranges.items():
-                    known.add(stream, spans)
+                for stream, lines in ranges.items():
+                    known.add(stream, lines)
+                if view.parts is None and ranges:
+                    known.untold[view.id] = indexed
             if is_new and not ranges and is_transformed(view, name):
                 known.unmatched[view.id] = indexed
         return changed
@@ -165,17 +176,29 @@ class Overview:
         if matched and known.unmatched and buffer.state != "evicted":
             for indexed in list(known.unmatched.values()):
                 self._match(buffer, known, indexed)
-        spans = known.seen
-        seen = sum(
-            size(common(spans.get(name, NONE), ((1, info.lines),)))
-            for name, info in buffer.streams.items()
-            if info.lines
-        )
-        return Share(seen, buffer.lines, len(known.views), known.cut, buffer.is_partial)
+        found = known.lines
+        seen = sum(within(found[name], info.lines).weight for name, info in buffer.streams.items() if name in found)
+        unsure = matched and bool(known.untold) and self._is_unsure(buffer, known)
+        return Share(seen, buffer.lines, len(known.views), known.cut, buffer.is_partial, unsure)
 
-    def seen_lines(self) -> dict[str, int]:
+    def _is_unsure(self, buffer: Buffer, known: _Known) -> bool:
+        """Whether any view of it may have cut what it shows, as an older version logged it; each is looked at once."""
+        if buffer.state == "evicted":
+            return True
+        for name, indexed in list(known.untold.items()):
+            if not may_have_cut(self._store, buffer, indexed):
+                del known.untold[name]
+        if not known.untold:
+            return False
+        return coverage_of(self._store, buffer, session=self._session).at_most
+
+    def seen_lines(self) -> dict[str, float]:
         """How many lines of each buffer were seen that anyone was shown, as far as that is known without searching."""
-        return {name: sum(map(size, spans.values())) for name, known in self._known.items() if (spans := known.seen)}
+        return {
+            name: sum(lines.weight for lines in found.values())
+            for name, known in self._known.items()
+            if (found := known.lines)
+        }
 
     def overlooked(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
         """The failures of a buffer that stood in no view; None where finding out would take more than a moment."""
@@ -215,7 +238,8 @@ class Overview:
             return Share(0, buffer.lines, 0, False, buffer.is_partial)
         views = coverage.contributions
         cut = bool(views) and views[-1].view.truncated
-        return Share(coverage.seen_lines, buffer.lines, len(views), cut, buffer.is_partial)
+        unsure = coverage.at_most
+        return Share(coverage.share * buffer.lines, buffer.lines, len(views), cut, buffer.is_partial, unsure)
 
     def _match(self, buffer: Buffer, known: _Known, indexed: IndexedView) -> None:
         try:
@@ -224,4 +248,4 @@ class Overview:
             return
         del known.unmatched[indexed.view.id]
         for stream, lines in part.streams.items():
-            known.add(stream, lines.seen)
+            known.add(stream, lines)

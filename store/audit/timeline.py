@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sightline.store.audit.accounting import Accounted, accounted, alone_of
-from sightline.store.audit.coverage import Contribution, Lines, contribution, graded, share_of
+from sightline.store.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
 from sightline.store.audit.covering import contribution_of
-from sightline.store.audit.spans import NONE, Spans, common, size, union
+from sightline.store.audit.spans import NONE, Spans, common, size, spans_of, union
 from sightline.store.audit.view_list import fill_index
 from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.audit.views import ref_of_shown
@@ -75,12 +75,17 @@ class Call(NamedTuple):
         return self.new + self.again
 
     @property
+    def cut_lines(self) -> int:
+        """Lines of buffers of which only a part stood in it."""
+        return sum(len(lines.cut) for part in self.parts.values() for lines in part.streams.values())
+
+    @property
     def first_ref(self) -> str:
         """Where one finds in full what it was shown: the first lines of it, or its buffer; empty for none."""
         for name, part in self.parts.items():
             for stream, lines in part.streams.items():
-                if lines.seen:
-                    return ref_of_shown(Shown(name, stream, *lines.seen[0]))
+                if there := lines.seen or spans_of((line, line) for line in lines.cut):
+                    return ref_of_shown(Shown(name, stream, *there[0]))
         return "@" + self.view.refs[0] if self.view.refs else ""
 
 
@@ -100,6 +105,8 @@ class Totals(NamedTuple):
         again: lines that had been shown before to the same session.
         accounted: the calls of harnesses that are known to cut, beside what these would have shown by themselves.
         partial: buffers of the captured ones that hold only a part of what was written.
+        seen_parts: what the lines come to of which only a part stood in any of the calls, in lines.
+        unsure: buffers of the captured ones of which lines that count as seen may have been cut.
     """
 
     calls: int = 0
@@ -114,16 +121,18 @@ class Totals(NamedTuple):
     again: int = 0
     accounted: Accounted = Accounted()
     partial: int = 0
+    seen_parts: float = 0.0
+    unsure: int = 0
 
     @property
     def share(self) -> float:
-        """Seen of the captured lines, 0 to 1."""
-        return share_of(self.seen_lines, self.captured_lines, partial=bool(self.partial))
+        """Seen of the captured lines, 0 to 1; of a line of which a part was seen, that part."""
+        return share_of(self.seen_lines + self.seen_parts, self.captured_lines, partial=bool(self.partial))
 
     @property
     def at_most(self) -> bool:
         """Whether no more than this share was seen, and perhaps less."""
-        return bool(self.partial)
+        return bool(self.partial or self.unsure)
 
     @property
     def again_ratio(self) -> float:
@@ -280,13 +289,7 @@ def seen_after(calls: Sequence[Call], step: int) -> dict[str, dict[str, Lines]]:
         for name, part in call.parts.items():
             for stream, lines in part.streams.items():
                 found.setdefault(name, {}).setdefault(stream, []).append(lines)
-    return {
-        name: {
-            stream: graded(*(union(*(getattr(one, grade) for one in parts)) for grade in Lines._fields))
-            for stream, parts in streams.items()
-        }
-        for name, streams in found.items()
-    }
+    return {name: {stream: joined(parts) for stream, parts in streams.items()} for name, streams in found.items()}
 
 
 class Wanted(NamedTuple):
@@ -368,8 +371,20 @@ def _lines_of(buffer: Buffer) -> dict[str, int]:
 
 
 def _seen_of(lines: Mapping[str, int], seen: Mapping[str, Lines]) -> int:
-    """How many of the lines that streams have are among those that were seen of them."""
-    return sum(size(common(seen[name].seen, ((1, count),))) for name, count in lines.items() if name in seen and count)
+    """How many of the lines that streams have are among those that were seen of them, whole."""
+    return sum(size(within(seen[name], count).seen) for name, count in lines.items() if name in seen)
+
+
+def _seen_parts_of(buffer: Buffer, seen: Mapping[str, Lines]) -> float:
+    """What the lines of a buffer come to of which only a part was seen, in lines."""
+    there = (within(seen[name], info.lines) for name, info in buffer.streams.items() if name in seen)
+    return sum(one.share for lines in there for one in lines.cut.values())
+
+
+def _unsure_of(calls: Iterable[Call], captured: Sequence[Buffer]) -> int:
+    """Of how many buffers a call counts lines as seen that may have been cut."""
+    unsure = {name for call in calls for name, part in call.parts.items() if part.unsure}
+    return sum(buffer.name in unsure for buffer in captured)
 
 
 def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
@@ -390,4 +405,6 @@ def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
         again=sum(call.again for call in calls),
         accounted=accounted((call.view.bytes_shown, call.alone_bytes) for call in calls),
         partial=sum(buffer.is_partial for buffer in captured),
+        seen_parts=sum(_seen_parts_of(buffer, seen.get(buffer.name, {})) for buffer in captured),
+        unsure=_unsure_of(calls, captured),
     )

@@ -11,9 +11,9 @@ from sightline.store.disk.recording import storable
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import StoreFailed
 from sightline.store.profile import DEFAULT
-from sightline.store.records import Session, Shown, View, known_fields, shown_from
+from sightline.store.records import LinePart, Session, Shown, View, known_fields, line_part_from, shown_from
 from sightline.store.refs import format_ref, parse_ref
-from sightline.store.shape.segments import Segment, shown_ranges
+from sightline.store.shape.segments import Segment, uncut_ranges
 from sightline.store.store import Store
 
 LITERAL_BYTES = 4096
@@ -27,13 +27,14 @@ class Shows(NamedTuple):
         verb: the verb that was called.
         request: its arguments.
         refs: names of the buffers it concerns.
-        shown: the raw lines that are known to stand in it.
+        shown: the raw lines that are known to stand in it, whole.
         lines_total: lines that its buffers have.
         bytes_total: bytes that they have.
         exit_code: of the command or query, None where there is none.
         truncated: whether something was left out.
         asked: the raw lines that went into it and do not stand there as they are.
         matched: the raw lines that were recognised in its text.
+        parts: the raw lines that stand in it only in part.
     """
 
     verb: str
@@ -46,6 +47,7 @@ class Shows(NamedTuple):
     truncated: bool = False
     asked: tuple[Shown, ...] = ()
     matched: tuple[Shown, ...] = ()
+    parts: tuple[LinePart, ...] = ()
 
 
 class Other(NamedTuple):
@@ -62,10 +64,12 @@ class Traced(NamedTuple):
     Attributes:
         shown: the raw lines that stand in it, where that is exactly known.
         asked: the raw lines that it was made of, where it does not show them as they are, or nobody can tell.
+        parts: the raw lines that stand in it in part, where that is known.
     """
 
     shown: tuple[Shown, ...] = ()
     asked: tuple[Shown, ...] = ()
+    parts: tuple[LinePart, ...] = ()
 
 
 def record_view(
@@ -151,6 +155,7 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
         "exit_code": shows.exit_code,
         "truncated": shows.truncated,
         "text_sha256": sha256_hex(data),
+        "parts": [list(part) for part in shows.parts],  # where there are none, too: it says that the others are whole
     }
     if shows.asked:
         fields["asked"] = [list(asked) for asked in shows.asked]
@@ -193,11 +198,13 @@ def record_shown(store: Store, view: View, traced: Traced) -> None:
     Raises:
         OSError: it could not be logged.
     """
-    if not traced.shown and not traced.asked:
+    if not any(traced):
         return
     entry: dict[str, Any] = {"kind": "shown", "of": view.number, "shown": [list(one) for one in traced.shown]}
     if traced.asked:
         entry["asked"] = [list(one) for one in traced.asked]
+    if traced.parts:
+        entry["parts"] = [list(one) for one in traced.parts]
     number, *where = log.append(store.layout.audit_file(view.session), {}, entry, durable=store.settings.durable)
     with store.index.hurried(), store.index.transaction():
         store.index.amend_view(with_shown(view, traced))
@@ -216,12 +223,14 @@ def session_from(header: dict[str, Any]) -> Session:
 
 def traced_of(entry: dict[str, Any]) -> Traced:
     """What such an entry says."""
-    return Traced(*(tuple(map(shown_from, entry.get(name, ()))) for name in Traced._fields))
+    shown, asked = (tuple(map(shown_from, entry.get(name, ()))) for name in ("shown", "asked"))
+    return Traced(shown, asked, tuple(map(line_part_from, entry.get("parts", ()))))
 
 
 def with_shown(view: View, traced: Traced) -> View:
     lines = sum(one.last - one.first + 1 for one in traced.shown)
-    return view._replace(shown=traced.shown, asked=traced.asked, lines_shown=lines)
+    parts = traced.parts if view.parts is not None else None
+    return view._replace(shown=traced.shown, asked=traced.asked, lines_shown=lines, parts=parts)
 
 
 def _hashes(store: Store, refs: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -257,6 +266,7 @@ def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> Inde
         text_sha256=fields["text_sha256"],
         asked=tuple(map(shown_from, fields.get("asked", ()))),
         matched=tuple(map(shown_from, fields.get("matched", ()))),
+        parts=tuple(map(line_part_from, fields["parts"])) if "parts" in fields else None,
     )
     return IndexedView(view, place.offset, place.length)
 
@@ -284,21 +294,33 @@ def _is_sealed(store: Store, ref: str) -> bool:
 
 
 def shown_of(segments: Sequence[Segment]) -> tuple[Shown, ...]:
-    """The raw lines that stand in a text, neighbouring ranges joined."""
+    """The raw lines that stand in a text whole, neighbouring ranges joined."""
     shown = []
-    for ref, first, last in shown_ranges(segments):
+    for ref, first, last in uncut_ranges(segments):
         parsed = parse_ref(ref)
         shown.append(Shown(parsed.name, parsed.stream or "out", first, last))
     return tuple(shown)
 
 
-def settled(shown: Iterable[Shown], buffer: str, stream: str, last: int) -> tuple[Shown, ...]:
-    """What was shown, without the lines of one stream past the last one that is whole: those may still go on."""
-    return tuple(
+def parts_of(segments: Sequence[Segment]) -> tuple[LinePart, ...]:
+    """The raw lines that stand in a text in part, each once where pieces of it follow each other."""
+    cuts = dict.fromkeys((segment.ref, cut) for segment in segments for cut in segment.cuts)
+    parts = []
+    for ref, cut in cuts:
+        parsed = parse_ref(ref)
+        parts.append(LinePart(parsed.name, parsed.stream or "out", *cut))
+    return tuple(parts)
+
+
+def settled(shows: Shows, buffer: str, stream: str, last: int) -> Shows:
+    """A reply without the lines of one stream past the last one that has ended: those may still go on."""
+    shown = tuple(
         one if (one.buffer, one.stream) != (buffer, stream) else one._replace(last=min(one.last, last))
-        for one in shown
+        for one in shows.shown
         if (one.buffer, one.stream) != (buffer, stream) or one.first <= last
     )
+    parts = tuple(one for one in shows.parts if (one.buffer, one.stream) != (buffer, stream) or one.line <= last)
+    return shows._replace(shown=shown, parts=parts)
 
 
 def ref_of_shown(shown: Shown) -> str:

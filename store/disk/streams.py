@@ -5,12 +5,27 @@ Read with `pread`, never mapped: another process may cut a file short, and that 
 
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from sightline.store.disk.lines import ScannedIndex, StreamIndex, count_newlines, nth_newline
-from sightline.store.shape.source import BLOCK_BYTES, LINE_LIMIT, Line
+from sightline.store.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line
 
 _SMALL_READ_BYTES = 1 << 16
 _MANY_LINES = 500  # from here on large reads pay
+
+
+class LineSpan(NamedTuple):
+    """The lines that some bytes of a stream make up.
+
+    Attributes:
+        first: the first line that has any of them, 1-based.
+        last: the last, inclusive; below ``first`` where the bytes are newlines of other lines alone.
+        cuts: those of the two that have others, too.
+    """
+
+    first: int
+    last: int
+    cuts: tuple[CutLine, ...] = ()
 
 
 class StreamReader:
@@ -110,6 +125,22 @@ class StreamReader:
         offset = min(max(offset, 0), self._size)
         start, newlines = self._index.before_byte(offset)
         return newlines + count_newlines(self._fd, start, offset) + 1 if offset else 1
+
+    def line_span(self, start: int, end: int) -> LineSpan:
+        """The lines of which the bytes from start to before end, at least one, hold anything but the newline."""
+        first, last = self.line_at(start), self.line_at(end - 1)
+        cuts: list[CutLine] = []
+        for number in dict.fromkeys((first, last)):
+            begin = self.offset_of_line(number)
+            stop = self._end_of_line(number)
+            seen = max(start, begin) - begin + 1, min(end, stop) - begin
+            if start <= begin and end >= stop:
+                continue
+            if seen[0] <= seen[1]:
+                cuts.append(CutLine(number, stop - begin, (seen,)))
+            elif number == first:  # the page begins with its newline
+                first += 1
+        return LineSpan(first, last, tuple(cuts))
 
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
         """Lines first to last, inclusive, as far as they exist."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sightline.store.disk import sqlite
 from sightline.store.disk.database import Database
 from sightline.store.disk.encoder import encoder
-from sightline.store.records import Note, Session, SessionCounts, View, known_fields, shown_from
+from sightline.store.records import Note, Session, SessionCounts, View, known_fields, line_part_from, shown_from
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW_COLUMNS = "session, entry, record, offset, length"
@@ -321,6 +321,8 @@ def _view(row: tuple[Any, ...]) -> IndexedView:
         fields["refs"] = tuple(fields["refs"])
         for name in ("shown", "asked", "matched"):
             fields[name] = tuple(map(shown_from, fields.get(name, ())))
+        if fields.get("parts") is not None:
+            fields["parts"] = tuple(map(line_part_from, fields["parts"]))
         return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise sqlite.DatabaseError(f"the record of view {session}:{number} is malformed") from error

@@ -22,6 +22,11 @@ def without_colour(data: bytes) -> bytes:
     return _COLOUR.sub(b"", data) if b"\x1b" in data else data
 
 
+def has_controls(data: bytes) -> bool:
+    """Whether some bytes hold anything but text and tabs, so that their cleaned text may be another."""
+    return bool(_SPECIAL.search(data))
+
+
 def clean_line(data: bytes) -> str:
     """The text of one raw line, given without its newline.
 

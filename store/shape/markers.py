@@ -27,6 +27,9 @@ MARKER = re.compile(
 CLIPPED = re.compile(rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|@[^\s:]+)) …\]")
 """What stands inside a line that was cut in the middle, or where a string of it was."""
 
+CUTS = re.compile(r"\bof this (?:line|string) elided\b|\bbytes (?:elided|omitted)\b|^\d+[:-]…|…$", re.MULTILINE)
+"""What stands in a view where lines of it were cut, by whatever profile, or clipped around a match."""
+
 _REWRITTEN = re.compile(r"^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d+)(?:-(\d+))? …\]$", re.MULTILINE)
 
 

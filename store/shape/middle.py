@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from sightline.store.profile import Cut
 from sightline.store.shape.clean import clean_line
+from sightline.store.shape.line_cut import cut_at_ends
 from sightline.store.shape.runs import text_bytes
 from sightline.store.shape.segments import Segment, join_segments, terminated
-from sightline.store.shape.source import LINE_LIMIT, Line, Source
+from sightline.store.shape.source import LINE_LIMIT, CutLine, Line, Source
 
 WHOLE_BYTES = 1 << 20
 """Raw bytes above which a stream is taken not to clean away to what a body holds."""
@@ -96,17 +97,19 @@ class _Head:
         count, ended = source.line_count, terminated(source)
         self.last = 0
         self.part = ""
+        cut: CutLine | None = None
         texts = []
         for line in source.lines(1, count, max(LINE_LIMIT, 2 * room)):
             text = _ends_of(line)[0] + ("\n" if ended or line.number < count else "")
             if text_bytes(text) > room or not line.whole:
                 self.part, _ = split_bytes(text, room, 0)
+                cut = cut_at_ends(line, self.part.removesuffix("\n"), "")
                 break
             texts.append(text)
             room -= text_bytes(text)
             self.last = line.number
         whole = [_range(source, "".join(texts), 1, self.last)] if texts else []
-        rest = [_partial(source, self.part, self.last + 1)] if self.part else []
+        rest = [_partial(source, self.part, cut)] if self.part and cut else []
         self.segments = (*whole, *rest)
         self.shown = self.last + bool(self.part)
 
@@ -117,6 +120,7 @@ class _Tail:
     def __init__(self, source: Source, room: int, head: _Head) -> None:
         count, ended = source.line_count, terminated(source)
         part = ""
+        cut: CutLine | None = None
         first = count + 1
         texts: list[str] = []
         for line in _backward(source, head.last + 1, max(LINE_LIMIT, 2 * room)):
@@ -125,13 +129,14 @@ class _Tail:
             if in_head or not line.whole or text_bytes(text) > room:
                 left = text_bytes(text) - (text_bytes(in_head) if line.whole else 0)
                 _, part = split_bytes(text, 0, min(room, left))
+                cut = cut_at_ends(line, "", part.removesuffix("\n"))
                 break
             texts.append(text)
             room -= text_bytes(text)
             first = line.number
         whole = [_range(source, "".join(reversed(texts)), first, count)] if texts else []
         shared = bool(head.part) and first == head.last + 2  # a line whose two ends stand on either side is one line
-        rest = [Segment(part) if shared else _partial(source, part, first - 1)] if part else []
+        rest = [_partial(source, part, cut)] if part and cut else []
         self.segments = (*rest, *whole)
         self.shown = count - first + 1 + (bool(part) and not shared)
 
@@ -157,5 +162,5 @@ def _range(source: Source, text: str, first: int, last: int) -> Segment:
     return Segment(text, source.ref, first, last) if source.ref else Segment(text)
 
 
-def _partial(source: Source, text: str, line: int) -> Segment:
-    return Segment(text, source.ref, line, line, True) if source.ref else Segment(text)
+def _partial(source: Source, text: str, cut: CutLine) -> Segment:
+    return Segment(text, source.ref, cut.line, cut.line, True, (cut,)) if source.ref else Segment(text)

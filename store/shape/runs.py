@@ -38,6 +38,7 @@ class Run(NamedTuple):
         unread: bytes of the line that were not even read, before ``tail``; such a run can only be clipped.
         tail: what follows the unread part.
         gone: whether a terminal would no longer show these lines; the text is then the marker that says so.
+        ends: where it is clipped, what stands before and after the marker.
     """
 
     first: int
@@ -48,6 +49,7 @@ class Run(NamedTuple):
     unread: int = 0
     tail: str = ""
     gone: bool = False
+    ends: tuple[str, str] = ("", "")
 
     @property
     def lines(self) -> int:
@@ -169,7 +171,7 @@ def clip(run: Run, ref: str, limit: int) -> Run | None:
     end = tail[-(room // 2) :].decode("utf-8", "ignore")
     elided = whole - text_bytes(start) - text_bytes(end)
     marker = markers.clipping(ref, run.first, elided)
-    return run._replace(text=start + marker + end, clipped=True, unread=0, tail="")
+    return run._replace(text=start + marker + end, clipped=True, unread=0, tail="", ends=(start, end))
 
 
 def free_spans(taken: Iterable[Span], first: int, last: int) -> list[Span]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.store.shape.source import LINE_LIMIT, Source
+from sightline.store.shape.source import LINE_LIMIT, CutLine, Source
 
 
 class Segment(NamedTuple):
@@ -19,6 +19,7 @@ class Segment(NamedTuple):
         first: first raw line, 1-based; 0 for a literal one.
         last: last raw line, inclusive.
         partial: whether the text is not the plain rendering of these lines.
+        cuts: those of these lines of which only a part stands here; of all others all does.
     """
 
     text: str
@@ -26,6 +27,7 @@ class Segment(NamedTuple):
     first: int = 0
     last: int = 0
     partial: bool = False
+    cuts: tuple[CutLine, ...] = ()
 
 
 class Shaped(NamedTuple):
@@ -71,8 +73,35 @@ def join_segments(segments: Iterable[Segment]) -> str:
 
 
 def uncut(segments: Iterable[Segment]) -> Iterator[Segment]:
-    """All but the beginnings of lines whose rest is missing: what a reader goes on with is such a line again."""
-    return (segment for segment in segments if not segment.partial or segment.text.endswith("\n"))
+    """All but the beginnings of lines whose rest is missing: what a reader goes on with is such a line again.
+
+    Where a beginning is followed by the same line's end, that is left out, too.
+    """
+    begun = ("", 0)
+    for segment in segments:
+        if segment.partial and not segment.text.endswith("\n"):
+            begun = segment.ref, segment.first
+        elif not segment.cuts or begun != (segment.ref, segment.first):
+            yield segment
+
+
+def uncut_ranges(segments: Iterable[Segment]) -> Iterator[tuple[str, int, int]]:
+    """(ref, first, last) of the raw lines that stand in a body whole, or folded; touching ranges joined."""
+    return shown_ranges(piece for segment in segments for piece in _whole_lines(segment))
+
+
+def _whole_lines(segment: Segment) -> Iterator[Segment]:
+    """A segment without those of its lines that are cut."""
+    if not segment.cuts:
+        yield segment
+        return
+    following = segment.first
+    for cut in segment.cuts:
+        if following < cut.line:
+            yield segment._replace(first=following, last=cut.line - 1)
+        following = max(following, cut.line + 1)
+    if following <= segment.last:
+        yield segment._replace(first=following)
 
 
 def shown_ranges(segments: Iterable[Segment]) -> Iterator[tuple[str, int, int]]:
@@ -81,7 +110,7 @@ def shown_ranges(segments: Iterable[Segment]) -> Iterator[tuple[str, int, int]]:
     for segment in segments:
         if not segment.ref:
             continue
-        if segment.ref == ref and segment.first == last + 1:
+        if segment.ref == ref and segment.first in (last, last + 1):  # the same one where its ends stand apart
             last = segment.last
             continue
         if ref:

@@ -10,6 +10,21 @@ BLOCK_BYTES = 1 << 18
 """About how much a block of whole lines holds."""
 
 
+class CutLine(NamedTuple):
+    """A raw line of which only a part stands in a text.
+
+    Attributes:
+        line: its number, 1-based.
+        length: bytes that it has, its newline left out.
+        seen: the bytes of it that stand there, (first, last), 1-based and inclusive, in order; fewer rather than more
+            where cleaning leaves open which they are.
+    """
+
+    line: int
+    length: int
+    seen: tuple[tuple[int, int], ...]
+
+
 class Line(NamedTuple):
     """One raw line, without its newline.
 
@@ -18,16 +33,33 @@ class Line(NamedTuple):
         data: the bytes; where the line is longer than the limit it was asked with, the first and the last half of
             that limit.
         length: how long the line really is, in bytes.
+        raw_length: the same of the raw line, where a profile's rule has cleaned this one; else -1.
+        raw_start: where this one then begins in the raw line; -1 where it does not stand there as it is.
     """
 
     number: int
     data: bytes
     length: int
+    raw_length: int = -1
+    raw_start: int = 0
 
     @property
     def whole(self) -> bool:
         """Whether ``data`` is all of it."""
         return len(self.data) == self.length
+
+    def cut(self, *ranges: tuple[int, int]) -> CutLine:
+        """The line with only some of its bytes shown: from each place to before another, counted from 0 in the line."""
+        length = self.length if self.raw_length < 0 else self.raw_length
+        if self.raw_start < 0:
+            return CutLine(self.number, length, ())
+        seen = []
+        for start, end in sorted(ranges):
+            first = self.raw_start + start + 1 if start else 1
+            last = self.raw_start + end if end < self.length else length
+            if start < end:
+                seen.append((first, last))
+        return CutLine(self.number, length, tuple(seen))
 
 
 class Source(Protocol):

@@ -59,8 +59,7 @@ def cleaned_line(line: Line, cleaning: str) -> Line:
         return line
     if not line.whole:
         return _ends_cleaned(line)
-    data = last_segment(line.data).encode()
-    return Line(line.number, data, len(data))
+    return _cleaned_from(line.number, line.data)
 
 
 def cleaned(source: Source, cleaning: str) -> Source:
@@ -86,18 +85,23 @@ class _Cleaned:
         """Lines first to last, inclusive, each cleaned; of one that is still beyond the limit, its two ends."""
         for line in self._source.lines(first, last, limit):
             if line.whole:
-                data = last_segment(line.data).encode()
+                made = _cleaned_from(line.number, line.data)
             elif line.length <= _LONGEST_LINE_BYTES:
                 whole = next(self._source.lines(line.number, line.number, line.length))
-                data = last_segment(whole.data).encode()
+                made = _cleaned_from(line.number, whole.data)
             else:
                 yield _ends_cleaned(line)
                 continue
-            yield Line(line.number, data, len(data)) if len(data) <= limit else _ends(line.number, data, limit // 2)
+            yield made if made.length <= limit else _ends(made, limit // 2)
 
 
-def _ends(number: int, data: bytes, half: int) -> Line:
-    return Line(number, data[:half] + data[len(data) - half :], len(data))
+def _cleaned_from(number: int, raw: bytes) -> Line:
+    data = last_segment(raw).encode()
+    return Line(number, data, len(data)) if data == raw else Line(number, data, len(data), len(raw), raw.rfind(data))
+
+
+def _ends(line: Line, half: int) -> Line:
+    return line._replace(data=line.data[:half] + line.data[line.length - half :])
 
 
 def _ends_cleaned(line: Line) -> Line:
@@ -105,4 +109,5 @@ def _ends_cleaned(line: Line) -> Line:
     half = len(line.data) // 2
     head, tail = last_segment(line.data[:half]).encode(), last_segment(line.data[half:]).encode()
     kept = min(len(head), len(tail))
-    return line._replace(data=head[:kept] + tail[len(tail) - kept :])
+    data = head[:kept] + tail[len(tail) - kept :]
+    return line._replace(data=data, raw_length=line.length, raw_start=0 if data == line.data else -1)

@@ -172,7 +172,7 @@ class StreamViewer:
         return View(segments, size, shown, False, is_open=is_open) if size <= room else None
 
     def _write(self, runs: list[Run]) -> Written:
-        return write_runs(runs, self._ref, self._count, ended=self._terminated)
+        return write_runs(runs, self._source, ended=self._terminated)
 
     def _left_out(self) -> tuple[Span, ...]:
         """The lines that a terminal would no longer show, save those that tell of a failure."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from sightline.store.shape import markers
 from sightline.store.shape.runs import Run, join_runs, text_bytes
 from sightline.store.shape.segments import Segment
+from sightline.store.shape.source import CutLine, Source
 
 
 class Written(NamedTuple):
@@ -20,18 +21,18 @@ class Written(NamedTuple):
     is_open: bool
 
 
-def write_runs(runs: Iterable[Run], ref: str, line_count: int, *, ended: bool) -> Written:
+def write_runs(runs: Iterable[Run], source: Source, *, ended: bool) -> Written:
     """The segments for some lines of a stream, and markers for all others.
 
     Args:
         runs: the lines, in order.
-        ref: the stream; without one, all segments are literal.
-        line_count: lines of the stream.
+        source: the stream; without a ref, all segments are literal.
         ended: whether its last line ends with a newline.
     """
+    ref, line_count = source.ref, source.line_count
     segments: list[Segment] = []
     plain: list[Segment] = []
-    for piece in _pieces(runs, ref, line_count):
+    for piece in _pieces(runs, source):
         if piece.first and not piece.partial:
             plain.append(piece)
             continue
@@ -47,25 +48,25 @@ def write_runs(runs: Iterable[Run], ref: str, line_count: int, *, ended: bool) -
     return Written(tuple(segments), is_open)
 
 
-def _pieces(runs: Iterable[Run], ref: str, line_count: int) -> Iterator[Segment]:
+def _pieces(runs: Iterable[Run], source: Source) -> Iterator[Segment]:
     """The runs, and the markers of what is missing between them."""
-    line = 1
+    ref, line_count, line = source.ref, source.line_count, 1
     for run in _joined(runs):
         if line < run.first:
             yield Segment(markers.elision(ref, line, run.first - 1) + "\n")
-        yield from _run_pieces(run, ref)
+        yield from _run_pieces(run, source)
         line = run.last + 1
     if line <= line_count:
         yield Segment(markers.elision(ref, line, line_count) + "\n")
 
 
-def _run_pieces(run: Run, ref: str) -> Iterator[Segment]:
-    text = run.text + "\n"
+def _run_pieces(run: Run, source: Source) -> Iterator[Segment]:
+    ref, text = source.ref, run.text + "\n"
     if run.gone:
         yield Segment(text)
         return
     if run.clipped:
-        yield Segment(text, ref, run.first, run.last, True)
+        yield Segment(text, ref, run.first, run.last, True, (_cut(run, source),))
         return
     marker = markers.fold(ref, run.first + 1, run.last) + "\n"
     if run.lines > 1 and text_bytes(marker) < text_bytes(text) * (run.lines - 1):
@@ -73,6 +74,14 @@ def _run_pieces(run: Run, ref: str) -> Iterator[Segment]:
         yield Segment(marker, ref, run.first + 1, run.last, True)
     else:
         yield Segment(text * run.lines, ref, run.first, run.last)
+
+
+def _cut(run: Run, source: Source) -> CutLine:
+    """How far a clipped line stands in its text: the line is read again, since only such lines need it."""
+    from sightline.store.shape.line_cut import cut_at_ends
+
+    line = next(iter(source.lines(run.first, run.first)), None)
+    return cut_at_ends(line, *run.ends) if line else CutLine(run.first, 1, ())
 
 
 def _joined(runs: Iterable[Run]) -> Iterator[Run]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.store.audit.views import Shows, settled, shown_of
+from sightline.store.audit.views import Shows, parts_of, settled, shown_of
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.store.shape.segments import Shaped, join_segments, terminated, uncut
@@ -134,11 +134,11 @@ def command_reply(
 
 def _settled(reply: Reply, buffer: Buffer, sources: tuple[Source, Source]) -> Reply:
     """The reply, its last lines not counted as shown where they have no end yet."""
-    shown = reply.shows.shown
+    shows = reply.shows
     for stream, source in zip(("out", "err"), sources, strict=True):
         if source.byte_count and not terminated(source):
-            shown = settled(shown, buffer.name, stream, source.line_count - 1)
-    return reply._replace(shows=reply.shows._replace(shown=shown))
+            shows = settled(shows, buffer.name, stream, source.line_count - 1)
+    return reply._replace(shows=shows)
 
 
 def has_failed(ending: Ending, examination: Callable[[], "Examination"]) -> bool:
@@ -224,5 +224,6 @@ def _reply(
         bytes_total=buffer.bytes,
         exit_code=ending.exit_code,
         truncated=shaped.truncated,
+        parts=parts_of(shaped.segments),
     )
     return Reply(fields, shaped.segments, shows, missing=missing, exit_code=ending.process_code)

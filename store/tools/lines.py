@@ -8,8 +8,9 @@ from sightline.store.errors import BadRange
 from sightline.store.profile import DEFAULT, Profile
 from sightline.store.shape import markers
 from sightline.store.shape.clean import clean_line
+from sightline.store.shape.line_cut import common_head, raw_range
 from sightline.store.shape.segments import Segment, join_segments
-from sightline.store.shape.source import Line
+from sightline.store.shape.source import CutLine, Line
 from sightline.store.store import Store, Target
 from sightline.store.tools.short import clean
 
@@ -115,7 +116,7 @@ def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
         if number + 1 > lines.line_count - len(lines.unended):
             segment = _unended_line(segment, is_last=number + 1 == lines.line_count)
         size = len(segment.text.encode())
-        if size > left:
+        if size > left or not line.whole:
             if segments:
                 break
             segment = cut = clipped(ref, line, room)
@@ -138,14 +139,14 @@ def _unended_line(segment: Segment, *, is_last: bool) -> Segment:
 
 def clipped(ref: str, line: Line, room: int) -> Segment:
     """A line that is too long, its middle cut out and counted in bytes."""
-    half = max((room - _MARKER_BYTES) // 2, 1)
-    data = line.data
-    head = clean_line(_whole_characters(data[: min(half, len(data) // 2)]))
-    tail = clean_line(_whole_characters(data[-min(half, len(data) // 2) :]))
+    size = min(max((room - _MARKER_BYTES) // 2, 1), len(line.data) // 2)
+    first, last = line.data[:size], line.data[len(line.data) - size :]
+    kept, end = _whole_characters(first), _whole_characters(last)
+    head, tail = clean_line(kept), clean_line(end)
     elided = line.length - len(head.encode()) - len(tail.encode())
-    return Segment(
-        f"{head}{markers.clipping(ref, line.number, max(elided, 0))}{tail}\n", ref, line.number, line.number, True
-    )
+    cut = line.cut((0, common_head(kept, first)), (line.length - common_head(end[::-1], last[::-1]), line.length))
+    marker = markers.clipping(ref, line.number, max(elided, 0))
+    return Segment(f"{head}{marker}{tail}\n", ref, line.number, line.number, True, (cut,))
 
 
 _MARKER_BYTES = 96
@@ -173,10 +174,24 @@ def joined(segments: Iterable[Segment]) -> Iterator[Segment]:
         yield held._replace(text="".join(texts))
 
 
-def around(text: str, limit: int, start: int) -> str:
-    """A long text clipped to a number of characters around a position; a short one whole."""
-    if len(text) <= limit:
-        return text
-    begin = max(0, min(start - limit // 3, len(text) - limit))
-    end = begin + limit
-    return f"{'…' if begin else ''}{text[begin:end]}{'…' if end < len(text) else ''}"
+def around(line: Line, limit: int, word: str) -> tuple[str, CutLine | None]:
+    """The text of a line, a long one clipped to a number of characters around a word, in small letters.
+
+    Of a line that was not read whole, its first half is looked at, and the last where only that has the word.
+
+    Returns:
+        The text, and what it shows of the line where that is not all.
+    """
+    half = len(line.data) // 2
+    ends = (line.data,) if line.whole else (line.data[:half], line.data[half:])
+    texts = [clean_line(data) for data in ends]
+    place = next((place for place, text in enumerate(texts) if word in text.lower()), 0)
+    text, before = texts[place], line.length - len(ends[place]) if place else 0
+    if line.whole and len(text) <= limit:
+        return text, None
+    start = max(0, min(text.lower().find(word) - limit // 3, len(text) - limit))
+    end = min(start + limit, len(text))
+    first, last = raw_range(ends[place], len(text[:start].encode()), len(text[:end].encode()))
+    head = "…" if start or place else ""
+    tail = "…" if end < len(text) or place + 1 < len(texts) else ""
+    return f"{head}{text[start:end]}{tail}", line.cut((before + first, before + last))

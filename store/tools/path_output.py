@@ -1,9 +1,9 @@
 """The JSON parts of read_output: the value that a path names, and the skeleton of a whole text."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, shown_of
+from sightline.store.audit.views import Shows, parts_of, shown_of
 from sightline.store.errors import UsageError
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.clean import clean_text
@@ -11,7 +11,7 @@ from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.segments import Segment, join_segments
 from sightline.store.shape.source import Source
 from sightline.store.shape.structured.json_path import Found, find, parse_path
-from sightline.store.shape.structured.json_pretty import pretty
+from sightline.store.shape.structured.json_pretty import pretty, raw_size
 from sightline.store.shape.structured.json_sample import line_numbers
 from sightline.store.shape.structured.json_scan import NotJson, Scanner
 from sightline.store.shape.structured.json_string import string_text
@@ -56,23 +56,21 @@ def path_reply(asking: Asking, target: Target, path: str, *, limit: int, verb: s
             fields,
             min(limit, HARD_LIMIT_BYTES),
             lambda room: _text(source, found, room),
-            lambda text: text[0],
+            lambda text: text.body,
             asking.room,
         )
         total = source.line_count
-    body, is_whole, shown = text
-    is_layout = last - first + 1 == shown or (not is_whole and last > first)  # its lines are those of the stream
-    segment = Segment(body, target.ref, first, last if is_whole else first + shown - 1, True)
-    if not is_whole:
+        span = source.line_span(found.start, max(text.end, found.start + 1))
+    segment = Segment(text.body, target.ref, span.first, span.last, True, span.cuts)
+    if not text.is_whole:
         fields["truncated"] = True
-        if last > first and is_layout:
-            following = min(first + shown, last)
+        if last > first:  # its lines are taken to be those of the stream
+            following = min(first + text.lines, last)
             end = min(last, following + _NEXT_LINES - 1)
             fields["next"] = asking.calls(verb, ref=target.ref, lines=f"{following}-{end}")
         else:
             fields["next"] = asking.calls(verb, ref=target.ref, offset=_raw_start(asking, target, path))
-            segment = segment._replace(last=first)
-    return _reply(fields, (segment,) if body else (), target, verb, logged, total)
+    return _reply(fields, (segment,) if text.body else (), target, verb, logged, total)
 
 
 def _check(source: Source) -> None:
@@ -98,8 +96,24 @@ def _description(source: Source, found: Found, sampling: Sampling) -> str:
     return describe(read_document(value, sampling), value, sampling)
 
 
-def _text(source: Source, found: Found, room: int) -> tuple[str, bool, int]:
-    """The value as text, as far as there is room; whether that is all of it; and how many of its lines it is."""
+class _Text(NamedTuple):
+    """A value as text.
+
+    Attributes:
+        body: the text.
+        is_whole: whether it is all of the value.
+        lines: how many lines of it.
+        end: where in the stream that ends which it stands for; where nobody can tell exactly, further up.
+    """
+
+    body: str
+    is_whole: bool
+    lines: int
+    end: int
+
+
+def _text(source: Source, found: Found, room: int) -> _Text:
+    """The value as text, as far as there is room."""
     is_string = found.kind == "string" and found.taken is None
     chunks = string_text(source, found.start, found.end) if is_string else pretty(_written(source, found))
     data = bytearray()
@@ -109,12 +123,15 @@ def _text(source: Source, found: Found, room: int) -> tuple[str, bool, int]:
             break
     if len(data) <= room:
         text = clean_text(bytes(data))
-        return text, True, 1 if is_string else text.count("\n")
+        return _Text(text, True, 1 if is_string else text.count("\n"), found.end)
     cut = data.rfind(b"\n", 0, room) + 1 or room
     while cut and data[cut] & 0xC0 == 0x80:
         cut -= 1
     text = clean_text(bytes(data[:cut]))
-    return text, False, 1 if is_string else max(text.count("\n"), 1)
+    if is_string:  # as JSON it is no shorter than as text
+        return _Text(text, False, 1, min(found.start + 1 + cut, found.end))
+    end = found.start + raw_size(_written(source, found), cut) - (found.taken is not None)
+    return _Text(text, False, max(text.count("\n"), 1), max(end, found.start))
 
 
 def _written(source: Source, found: Found) -> Iterator[bytes]:
@@ -168,5 +185,6 @@ def _reply(
         lines_total=total,
         bytes_total=target.buffer.bytes,
         truncated="truncated" in ordered,
+        parts=parts_of(body),
     )
     return Reply(ordered, body, shows, missing="truncated" in ordered)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from sightline.store.audit.views import Traced
 from sightline.store.disk.streams import StreamReader
-from sightline.store.records import Shown
-from sightline.store.shape.structured.json_pretty import pretty
+from sightline.store.records import LinePart, Shown
+from sightline.store.shape.structured.json_pretty import pretty_size
 from sightline.store.store import Store, Target
 
 MOST_BYTES = 64 << 20
@@ -13,28 +14,25 @@ MOST_BYTES = 64 << 20
 _READ_BYTES = 1 << 16
 
 
-def pretty_lines(store: Store, target: Target, start: int, end: int) -> tuple[Shown, ...]:
-    """The lines that the bytes from start to end hold anything of; at the start one too few rather than too many."""
+def pretty_lines(store: Store, target: Target, start: int, end: int) -> Traced:
+    """The lines that the bytes from start to before end stand for, and those of which they are a part."""
     if end > MOST_BYTES or start >= end:
-        return ()
+        return Traced()
     with store.open(target) as source:
-        before = _newlines(source, start)
-        first = before + 2 if start else 1
-        last = _newlines(source, end) + 1
-    info = target.buffer.stream(target.stream)
-    last = min(last, info.lines)
-    return (Shown(target.buffer.name, target.stream, first, last),) if first <= last else ()
-
-
-def _newlines(source: StreamReader, end: int) -> int:
-    """Newlines of the pretty form of the first bytes, as far as these alone make it."""
-    if not end:
-        return 0
-    pieces = pretty(_chunks(source, end))
-    counted = held = 0
-    for piece in pieces:  # the last one is what only the end of all would make of them
-        counted, held = counted + held, piece.count(b"\n")
-    return counted
+        is_end = end == source.byte_count
+        first, last = (pretty_size(_chunks(source, place)) for place in (start, end))
+    with store.open_text(target) as made:
+        last = made.byte_count if is_end else min(last, made.byte_count)
+        if first >= last:
+            return Traced()
+        lines = made.line_span(first, last)
+    name, stream = target.buffer.name, target.stream
+    cut = {one.line for one in lines.cuts}
+    whole = (lines.first + (lines.first in cut), lines.last - (lines.last in cut))
+    return Traced(
+        shown=(Shown(name, stream, *whole),) if whole[0] <= whole[1] else (),
+        parts=tuple(LinePart(name, stream, *one) for one in lines.cuts),
+    )
 
 
 def _chunks(source: StreamReader, end: int) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 import os
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, shown_of
+from sightline.store.audit.views import Shows, parts_of, shown_of
 from sightline.store.capture.file import capture_file, open_exactly, open_regular
 from sightline.store.disk.recording import joined_notes
 from sightline.store.errors import BadRange, StoreFailed, UsageError
@@ -173,5 +173,6 @@ def _reply(
         lines_total=buffer.lines,
         bytes_total=buffer.bytes,
         truncated="truncated" in ordered,
+        parts=parts_of(body),
     )
     return Reply(ordered, body, shows, missing=missing or bool(buffer.note))

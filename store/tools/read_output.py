@@ -4,7 +4,7 @@ import time
 from typing import Any, NamedTuple
 
 from sightline.store.audit.view_list import seen_lines
-from sightline.store.audit.views import Shows, Traced, shown_of
+from sightline.store.audit.views import Shows, parts_of, shown_of
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import BadRange, BadRef, UsageError
 from sightline.store.profile import DEFAULT
@@ -210,8 +210,8 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     from sightline.store.tools.pretty_lines import pretty_lines
 
     return reply._replace(
-        shows=reply.shows._replace(shown=()),
-        find_shown=lambda: Traced(shown=pretty_lines(asking.store, target, start, end)),
+        shows=reply.shows._replace(shown=(), parts=()),
+        find_shown=lambda: pretty_lines(asking.store, target, start, end),
     )
 
 
@@ -227,9 +227,11 @@ def _bytes_from(source: StreamReader, start: int, limit: int, cleaning: str) -> 
         from sightline.store.shape.variants import text_of  # no call with the default profile pays for it
 
         text = text_of(data, cleaning)
-    first, last = source.line_at(start), source.line_at(end - 1)
-    whole = start == source.offset_of_line(first) and end == source.offset_of_line(last + 1)
-    return end, (Segment(text, source.ref, first, last, partial=not whole),)
+    lines = source.line_span(start, end)
+    if lines.first > lines.last:
+        return end, (Segment(text),)
+    whole = start == source.offset_of_line(lines.first) and end == source.offset_of_line(lines.last + 1)
+    return end, (Segment(text, source.ref, lines.first, lines.last, not whole, lines.cuts),)
 
 
 def _character_start(source: StreamReader, offset: int) -> int:
@@ -349,5 +351,6 @@ def _reply(
         lines_total=total,
         bytes_total=target.buffer.bytes,
         truncated="truncated" in ordered,
+        parts=parts_of(body),
     )
     return Reply(ordered, body, shows, missing=missing)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, shown_of
+from sightline.store.audit.views import Shows, parts_of, shown_of
 from sightline.store.capture.result import TEXT_MIME, Field, fields_of, key_of, number_of
 from sightline.store.disk.pretty import JSON_MIME, facts_of
 from sightline.store.records import Buffer
@@ -231,5 +231,6 @@ def _reply(
         lines_total=buffer.lines,
         bytes_total=buffer.bytes,
         truncated=truncated,
+        parts=parts_of(body),
     )
     return Reply(ordered, body, shows, missing=truncated or bool(ordered))

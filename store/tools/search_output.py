@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.store.audit.views import Shows, settled, shown_of
+from sightline.store.audit.views import Shows, parts_of, settled, shown_of
 from sightline.store.query.search import Hits, search
-from sightline.store.shape.clean import clean_line
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Target
 from sightline.store.tools.asking import Asking
@@ -67,6 +66,7 @@ def search_reply(
         lines_total=total,
         bytes_total=target.buffer.bytes,
         truncated=shown < hits.total,
+        parts=parts_of(body),
     )
     reply = Reply(ordered, tuple(body), shows, missing="truncated" in ordered or "note" in ordered)
     return settled_reply(reply, target, unended)
@@ -76,10 +76,10 @@ def settled_reply(reply: Reply, target: Target, unended: Iterable[tuple[str, int
     """The reply, last lines not counted as shown where they have no end yet: of a running buffer they may go on."""
     if target.buffer.state != "running":
         return reply
-    shown = reply.shows.shown
+    shows = reply.shows
     for stream, line in unended:
-        shown = settled(shown, target.buffer.name, stream, line - 1)
-    return reply._replace(shows=reply.shows._replace(shown=shown))
+        shows = settled(shows, target.buffer.name, stream, line - 1)
+    return reply._replace(shows=shows)
 
 
 def _body(lines: Lines, hits: Hits, context: int, word: str) -> tuple[list[Segment], int]:
@@ -90,16 +90,16 @@ def _body(lines: Lines, hits: Hits, context: int, word: str) -> tuple[list[Segme
     for first, last in _blocks(hits.lines, context, lines.line_count):
         separator = [Segment("--\n")] if body and context else []
         for number, (ref, line) in enumerate(lines.numbered(first, last), first):
-            text = clean_line(line.data)
             is_match = number in matching
             if left < 0 and not is_match:  # context alone has filled the reply: the match it leads up to still comes
                 continue
-            start = text.lower().find(word) if is_match and word else 0
-            row = f"{number}{':' if is_match else '-'}{around(text, LINE_CHARACTERS, start)}\n"
+            text, cut = around(line, LINE_CHARACTERS, word if is_match else "")
+            row = f"{number}{':' if is_match else '-'}{text}\n"
             left -= len(row.encode())
             if left < 0 and shown:
                 return body, shown
-            body += [*separator, Segment(row, ref, line.number, line.number, partial=True)]
+            cuts = (cut,) if cut else ()
+            body += [*separator, Segment(row, ref, line.number, line.number, True, cuts)]
             separator = []
             shown += is_match
     return body, shown

@@ -1,12 +1,15 @@
 """Where the lines of an answer came from: exactly, where its programs only pick lines, else what it was made of."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 from sightline.store.audit.views import Traced
 from sightline.store.query.parse import Pipeline
 from sightline.store.query.ranges import Range, exact_ranges, input_ranges
 from sightline.store.query.run import QueryResult
-from sightline.store.records import Shown
+from sightline.store.records import LinePart, Shown
+from sightline.store.refs import format_ref
+from sightline.store.shape.line_cut import common_head
 from sightline.store.store import Store, Target
 
 RERUN_SECONDS = 1.5
@@ -42,11 +45,29 @@ def tracer(
         searches = pipeline.stages[0].program in ("grep", "egrep", "fgrep", "rg")
         exact = exact_ranges(pipeline, shown, lines_of=total) if again or not searches else None
         if exact is not None:
-            return Traced(shown=tuple(_of_streams(store, targets, exact, whole=True)))
+            found = tuple(_of_streams(store, targets, exact, whole=True))
+            return _cut(store, found[0], result) if result.clipped_bytes and found else Traced(shown=found)
         made_of = input_ranges(pipeline, lines_of=total, numbered=again)
         return Traced(asked=tuple(_of_streams(store, targets, made_of, whole=False)))
 
     return find
+
+
+def _cut(store: Store, only: Shown, result: QueryResult) -> Traced:
+    """The one line of an answer that was too long for it, as far as its beginning stands there as it is."""
+    with store.open_text(store.resolve(format_ref(only.buffer, only.stream))) as source:
+        line = next(iter(source.lines(only.first, only.first)), None)
+        if line is None:
+            return Traced()
+        before = _NUMBER.match(result.stdout) if not line.data.startswith(result.stdout[:_SURE_BYTES]) else None
+        shown = result.stdout[before.end() if before else 0 :]
+        begin = line.data if line.whole else line.data[: len(line.data) // 2]
+        size = common_head(begin, shown)
+    return Traced(parts=(LinePart(only.buffer, only.stream, *line.cut((0, size))),))
+
+
+_SURE_BYTES = 64  # by which a line that begins with digits is told from one with its number before it
+_NUMBER = re.compile(rb"\s*\d+(?:[:\-\t]| +)")  # of grep -n, cat -n
 
 
 def _may_grow(target: Target) -> bool:

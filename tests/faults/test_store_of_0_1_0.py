@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pytest
 from fault_kit import PROGRAM
+from sightline.store.audit.coverage import told_share
+from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.notes import list_notes
+from sightline.store.audit.overview import Overview
+from sightline.store.audit.timeline import calls_of, totals_of
 from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import TextGone, view_text
+from sightline.store.audit.views import Shows, record_view
 from sightline.store.disk.hashing import sha256_hex
 from sightline.store.errors import ExpiredRef
-from sightline.store.records import Buffer, View
+from sightline.store.records import Buffer, LinePart, Session, Shown, View
 from sightline.store.store import Store, Target
 from sightline.store.tools.doctor import examine
 
@@ -99,6 +104,30 @@ def test_notes_and_names_of_sessions_are_there(root: Path) -> None:
         sessions = {session.name: session for session in store.index.sessions()}
         assert sessions[AGENT].title == "the agent"
         assert {name for name, session in sessions.items() if session.removed} == {"removed-agent"}
+
+
+def test_lines_that_a_view_may_have_cut_are_seen_at_most(root: Path) -> None:
+    with Store(str(root)) as store:
+        found = buffers(store)
+        told = {name: told_share(coverage_of(store, found[name])) for name in found if found[name].state == "sealed"}
+        line = next(name for name in found if "050000d" in name)
+        assert told[line] == "at most 100 %"
+        assert told["items"] == "at most 1.4 %"  # of the line with its longest string only a marker was shown
+        assert told["seq 1 500 | tail -2"] == "100 %"
+        assert next(told[name] for name in told if name.startswith("seq 1 3000")) == "96.4 %"
+        overview = Overview(store)
+        overview.refresh()
+        shares = {name: told_share(overview.of(buffer)) for name, buffer in found.items() if name in told}
+        assert shares == told
+        assert totals_of(calls_of(store), list(found.values())).at_most
+        with store.open(Target(found[line], "out")) as source:
+            for at in range(0, source.byte_count, 1 << 14):
+                shown = source.line_span(at, min(at + (1 << 14), source.byte_count))
+                parts = tuple(LinePart(found[line].name, "out", *cut) for cut in shown.cuts)
+                ranges = (Shown(found[line].name, "out", 2, 2),) if shown.last == 2 else ()
+                shows = Shows("read_output", {}, (found[line].name,), ranges, parts=parts)
+                record_view(store, Session("later", "shell", "", "", "/", 1.0), shows, ())
+        assert told_share(coverage_of(store, found[line])) == "100 %"  # a view of today showed all of it for certain
 
 
 def test_an_index_made_anew_from_it_has_the_same(root: Path) -> None:

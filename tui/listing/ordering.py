@@ -80,7 +80,7 @@ def following(choices: Sequence[str], choice: str) -> str:
     return choices[(choices.index(choice) + 1) % len(choices)]
 
 
-def in_order(entries: Entries, order: Order, seen: Mapping[str, int]) -> Entries:
+def in_order(entries: Entries, order: Order, seen: Mapping[str, float]) -> Entries:
     """Entries, which come most recently used first, in another order; ties stay as they are.
 
     Args:
@@ -94,7 +94,7 @@ def in_order(entries: Entries, order: Order, seen: Mapping[str, int]) -> Entries
     return Entries(entries.columns, array("I", sorted(entries.places, key=key, reverse=order.turned)))
 
 
-def _share_of(entries: Entries, seen: Mapping[str, int]) -> Callable[[int], float]:
+def _share_of(entries: Entries, seen: Mapping[str, float]) -> Callable[[int], float]:
     """By place, what share of a buffer's lines was seen; all of one that has none."""
     lines = entries.columns.lines
     shares = {

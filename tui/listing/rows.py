@@ -33,7 +33,7 @@ class BufferRows:
         self._order = order or Order()
         self._folded = frozenset[str]()
         self._version = 0  # of what is ours to say: order, folds, matches, lines seen
-        self._seen: Mapping[str, int] = {}
+        self._seen: Mapping[str, float] = {}
         self._seen_version = 0
         self._ordered = self.catalog.entries
         self._ordered_from: object = None
@@ -112,7 +112,7 @@ class BufferRows:
         self._version += 1
         self._find_cursor()
 
-    def set_seen(self, seen: Mapping[str, int]) -> None:
+    def set_seen(self, seen: Mapping[str, float]) -> None:
         """So many lines were seen of each buffer: where the order goes by it, the cursor stays on its buffer."""
         self._seen = seen
         self._seen_version += 1

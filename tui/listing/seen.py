@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     """
 
     seen: Mapping[str, Seen]
-    lines: Mapping[str, int] | None
+    lines: Mapping[str, float] | None
     done: bool
 
 

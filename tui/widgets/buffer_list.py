@@ -236,7 +236,7 @@ class BufferList(Styled, Tall, can_focus=True):
         records = (self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height))
         return [record for record in records if record is not None]
 
-    def seen_changed(self, lines: Mapping[str, int] | None) -> None:
+    def seen_changed(self, lines: Mapping[str, float] | None) -> None:
         """More is known of what was seen; with the lines of all buffers, an order that goes by them has changed."""
         if lines is not None:
             in_sight = self._cursor_in_sight()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sightline.store.audit.coverage import cut_data, rounded
 from sightline.store.audit.report.gather import Output, Report, Told, halves
 from sightline.store.audit.spans import written
 from sightline.store.audit.views import ref_of_shown
@@ -19,7 +20,7 @@ def as_data(report: Report) -> dict[str, Any]:
             **totals._asdict(),
             "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
             "tokens_estimated": totals.tokens,
-            "share_seen": round(totals.share, 6),
+            "share_seen": rounded(totals.share),
             "again_ratio": round(totals.again_ratio, 6),
             "overlooked_failures": report.overlooked,
         },
@@ -56,8 +57,9 @@ def _output(output: Output) -> dict[str, Any]:
         "overlooked": output.unseen,
         "streams": {
             stretch.ref: {
-                **{grade: written(spans) for grade, spans in stretch.covered.lines._asdict().items()},
-                "unseen": written(stretch.covered.unseen),
+                **{grade: written(spans) for grade, spans in stretch.covered.lines.by_grade()},
+                "cut": cut_data(stretch.covered.lines),
+                "unseen": written(stretch.covered.never),
             }
             for stretch in output.stretches
         },

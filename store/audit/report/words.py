@@ -104,7 +104,8 @@ def ending(buffer: Buffer) -> str:
 def seen_of(output: Output) -> str:
     """How much of an output was seen."""
     coverage = output.coverage
-    return f"{told_share(coverage, 0)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}"
+    in_part = f", {coverage.cut_lines:,} in part" if coverage.cut_lines else ""
+    return f"{told_share(coverage, 0)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}{in_part}"
 
 
 def overlooked_of(output: Output) -> str:

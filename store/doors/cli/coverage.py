@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sightline.store.audit.coverage import Coverage, told_share
+from sightline.store.audit.coverage import Coverage, Lines, cut_data, rounded, told_share
 from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, failures_if_quick
 from sightline.store.audit.roster import find_session
@@ -51,13 +51,14 @@ def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...] | 
         "state": buffer.state,
         "lines": coverage.total,
         "seen": coverage.seen_lines,
-        "share": round(coverage.share, 6),
+        "cut": coverage.cut_lines,
+        "share": rounded(coverage.share),
         "at_most": coverage.at_most,
         "streams": _streams(coverage),
         "sessions": {
             name: {
                 "seen": part.seen_lines,
-                "share": round(part.share, 6),
+                "share": rounded(part.share),
                 "at_most": part.at_most,
                 "streams": _streams(part),
             }
@@ -94,31 +95,36 @@ def _streams(coverage: Coverage) -> dict[str, Any]:
             "lines": stream.total,
             "seen": stream.seen_lines,
             **_grades(stream.lines),
-            "unseen": written(stream.unseen),
+            "unseen": written(stream.never),
         }
         for name, stream in coverage.streams.items()
     }
 
 
-def _grades(lines: Any) -> dict[str, list[str]]:
-    return {grade: written(spans) for grade, spans in lines._asdict().items()}
+def _grades(lines: Lines) -> dict[str, Any]:
+    return {**{grade: written(spans) for grade, spans in lines.by_grade()}, "cut": cut_data(lines)}
 
 
 def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | None) -> None:
     name = target.buffer.name
     for stream, covered in coverage.streams.items():
         ref = format_ref(name, stream)
-        write_out(f"{ref}  {covered.seen_lines:,} of {covered.total:,} lines seen ({told_share(covered)})\n")
-        for grade, spans in (*covered.lines._asdict().items(), ("unseen", covered.unseen)):
+        in_part = f", {len(covered.lines.cut):,} in part" if covered.lines.cut else ""
+        told = f"{covered.seen_lines:,} of {covered.total:,} lines seen{in_part} ({told_share(covered)})"
+        write_out(f"{ref}  {told}\n")
+        for grade, spans in (*covered.lines.by_grade(), ("in part", covered.cut), ("unseen", covered.never)):
             if spans:
                 write_out(f"  {grade.ljust(8)} {listed(spans)}\n")
+        for line, cut in sorted(covered.lines.cut.items())[:_LISTED]:
+            write_out(f"  line {line:,}: {size(cut.seen):,} of {cut.length:,} B\n")
     if not coverage.streams:
         write_out(f"@{name} is empty\n")
     for session in coverage.sessions:
         part = coverage.of_session(session)
         views = sum(one.view.session == session for one in coverage.contributions)
         plural = "" if views == 1 else "s"
-        write_out(f"{session}  {part.seen_lines:,} lines ({told_share(part)}) in {views} view{plural}\n")
+        lines = f"{part.seen_lines:,} lines" + (f", {part.cut_lines:,} in part" if part.cut_lines else "")
+        write_out(f"{session}  {lines} ({told_share(part)}) in {views} view{plural}\n")
     if not coverage.contributions:
         write_out("shown to nobody\n")
     if failures is None:

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from sightline.store.audit.accounting import Accounted
-from sightline.store.audit.coverage import percent, told_share
+from sightline.store.audit.coverage import percent, rounded, told_share
 from sightline.store.audit.failures import overlooked
 from sightline.store.audit.notes import list_notes, notes_for
 from sightline.store.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
@@ -83,6 +83,7 @@ def as_data(call: Call) -> dict[str, Any]:
         "failed": call.failed,
         "new_lines": call.new,
         "again_lines": call.again,
+        "cut_lines": call.cut_lines,
         "tokens_estimated": call.tokens,
         "alone_bytes": call.alone_bytes,
     }
@@ -94,7 +95,7 @@ def totals_data(totals: Totals, unseen: int, gone: int) -> dict[str, Any]:
         **totals._asdict(),
         "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
         "tokens_estimated": totals.tokens,
-        "share_seen": round(totals.share, 6),
+        "share_seen": rounded(totals.share),
         "again_ratio": round(totals.again_ratio, 6),
         "overlooked_failures": unseen,
         "gone_outputs": gone,
@@ -113,7 +114,7 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
     ]
     parts = [
         f"{view.number:>4}  {when}{who}  {view.verb}",
-        f"{call.lines:,} of {view.lines_total:,} lines" if view.lines_total else "",
+        _lines(call) if view.lines_total else "",
         f"{human_bytes(view.bytes_shown)} (~{call.tokens:,} tokens)",
         "" if alone is None else f"alone {human_bytes(alone)}",
         *marks,
@@ -121,6 +122,11 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
         printable(call.asked)[:_ASKED_CHARACTERS],
     ]
     return "  ".join(filter(None, parts)) + "\n"
+
+
+def _lines(call: Call) -> str:
+    in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
+    return f"{call.lines:,} of {call.view.lines_total:,} lines{in_part}"
 
 
 def _totals(totals: Totals, unseen: int, gone: int) -> str:

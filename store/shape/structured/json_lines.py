@@ -103,17 +103,20 @@ def _segment(source: Source, line: Line, measure: Measure, moved: Mapping[int, s
     start, end = _string_of(line) if line.length > measure.size or number in moved else (0, 0)
     if number in moved and end:
         text = clean_line(line.data[:start]) + moved[number] + clean_line(line.data[end:])
+        cut = line.cut((0, start), (end, line.length))
     elif line.length <= measure.size or 0 < end - start <= measure.size:
         return Segment(clean_line(line.data) + "\n", source.ref, number, number)
     elif end:
         head, tail = ends(line.data[start:end], measure)
         marker = markers.window(source.ref, number, end - start - len(head) - len(tail))
         text = clean_line(line.data[:start] + head) + marker + clean_line(tail + line.data[end:])
+        cut = line.cut((0, start + len(head)), (end - len(tail), line.length))
     else:
         head, tail = ends(line.data, measure)
         marker = markers.clipping(source.ref, number, line.length - len(head) - len(tail))
         text = clean_line(head) + marker + clean_line(tail)
-    return Segment(text + "\n", source.ref, number, number, partial=True)
+        cut = line.cut((0, len(head)), (line.length - len(tail), line.length))
+    return Segment(text + "\n", source.ref, number, number, True, (cut,))
 
 
 def _string_of(line: Line) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 INDENT_LEVELS = 64  # deeper lines are indented no further: thousands of levels would make megabytes of spaces
+_STEP_BYTES = 64  # to which it is told how much of a text stands in a part of its pretty form
 _LONG_STRING_BYTES = 1 << 16  # a string cut off after this is passed on as it comes
 _BOM = b"\xef\xbb\xbf"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+'
@@ -50,6 +51,43 @@ def pretty(chunks: Iterable[bytes]) -> Iterator[bytes]:
     yield writer.write(start if writer.is_new else b"", is_end=True) + b"\n"
 
 
+def pretty_size(chunks: Iterable[bytes]) -> int:
+    """How many bytes of the pretty form the beginning of a JSON text makes, whatever follows it.
+
+    Args:
+        chunks: the beginning, cut anywhere.
+    """
+    writer = _Writer()
+    size, start = 0, b""
+    for chunk in chunks:
+        if writer.is_new:
+            start += chunk
+            if len(start) < len(_BOM):
+                continue
+            chunk = start.removeprefix(_BOM)
+        size += len(writer.write(chunk))
+    return size + len(writer.begun)
+
+
+def raw_size(chunks: Iterable[bytes], room: int) -> int:
+    """How many bytes of a JSON text stand, at least, in so many of the first bytes of its pretty form.
+
+    Args:
+        chunks: the text, cut anywhere.
+        room: bytes of the pretty form.
+    """
+    writer = _Writer()
+    size = made = 0
+    for chunk in chunks:
+        for at in range(0, len(chunk), _STEP_BYTES):
+            piece = chunk[at : at + _STEP_BYTES]
+            made += len(writer.write(piece))
+            if made + len(writer.begun) > room:
+                return size
+            size += len(piece)
+    return size
+
+
 class _Writer:
     def __init__(self) -> None:
         self.is_new = True
@@ -81,6 +119,16 @@ class _Writer:
             out.append(b'"')
             self._go_on(unended[1:], out)
         return b"".join(out)
+
+    @property
+    def begun(self) -> bytes:
+        """What the held token makes so far, which is not passed on yet."""
+        if self._in_string or not self._held:
+            return b""
+        begun = _line(self._depth) if self._opened else b""
+        if self._held.startswith(b'"'):
+            return begun + b'"' + _readable(self._held[1 : 1 + whole_units(self._held[1:])])
+        return begun + self._held.rstrip(b", \t\n\r")
 
     def _go_on(self, data: bytes, out: list[bytes]) -> bytes:
         """Pass on more of a long string; what follows it."""

@@ -49,7 +49,7 @@ def test_each_line_is_in_one_grade_or_unseen(
     def of(grade: int) -> Spans:
         return spans_of((line, line) for line, found in best.items() if found == grade)
 
-    assert stream.lines == (of(1), of(2), of(3))
+    assert (*stream.lines.by_grade(),) == (("exact", of(1)), ("matched", of(2)), ("asked", of(3)))
     assert stream.unseen == spans_of((line, line) for line in range(1, TOTAL + 1) if best.get(line, 3) == 3)
 
 
