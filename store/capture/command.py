@@ -6,41 +6,22 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from sightline.store.capture.fallback import Echo, Fallback, Unkept
 from sightline.store.capture.pump import Pump
 from sightline.store.capture.spawn import Child, start
 from sightline.store.disk.recording import Recording
 from sightline.store.errors import OutOfProcesses, StoreFailed
 from sightline.store.records import Buffer
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.store import Store, Target
+from sightline.store.store import Store
 
 if TYPE_CHECKING:  # only a command that filters itself needs them
     from sightline.store.capture.filters import Split
-    from sightline.store.capture.head import Head
     from sightline.store.capture.tap import Tap, Unfiltered
 else:
     Unfiltered = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
 
 TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
 _GROUP_LOOK_MS = 10  # between two looks whether anything of the group is left
-
-Echo = Callable[[str, memoryview], None]
-"""Takes (stream, bytes) as they come, beside the store."""
-
-
-class Unkept(NamedTuple):
-    """The output of a command that the store could not keep, up to the hard limit a stream.
-
-    Attributes:
-        out: bytes of the out stream; err likewise.
-        error: why nothing was kept.
-        redacted: secrets hidden in them.
-    """
-
-    out: bytes
-    err: bytes
-    error: StoreFailed | None
-    redacted: int = 0
 
 
 class Captured(NamedTuple):
@@ -65,15 +46,6 @@ class Captured(NamedTuple):
     unfiltered: Unfiltered | None = None
 
 
-def _head_of(store: Store) -> "Head | None":
-    redaction = store.redaction()
-    if redaction is None:
-        return None
-    from sightline.store.capture.head import Head  # only where a person has turned it on
-
-    return Head(redaction)
-
-
 class CommandCapture:
     """One command being captured. `run` does it all; `stop` may be called from a signal handler or another thread.
 
@@ -96,6 +68,7 @@ class CommandCapture:
         keep: bool = True,
         split: "Split | None" = None,
         echo: Echo | None = None,
+        unkept_to: Echo | None = None,
         started: Callable[[str], None] | None = None,
     ) -> None:
         """Reserve the buffer, so that it has a ref before the command starts.
@@ -113,6 +86,7 @@ class CommandCapture:
             keep: False where nothing may be kept: the output is only echoed and returned.
             split: where the trailing filters of a shell's command begin: what goes into them is kept too.
             echo: what else sees the bytes as they come.
+            unkept_to: what sees all of them where the store keeps nothing; of no use beside `echo`.
             started: told the buffer's name once the command runs.
         """
         self._store = store
@@ -130,17 +104,17 @@ class CommandCapture:
         self._deadline: float | None = None
         self._kill_at: float | None = None
         self._timed_out = False
-        self._unkept: dict[str, bytearray] | None = None
+        self._fallback: Fallback | None = None
+        self._unkept_to = unkept_to
         self.failure: StoreFailed | None = None
         self._recording: Recording | None = None
-        self._head = _head_of(store)
         if not keep:
-            self._unkept = {"out": bytearray(), "err": bytearray()}
+            self._fallback = Fallback(store.redaction(), unkept_to)
             return
         try:
             self._recording = store.begin("cmd", command, cwd or os.getcwd(), session, label=label)
         except StoreFailed as error:
-            self._keep_in_memory(error)
+            self._fall_back(error)
 
     @property
     def name(self) -> str:
@@ -198,17 +172,11 @@ class CommandCapture:
         buffer = self._seal(exit_code, number)
         unfiltered = self._tap.seal(buffer) if self._tap and buffer else None
         unkept = None
-        if self._unkept is not None:
-            unkept = self._made_unkept(self._unkept)
+        if self._fallback is not None:
+            unkept = self._fallback.end(self.failure, passed_on=self._echo is not None)
             if self._tap:
                 self._tap.discard()
         return Captured(buffer, unkept, exit_code, self._timed_out, number, seconds, unfiltered)
-
-    def _made_unkept(self, raw: dict[str, bytearray]) -> Unkept:
-        if self._head is None:
-            return Unkept(bytes(raw["out"]), bytes(raw["err"]), self.failure)
-        clean = self._head.finish()
-        return Unkept(clean.get("out", b""), clean.get("err", b""), self.failure, self._head.redacted)
 
     def _tapped(self) -> list[str]:
         """How the command is started, with what goes into its filters on the way through our hands where it can be."""
@@ -265,7 +233,7 @@ class CommandCapture:
         try:
             self._recording.register()
         except StoreFailed as error:
-            self._keep_in_memory(error)
+            self._fall_back(error)
             return
         if self._started:
             self._started(self._recording.name)
@@ -288,28 +256,24 @@ class CommandCapture:
             try:
                 self._recording.append(stream, data, newlines)
             except StoreFailed as error:
-                self._keep_in_memory(error)
-        if self._head is not None:
-            self._head.take(stream, data)
-        elif self._unkept is not None and len(self._unkept[stream]) < HARD_LIMIT_BYTES:
-            self._unkept[stream] += data[: HARD_LIMIT_BYTES - len(self._unkept[stream])]
+                self._fall_back(error, (stream, data))
+        elif self._fallback is not None:
+            self._fallback.take(stream, data)
         if self._echo:
             self._echo(stream, data)
 
-    def _keep_in_memory(self, error: StoreFailed) -> None:
-        """The store failed: what it has is read back, and the agent gets the output itself."""
+    def _fall_back(self, error: StoreFailed, failed: tuple[str, memoryview] | None = None) -> None:
+        """The store failed: what it has is read back, and the output itself is shown.
+
+        Args:
+            error: why.
+            failed: a stream, and the bytes of it that could not be kept.
+        """
         self.failure = error
-        self._unkept = {"out": bytearray(), "err": bytearray()}
         recording, self._recording = self._recording, None
-        if recording is None:
-            return
-        try:
-            for stream, kept in self._unkept.items() if self._head is None else ():
-                with self._store.open(Target(recording.buffer, stream)) as reader:
-                    kept += reader.read(0, HARD_LIMIT_BYTES)
-            recording.discard()
-        except Exception:  # noqa: S110 - the store is failing already; the next doctor finds what is left
-            pass
+        self._fallback = Fallback(None if recording else self._store.redaction(), self._unkept_to)
+        if recording:
+            self._fallback.take_over(recording, ("out", "err"), failed)
 
     def _seal(self, exit_code: int | None, number: int) -> Buffer | None:
         if self._recording is None:
@@ -317,5 +281,5 @@ class CommandCapture:
         try:
             return self._recording.seal(exit_code=exit_code, signal=number, timed_out=self._timed_out)
         except StoreFailed as error:
-            self._keep_in_memory(error)
+            self._fall_back(error)
             return None

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.store.capture.command import Unkept
+from sightline.store.capture.fallback import Unkept
 from sightline.store.capture.keeping import Keeper
 from sightline.store.disk.opening import open_stream
 from sightline.store.disk.pretty import write_pretty

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from sightline.store.capture.command import Unkept
+from sightline.store.capture.fallback import Echo, Unkept
 from sightline.store.capture.keeping import Keeper
 from sightline.store.records import Buffer
 from sightline.store.store import Store
@@ -21,6 +21,7 @@ def capture_stdin(
     label: str = "",
     exit_code: int | None = None,
     pass_on: Callable[[bytes], None] | None = None,
+    unkept_to: Echo | None = None,
 ) -> Buffer | Unkept:
     """Keep all that a descriptor gives until its end, and pass on all of it whatever becomes of the store.
 
@@ -33,11 +34,12 @@ def capture_stdin(
         label: a name for the buffer.
         exit_code: of the command that wrote it, None where it is unknown.
         pass_on: what else sees the bytes as they come.
+        unkept_to: what sees all of them where the store keeps nothing, and nobody has seen them come.
 
     Returns:
         The sealed buffer; the beginning of what came where nothing may be kept, or the store could not take it.
     """
-    keeper = Keeper(store.redaction())
+    keeper = Keeper(store.redaction(), unkept_to)
     if store.settings.captures(cwd):
         keeper.begin(lambda: store.begin("cmd", command, cwd, session, label=label))
     try:

@@ -3,12 +3,12 @@
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.disk import sqlite
 from sightline.store.disk.index import Index
-from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, remove_file, remove_folder
+from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, open_private, remove_file, remove_folder
 from sightline.store.disk.meta import write_meta
 from sightline.store.disk.trouble import is_busy
 from sightline.store.disk.writing import BufferWriter, store_failed
@@ -21,10 +21,16 @@ if TYPE_CHECKING:  # only where a person has turned it on
 
 SHARED_BYTES = 4096  # identical streams of this size and more share their storage
 _TRIES_PER_LENGTH = 4
+_BACK_BYTES = 1 << 18  # read at once of what was written
 
 
 class Recording:
-    """One running capture. What `append` has taken is on disk; `seal` makes the buffer immutable."""
+    """One running capture. What `append` has taken is on disk; `seal` makes the buffer immutable.
+
+    Attributes:
+        buffer: its record.
+        redaction: hides secrets before anything is written; None for no hiding.
+    """
 
     def __init__(
         self,
@@ -64,7 +70,9 @@ class Recording:
             self._writer.abandon()
             remove_folder(layout.folder(buffer.name))
             raise store_failed(error) from error
-        self._redaction = redaction
+        self.redaction = redaction
+        self._unwritten: dict[str, bytes] = {}
+        self._sizes: dict[str, int] | None = None
         self._is_registered = False
         self.append = self._append_redacted if redaction else self._writer.append
         self.progress = self._writer.progress
@@ -92,11 +100,13 @@ class Recording:
 
     def _append_redacted(self, stream: str, data: bytes | memoryview, _newlines: int | None = None) -> None:
         """As `BufferWriter.append`, which counts the newlines of what is left itself."""
-        assert self._redaction
-        is_first = not self._redaction.count
-        if kept := self._redaction.feed(stream, data):
+        assert self.redaction
+        is_first = not self.redaction.count
+        if kept := self.redaction.feed(stream, data):
+            self._unwritten[stream] = kept
             self._writer.append(stream, kept)
-        if is_first and self._redaction.count:
+            del self._unwritten[stream]
+        if is_first and self.redaction.count:
             # Whoever reads it while it runs, or after its writer has died, must know.
             self.buffer = self.buffer._replace(note=joined_notes(self.buffer.note, "redacted: 1 or more"))
             try:
@@ -112,9 +122,25 @@ class Recording:
         Raises:
             StoreFailed: it could not be written.
         """
-        for stream, kept in self._redaction.finish().items() if self._redaction else ():
-            if kept:
-                self._writer.append(stream, kept)
+        if self.redaction:
+            self._unwritten = {stream: kept for stream, kept in self.redaction.finish().items() if kept}
+        for stream in list(self._unwritten):
+            self._writer.append(stream, self._unwritten[stream])
+            del self._unwritten[stream]
+
+    def read_back(self, stream: str) -> Iterator[bytes]:
+        """What it was given of a stream, without the secrets that it hides: as far as it is read, even after a failure.
+
+        Of what `append` was given when it failed only what redaction had taken.
+        """
+        left = self.progress(stream)[0] if self._sizes is None else self._sizes.get(stream, 0)
+        if left:
+            with open(open_private(self._layout.stream(self.name, stream), os.O_RDONLY), "rb") as file:
+                while left and (data := file.read(min(left, _BACK_BYTES))):
+                    left -= len(data)
+                    yield data
+        if stream in self._unwritten:
+            yield self._unwritten[stream]
 
     def _put(self) -> None:
         try:
@@ -147,12 +173,13 @@ class Recording:
         """
         self.settle()
         dropped = self._writer.dropped
+        self._sizes = {stream: info.bytes for stream, info in self._writer.infos().items()}
         streams = self._writer.finish()
         if dropped:
             told = ", ".join(f"{count:,} B of {stream}" for stream, count in dropped.items())
             note = joined_notes(note, f"dropped past max_stream_bytes: {told}")
-        if self._redaction and self._redaction.count:
-            note = joined_notes(note, f"redacted: {self._redaction.count:,}")
+        if self.redaction and self.redaction.count:
+            note = joined_notes(note, f"redacted: {self.redaction.count:,}")
         self.buffer = self.buffer._replace(
             state="sealed",
             ended=max(time.time(), self.buffer.created),  # the clock may have been set back

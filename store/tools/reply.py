@@ -60,6 +60,7 @@ class Reply(NamedTuple):
         missing: whether the body lacks something, or a field must be read: the command line shows fields only then.
         exit_code: what a command line that asked exits with.
         find_shown: finds the raw lines in the text, for after the reply is out; None where ``shows`` has them.
+        passed_on: whether the output itself has been shown already, as it came.
     """
 
     fields: dict[str, Any]
@@ -68,6 +69,7 @@ class Reply(NamedTuple):
     missing: bool = False
     exit_code: int = 0
     find_shown: Callable[[], Traced] | None = None
+    passed_on: bool = False
 
     def with_shown(self) -> "Reply":
         """The reply with its raw lines found."""

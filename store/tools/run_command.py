@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Shows
-from sightline.store.capture.command import Captured, CommandCapture, Echo
+from sightline.store.capture.command import Captured, CommandCapture
+from sightline.store.capture.fallback import Echo
 from sightline.store.capture.spawn import shell_argv
 from sightline.store.errors import ExpiredRef, UsageError
 from sightline.store.profile import Profile
@@ -77,6 +78,7 @@ class Doorway(NamedTuple):
         stdin: descriptor for its standard input; none by default.
         own_group: whether it gets a process group of its own.
         echo: what sees its output as it comes.
+        unkept_to: what sees all of it where the store keeps nothing, and nobody has seen it come.
         started: told the capture before it runs, so that it can be stopped.
         run: runs the capture to its end; None where it goes on beyond the door's patience, which only one that has a
             buffer may.
@@ -86,6 +88,7 @@ class Doorway(NamedTuple):
     stdin: int | None = None
     own_group: bool = True
     echo: Echo | None = None
+    unkept_to: Echo | None = None
     started: Callable[[CommandCapture], None] | None = None
     run: Callable[[CommandCapture], Captured | None] = CommandCapture.run
     confine: Callable[[str], str] = str
@@ -157,6 +160,7 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
         keep=asking.store.settings.captures(cwd),
         split=_split(request, argv),
         echo=doorway.echo,
+        unkept_to=doorway.unkept_to,
     )
     if doorway.started:
         doorway.started(capture)

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -114,8 +115,8 @@ def can_be_read(disk: Disk, why: str, verbs: int) -> None:
 def gives_what_it_cannot_keep(disk: Disk, why: str) -> None:
     ran = disk.told("run", "-c", "echo shown; exit 4")
     assert ran.code == 4
-    assert ran.out.endswith("shown\n")
-    assert f"storing failed: {why}; nothing was kept" in ran.out
+    assert ran.out == "shown\n"
+    assert f"storing failed: {why}; nothing was kept" in ran.err
     for words in (["pin", "@last"], ["rm", "@last"], ["note", "@last:1", "text"], ["run", "-c", "rm -rf none"]):
         refused = disk.told(*words)
         assert refused.code
@@ -165,23 +166,60 @@ def test_a_full_disk_can_be_emptied(disk: Callable[[str], Disk]) -> None:
     assert made.told("doctor").out.count("✗") == 0
 
 
-def test_a_disk_that_fills_while_a_command_runs_costs_nobody_its_output(disk: Callable[[str], Disk]) -> None:
+ALL = "".join(f"{number}\n" for number in range(1, 300_001))
+AGENT = {"CLAUDE_CODE_SESSION_ID": "an-agent"}
+
+
+def is_all(ran: Ran, why: str, code: int) -> None:
+    """A person's pipe has every line, and the warning stands where errors go; texts of this size are not compared."""
+    assert (ran.code, ran.out == ALL) == (code, True), (ran.code, len(ran.out), ran.err[-500:])
+    assert f"storing failed: {why}; nothing was kept" in ran.err
+
+
+def is_counted(ran: Ran, why: str, code: int) -> None:
+    """An agent has 64 KiB at most, and true counts."""
+    head, _, body = ran.out.partition("\n")
+    assert ran.code == code
+    assert f"storing failed: {why}; nothing was kept" in head
+    assert "stdout_total=300000 " in head
+    assert len(ran.out.encode()) <= 1 << 16
+    lines = body.splitlines()
+    shown = next(at for at, line in enumerate(lines) if line.startswith("["))
+    assert lines[:shown] == ALL.splitlines()[:shown]
+    assert lines[shown] == f"[… {300_000 - shown:,} lines elided: lines {shown + 1}-300000 …]"
+    assert f"stdout_shown={shown} " in head
+
+
+@pytest.mark.parametrize(("environment", "gets"), [({}, is_all), (AGENT, is_counted)])
+def test_a_disk_that_fills_while_a_command_runs_costs_nobody_its_output(
+    disk: Callable[[str], Disk], environment: dict[str, str], gets: Callable[[Ran, str, int], None]
+) -> None:
     made = disk("1m")
     filled(made)
-    ran = made.told("run", "-c", "seq 200000; echo end >&2; exit 5")
-    assert ran.code == 5
-    assert "storing failed: the disk is full; nothing was kept" in ran.out
-    assert "\n1\n2\n3\n" in ran.out
+    gets(made.told("run", "-c", "seq 300000; echo end >&2; exit 5", **environment), "the disk is full", 5)
     assert made.told("list").out.count("@cmd_") == 2  # no ref to what is not there
     assert made.told("doctor").out.count("✗") == 0
 
 
-def test_a_limit_of_file_sizes_costs_nobody_its_output(mounting: Nursery, tmp_path: Path) -> None:
+@pytest.mark.parametrize("redacted", [False, True])
+def test_a_limit_of_file_sizes_costs_nobody_its_output(mounting: Nursery, tmp_path: Path, redacted: bool) -> None:
     mounting.folder = mounting.outputs = tmp_path
-    ran = mounting.run("run", "-c", "seq 50000; exit 6", fsize=100_000)
-    assert ran.code == 6
-    assert "storing failed: the file-size limit of this process is reached; nothing was kept" in ran.out
+    if redacted:
+        (tmp_path / "root").mkdir(mode=0o700)
+        (tmp_path / "root" / "config.toml").write_text("[redact]\nknown = true\n")
+    why = "the file-size limit of this process is reached"
+    is_counted(mounting.run("run", "-c", "seq 300000; exit 6", fsize=100_000, environment=AGENT), why, 6)
+    limited = f"ulimit -f 200; {sys.executable} -m sightline.store.doors.cli.main run -c 'seq 300000; exit 6'"
+    ran = mounting.run("@exec", "bash", "-c", f"set -o pipefail; ({limited}) | cat")
+    is_all(ran, why, 6)
     assert mounting.run("doctor").out.count("✗") == 0
+
+
+def test_what_cannot_be_written_where_output_goes_either_is_said(mounting: Nursery, tmp_path: Path) -> None:
+    mounting.folder = mounting.outputs = tmp_path
+    ran = mounting.run("run", "-c", "seq 300000; exit 6", fsize=100_000)
+    assert ran.code == 6
+    assert "standard output cannot be written: File too large" in ran.err
 
 
 def test_a_store_that_may_not_be_written_to_can_be_read(mounting: Nursery, tmp_path: Path) -> None:
@@ -191,8 +229,8 @@ def test_a_store_that_may_not_be_written_to_can_be_read(mounting: Nursery, tmp_p
         os.chmod(folder, 0o500)
     try:
         ran = mounting.run("run", "-c", "echo shown", powerless=True)
-        assert ran.out.endswith("shown\n")
-        assert "the store's folder may not be written to; nothing was kept" in ran.out
+        assert ran.out == "shown\n"
+        assert "the store's folder may not be written to; nothing was kept" in ran.err
         shown = mounting.run("show", "@last:2-3", powerless=True)
         assert "2\n3\n" in shown.out
         assert "could not be logged: the store's folder may not be written to" in shown.out

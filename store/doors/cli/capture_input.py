@@ -3,11 +3,11 @@
 import os
 from typing import Any
 
-from sightline.store.audit.sessions import working_directory
-from sightline.store.capture.command import Unkept
+from sightline.store.audit.sessions import is_person, working_directory
+from sightline.store.capture.fallback import Unkept
 from sightline.store.capture.stdin import capture_stdin
 from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, log_streamed, tell_error, write_all
+from sightline.store.doors.cli.output import Door, log_streamed, passing_on, tell_error, write_all
 from sightline.store.errors import UsageError
 from sightline.store.records import Buffer
 from sightline.store.shape.budgets import budget_for
@@ -73,6 +73,7 @@ def _capture(given: Any) -> int:
             label=given.label,
             exit_code=given.exit_code,
             pass_on=pass_on,
+            unkept_to=None if pass_on or given.json or not is_person(door.asking.session) else passing_on(),
         )
 
     def call() -> Reply:

@@ -1,5 +1,6 @@
 """How the command line writes replies and next calls: the body, under one line of fields where something is missing."""
 
+import errno
 import json
 import os
 import re
@@ -8,6 +9,7 @@ from typing import Any
 
 from sightline.store.audit.sessions import current_session
 from sightline.store.audit.views import Shows, record_view
+from sightline.store.capture.fallback import Echo
 from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.profile import DEFAULT, Profile, load_profile
 from sightline.store.records import Buffer, Shown
@@ -17,6 +19,9 @@ from sightline.store.tools.asking import Asking
 from sightline.store.tools.files import file_fields
 from sightline.store.tools.printing import printable
 from sightline.store.tools.reply import Render, Reply, deliver, error_reply
+
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+"""What an output goes to takes no more, though nobody has closed it."""
 
 _DIM, _RED, _GREEN, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
@@ -146,12 +151,8 @@ class Door:
         return reply.exit_code
 
     def deliver(self, reply: Reply) -> None:
-        """Log a reply and print it."""
-        deliver(self.asking, reply, self._render, write_out)
-
-    def deliver_fields(self, reply: Reply) -> None:
-        """Log a reply whose body a person has watched go by, and tell them the rest of it where errors go."""
-        deliver(self.asking, reply._replace(body=()), self._render, write_err)
+        """Log a reply and print it: where errors go if its body has been passed on as it came."""
+        deliver(self.asking, reply, self._render, write_err if reply.passed_on else write_out)
 
     def close(self) -> None:
         """Close the store."""
@@ -174,6 +175,23 @@ def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer,
         record_view(door.store, door.asking.session, shows, ())
     except StoreFailed as error:
         write_err(dim(f"sightline: {error.message}") + "\n")
+
+
+def passing_on() -> Echo:
+    """What writes an output to where ours goes, as it comes; once a reader has left, the rest is for nobody."""
+    gone: set[str] = set()
+
+    def pass_on(stream: str, data: memoryview) -> None:
+        if stream in gone:
+            return
+        try:
+            write_all(2 if stream == "err" else 1, data)
+        except OSError as error:  # its capture goes on
+            gone.add(stream)
+            if stream == "out" and error.errno in _FULL:
+                tell_error(SightlineError(f"standard output cannot be written: {error.strerror}"))
+
+    return pass_on
 
 
 def write_out(text: str) -> None:
@@ -204,7 +222,7 @@ def _for(fd: int, text: str) -> str:
     return re.sub(_ACTING, lambda match: match[1] or json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
 
 
-def write_all(fd: int, data: bytes) -> None:
+def write_all(fd: int, data: bytes | memoryview) -> None:
     """Write every byte, however small the pieces that the other end takes."""
     view = memoryview(data)
     while view:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sightline.store.audit.sessions import working_directory
-from sightline.store.capture.command import Unkept
+from sightline.store.capture.fallback import Unkept
 from sightline.store.capture.result import FAILED_NOTE, Block, blocks_of, call_text, capture_result
 from sightline.store.doors.cli.output import Door
 from sightline.store.errors import UsageError

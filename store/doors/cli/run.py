@@ -4,9 +4,10 @@ import os
 import signal
 from typing import Any
 
+from sightline.store.audit.sessions import is_person
 from sightline.store.capture.command import CommandCapture
 from sightline.store.doors.cli.arguments import parser, seconds
-from sightline.store.doors.cli.output import Door, dim, log_streamed, write_all, write_err
+from sightline.store.doors.cli.output import Door, dim, log_streamed, passing_on, write_err
 from sightline.store.records import Buffer
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Target
@@ -24,7 +25,8 @@ def main(name: str, words: list[str]) -> int:
     try:
         if _streams(request, options):
             return _stream(door, request)
-        doorway = _doorway(request)
+        watches = is_person(door.asking.session) and not (options["json"] or options["quiet"])
+        doorway = _doorway(request, unkept_to=passing_on() if watches else None)
         return door.answer(VERB, request.logged(), lambda: run_command(door.asking, request, doorway))
     finally:
         door.close()
@@ -116,25 +118,20 @@ def _forward_signals(own_group: bool) -> Any:
 
 def _stream(door: Door, request: Request) -> int:
     """A person watches: everything goes to the terminal as it comes, and the log keeps ranges only."""
-    gone: set[str] = set()
     at_line_start = True
+    pass_on = passing_on()
 
     def echo(stream: str, data: memoryview) -> None:
         nonlocal at_line_start
         at_line_start = data[-1] == _NEWLINE
-        if stream in gone:
-            return
-        try:
-            write_all(2 if stream == "err" else 1, bytes(data))
-        except OSError:  # the terminal has closed; the capture goes on
-            gone.add(stream)
+        pass_on(stream, data)
 
     def finish(reply: Reply) -> None:
         if "pending_ack" in reply.fields:
             deliver(door.asking, reply, _question, write_err)
             return
         if not reply.shows.refs:  # nothing was kept, or nothing was run
-            door.deliver_fields(reply)
+            door.deliver(reply)
             return
         buffer = door.store.resolve("@" + reply.shows.refs[0]).buffer
         log_streamed(door, VERB, reply.shows.request, buffer)

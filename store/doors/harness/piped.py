@@ -102,7 +102,7 @@ class _Kept:
             self._failed(error)
 
     def _seal(self, keeper: "Keeper", store: "Store", ended: Ended) -> None:
-        from sightline.store.capture.command import Unkept
+        from sightline.store.capture.fallback import Unkept
 
         told = ["merged" * self._pending.merged, _LEFT_BEHIND * ended.left_open]
         if ended.cut:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.store.audit.accounting import alone_bytes, what_of
-from sightline.store.capture.command import Unkept
+from sightline.store.capture.fallback import Unkept
 from sightline.store.doors.cli.output import render_text, write_all
 from sightline.store.doors.harness.called import Called
 from sightline.store.doors.harness.facts import Facts

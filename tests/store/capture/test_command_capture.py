@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from sightline.store.capture.background import start_in_background
-from sightline.store.capture.command import Captured, CommandCapture, Unkept
+from sightline.store.capture.command import Captured, CommandCapture
+from sightline.store.capture.fallback import Size, Unkept
 from sightline.store.capture.spawn import shell_argv
 from sightline.store.errors import CommandNotStarted
 from sightline.store.records import Buffer
@@ -278,7 +279,7 @@ def test_a_command_that_is_no_utf_8_is_run_and_kept(store: Store) -> None:
 def test_where_capture_is_off_nothing_is_kept(store: Store) -> None:
     captured = run(store, "echo secret; exit 2", keep=False)
     assert captured.buffer is None
-    assert captured.unkept == Unkept(b"secret\n", b"", None)
+    assert captured.unkept == Unkept(b"secret\n", b"", None, out_size=Size(7, 1))
     assert captured.exit_code == 2
     assert os.listdir(store.layout.buffers) == os.listdir(store.layout.live) == []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from sightline.store.capture import file as file_module
-from sightline.store.capture.command import Unkept
+from sightline.store.capture.fallback import Unkept
 from sightline.store.capture.file import FileNotReadable, capture_file
 from sightline.store.capture.stdin import capture_stdin
 from sightline.store.config import Settings

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 import pytest
-from sightline.store.capture.command import Unkept
+from sightline.store.capture.fallback import Size, Unkept
 from sightline.store.capture.result import Block, blocks_of, call_text, capture_result, fields_of
 from sightline.store.config import Settings
 from sightline.store.disk.pretty import facts_of
@@ -118,7 +118,7 @@ def test_where_storing_fails_the_text_is_given_back(store: Store, monkeypatch: p
 def test_nothing_is_kept_where_capture_is_off(tmp_path: Any) -> None:
     with Store(str(tmp_path / "r"), Settings(capture_off=(str(tmp_path),))) as store:
         kept = capture_result(store, [Block([b"out"])], command="t", cwd=str(tmp_path), session="s")
-    assert kept == Unkept(b"out", b"", None)
+    assert kept == Unkept(b"out", b"", None, out_size=Size(3, 1))
 
 
 def test_an_mcp_result_is_taken_apart() -> None:

@@ -375,8 +375,8 @@ def test_nothing_is_captured_from_a_pipe_where_nothing_is_kept(cli: Any, tmp_pat
     (cli.home / "config.toml").write_text(f'[directories."{tmp_path}"]\ncapture = "off"\n')
     ran = cli("capture", stdin=b"text\n")
     assert ran.code == 0
-    assert "capture = off" in ran.out
-    assert ran.out.endswith("text\n")
+    assert "capture = off" in ran.err
+    assert ran.out == "text\n"
     assert cli("capture", "-p", stdin=b"text\n").out == "text\n"
     assert cli("list", "--json").data == []
 

@@ -360,15 +360,32 @@ def test_where_storing_fails_the_output_comes_with_a_warning_and_no_ref(
     assert agent.views()[-1].refs == ()
 
 
-def test_what_memory_could_not_hold_is_neither_shown_nor_counted(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("command", "lines", "size", "last"),
+    [
+        ("seq 1 100000", 100_000, 588_895, r"\[… [\d,]+ lines elided: lines \d+-100000 …\]"),
+        ("seq 1 100000; echo oh >&2", 100_000, 588_898, r"oh"),
+        ("seq -s ' ' 1 100000", 1, 588_895, r".*\[… [\d,]+ bytes of this line elided: line 1 …\]"),
+        ("seq -s ' ' 1 100000; seq 9", 10, 588_913, r"\[… 10 lines elided: lines 1-10 …\]"),
+    ],
+)
+def test_of_what_memory_could_not_hold_the_beginning_is_shown_and_all_is_counted(
+    command: str, lines: int, size: int, last: str, agent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(self: BufferWriter, *_: object) -> None:
         raise StoreFailed("storing failed", "make room")
 
     monkeypatch.setattr(BufferWriter, "append", full)
-    reply = agent.run("seq 1 100000")
+    reply = agent.run(command)
+    assert (reply.fields["stdout_total"], reply.fields["total_bytes"]) == (lines, size)
     assert reply.fields["truncated"] is True
-    assert "stdout_total" not in reply.fields
-    assert "not counted" in reply.fields["note"]
+    assert "lost" in reply.fields["note"]
+    body = reply.text.splitlines()
+    assert body[0].startswith("1")
+    assert re.fullmatch(last, body[-1])
+    if match := re.search(r"([\d,]+) lines elided: lines (\d+)-(\d+)", reply.text):
+        count, first, until = (int(number.replace(",", "")) for number in match.groups())
+        assert (count, first, until) == (until - first + 1, reply.fields["stdout_shown"] + 1, lines)
     assert len(agent.told.encode()) <= HARD_LIMIT_BYTES
 
 
