@@ -59,8 +59,9 @@ class Buffer(NamedTuple):
         artifact: id it was imported under, such as ``cmd-1706119234567.txt``.
         note: what a reader must know of how it was captured (``partial: …``, ``merged``, ``cut by filter``, dropped
             bytes).
-        origin: for a file, what tells one version from the next: mtime in ns, size and inode; for what went into a
-            command's filters, the name of that command's buffer; else empty.
+        origin: for a file, what tells one version from the next: mtime in ns, size, inode and ctime in ns, and by which
+            rules its secrets were hidden; for what went into a command's filters, the name of that command's buffer;
+            else empty.
         streams: what each non-empty stream is, by name.
     """
 

@@ -15,7 +15,13 @@ LONGEST_PATH = 4096
 
 _COPY_BYTES = 1 << 20
 _TRIES = 3  # a file that is being written is read again, as often as this
-_FRESH_SECONDS = 0.05  # a file system's clock steps by up to 10 ms: within a step a second write leaves no trace
+_FRESH_SECONDS = 60.0
+"""What was changed so long ago has new times with its next change. Before, it need not: a page that a program mapped
+and written to is not noticed again until it was written back, which Linux does within 35 s."""
+
+_TIMED = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "apfs"))
+"""File systems that note the time of each change by themselves, in steps of at most 1 s. Others may not: tmpfs does not
+for mapped pages, and what a server or a FUSE program tells may be old, or whatever it likes."""
 
 
 class FileNotReadable(SightlineError):
@@ -44,18 +50,53 @@ def capture_file(store: Store, path: str, session: str, *, exact: bool = False) 
         status = os.fstat(fd)
         previous = store.index.newest_file(storable(path))
         if previous is not None:
-            if previous.origin and previous.origin == origin(status) + rules:
+            if _has_times_of(status, previous, rules):
                 return previous
-            if not rules and previous.bytes == status.st_size and _same_content(fd, previous):
-                return store.amend(previous.name, origin=_settled_origin(status))
+            if _same_content(store, fd, status, previous, rules):
+                known = _settled_origin(status, rules)
+                return previous if previous.origin == known else store.amend(previous.name, origin=known)
         return _copy(store, fd, path, session)
     finally:
         os.close(fd)
 
 
+def changed_since(store: Store, buffer: Buffer) -> str:
+    """What a reader of a file's version must know: that it is not what the file holds now; else nothing.
+
+    Args:
+        store: where it is kept.
+        buffer: its record; of what is no file nothing is told.
+    """
+    if buffer.kind != "file" or not store.settings.captures(os.path.dirname(buffer.command)):
+        return ""
+    newest = store.index.newest_file(storable(buffer.command))
+    newer = f"; newer: {newest.ref}" if newest and newest.name != buffer.name else ""
+    try:
+        fd = open_regular(buffer.command)
+    except FileNotReadable:
+        if "\\x" in buffer.command:  # a name that is no UTF-8, spelled so: nothing is known of the file
+            return ""
+        return f"the file has changed since: it cannot be read any more{newer}"
+    rules = _rules_of(store)
+    try:
+        status = os.fstat(fd)
+        if _has_times_of(status, buffer, rules) or _same_content(store, fd, status, buffer, rules):
+            return ""
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+    return f"the file has changed since{newer or '; read_file keeps it as it is now'}"
+
+
 def origin(status: os.stat_result) -> str:
-    """What tells one version of a file from the next without reading it."""
-    return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
+    """What tells one version of a file from the next without reading it, on a file system that notes its changes."""
+    return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}:{status.st_ctime_ns}"
+
+
+def _has_times_of(status: os.stat_result, version: Buffer, rules: str) -> bool:
+    """Whether a file is certain to be a version by its times alone."""
+    return version.origin == origin(status) + rules
 
 
 def _rules_of(store: Store) -> str:
@@ -68,8 +109,23 @@ def _rules_of(store: Store) -> str:
 
 
 def _settled_origin(status: os.stat_result, rules: str = "") -> str:
-    """The origin; none for a file so fresh that its next write might not change it: then the content is compared."""
-    return "" if time.time() - status.st_mtime < _FRESH_SECONDS else origin(status) + rules
+    """The origin; without times where the file's next change might leave them: then the content is compared."""
+    is_settled = status.st_ctime < time.time() - _FRESH_SECONDS and _file_system(status.st_dev) in _TIMED
+    return origin(status) + rules if is_settled else rules
+
+
+def _file_system(device: int) -> str:
+    """The type of the file system that a device has; empty where the system does not tell."""
+    number = f"{os.major(device)}:{os.minor(device)}"
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                words = line.split(" ")
+                if words[2] == number:
+                    return words[words.index("-") + 1]
+    except (OSError, ValueError, IndexError):
+        pass
+    return ""
 
 
 def open_exactly(path: str) -> int:
@@ -120,10 +176,27 @@ def open_regular(path: str, name: str = "", folder: int | None = None) -> int:
     return fd
 
 
-def _same_content(fd: int, previous: Buffer) -> bool:
-    """Touched, or written anew with the same bytes."""
-    sha256 = previous.stream("out").sha256
-    return not previous.bytes or hash_file(fd, previous.bytes) == sha256
+def _same_content(store: Store, fd: int, status: os.stat_result, version: Buffer, rules: str) -> bool:
+    """Whether a file has the bytes of a version, which hidden secrets in it make no other one."""
+    sha256 = version.stream("out").sha256
+    if rules:
+        return version.origin.endswith(rules) and _redacted_hash(store, fd, status.st_size) == (sha256 or _NOTHING)
+    return version.bytes == status.st_size and (not version.bytes or hash_file(fd, version.bytes) == sha256)
+
+
+_NOTHING = sha256_hex(b"")
+
+
+def _redacted_hash(store: Store, fd: int, size: int) -> str:
+    """The hash of what would be kept of a file without its secrets."""
+    import hashlib  # for the few who have their secrets hidden
+
+    redaction, sha256 = store.redaction(), hashlib.sha256()
+    assert redaction  # there are rules
+    for offset in range(0, min(size, store.settings.max_stream_bytes), _COPY_BYTES):
+        sha256.update(redaction.feed("out", os.pread(fd, _COPY_BYTES, offset)))
+    sha256.update(redaction.finish().get("out", b""))
+    return sha256.hexdigest()
 
 
 def _copy(store: Store, fd: int, path: str, session: str) -> Buffer:

@@ -67,6 +67,10 @@ def query(asking: Asking, request: Request) -> Reply:
     )
     find = tracer(asking.store, pipeline, result, targets, everything=request.sink is not None)
     reply = Reply(fields, body, shows, missing=missing, exit_code=_process_code(result), find_shown=find)
+    if files := {target.buffer.name: target.buffer for target in targets.values() if target.buffer.kind == "file"}:
+        from sightline.store.tools.files import telling_changes  # most queries are of outputs
+
+        reply = telling_changes(asking.store, reply, files.values())
     return reply if pipeline.stages[0].program in _SEARCHERS else reply.with_shown()
 
 

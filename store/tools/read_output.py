@@ -71,6 +71,16 @@ def read_output(asking: Asking, request: Request) -> Reply:
     target = asking.resolve(request.ref)
     if request.stream:
         target = target._replace(stream=request.stream)
+    reply = _shown(asking, target, request)
+    if target.buffer.kind != "file":
+        return reply
+    from sightline.store.tools.files import telling_changes  # most are outputs
+
+    return telling_changes(asking.store, reply, (target.buffer,))
+
+
+def _shown(asking: Asking, target: Target, request: Request) -> Reply:
+    """The part that is asked for."""
     if request.path or request.schema:
         return _json_part(asking, target, request)
     if request.lines:

@@ -1,6 +1,7 @@
 """Files captured as immutable versions, and what comes through a pipe."""
 
 import errno
+import mmap
 import os
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from sightline.store.capture import file as file_module
 from sightline.store.capture.fallback import Unkept
-from sightline.store.capture.file import FileNotReadable, capture_file
+from sightline.store.capture.file import FileNotReadable, capture_file, changed_since
 from sightline.store.capture.stdin import capture_stdin
 from sightline.store.config import Settings
 from sightline.store.records import Buffer
@@ -66,6 +67,78 @@ def test_a_second_write_within_the_clocks_step_is_seen(store: Store, file: Path)
     os.utime(file, (now, now))
     second = capture_file(store, str(file), "s")
     assert (text_of(store, first), text_of(store, second)) == (b"aaa\n", b"bbb\n")
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time has passed since all writes, on a file system that notes them."""
+    monkeypatch.setattr(file_module.time, "time", lambda now=time.time: now() + 3600)
+    monkeypatch.setattr(file_module, "_file_system", lambda _: "ext4")
+
+
+@pytest.mark.usefixtures("settled")
+def test_bytes_written_over_in_place_under_the_old_time_are_a_new_version(store: Store, file: Path) -> None:
+    first = capture_file(store, str(file), "s")
+    assert first.origin
+    with open(file, "r+b") as writer:
+        writer.write(b"two\n")
+    os.utime(file, (1000, 1000))
+    second = capture_file(store, str(file), "s")
+    assert (text_of(store, first), text_of(store, second)) == (b"one\n", b"two\n")
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_file_that_nobody_touched_is_not_read_again(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = capture_file(store, str(file), "s")
+    monkeypatch.setattr(file_module, "_same_content", lambda *_: pytest.fail("it was read"))
+    assert capture_file(store, str(file), "s") == first
+
+
+def test_bytes_written_through_a_mapping_are_a_new_version(store: Store, file: Path) -> None:
+    with open(file, "r+b") as opened, mmap.mmap(opened.fileno(), 0) as mapped:
+        mapped[0:3] = b"two"
+        first = capture_file(store, str(file), "s")
+        mapped[0:3] = b"six"  # to the same page, which leaves no trace in the file's times
+        second = capture_file(store, str(file), "s")
+    assert (text_of(store, first), text_of(store, second)) == (b"two\n", b"six\n")
+
+
+def test_on_a_file_system_that_may_not_note_changes_the_bytes_are_compared(
+    store: Store, file: Path, settled: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "_file_system", lambda _: "fuse.sshfs")
+    assert capture_file(store, str(file), "s").origin == ""
+
+
+def test_an_unchanged_file_whose_secrets_are_hidden_keeps_its_ref(store: Store, file: Path) -> None:
+    secret = "gh" + "p_" + "k" * 36
+    file.write_text(f"token {secret}\n")
+    settings = Settings(redact_known=True)
+    with Store(store.root, settings) as hiding:
+        first = capture_file(hiding, str(file), "s")
+        assert secret.encode() not in text_of(hiding, first)
+        assert capture_file(hiding, str(file), "s").name == first.name
+        assert changed_since(hiding, first) == ""
+        file.write_text(f"other {secret}\n")
+        assert capture_file(hiding, str(file), "s").name != first.name
+
+
+def test_a_version_tells_whether_the_file_has_changed_since(store: Store, file: Path) -> None:
+    first = capture_file(store, str(file), "s")
+    assert changed_since(store, first) == ""
+    os.utime(file, (2000, 2000))
+    assert changed_since(store, first) == ""
+    file.write_bytes(b"two\n")
+    assert changed_since(store, first) == "the file has changed since; read_file keeps it as it is now"
+    second = capture_file(store, str(file), "s")
+    assert changed_since(store, first) == f"the file has changed since; newer: {second.ref}"
+    assert changed_since(store, second) == ""
+    file.write_bytes(b"one\n")
+    assert changed_since(store, first) == "", "its bytes are back"
+    file.unlink()
+    assert "cannot be read any more" in changed_since(store, second)
 
 
 def test_an_empty_file_is_a_version_too(store: Store, file: Path) -> None:

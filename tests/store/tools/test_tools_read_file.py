@@ -10,6 +10,8 @@ from sightline.store.config import Settings
 from sightline.store.errors import BadRange, UsageError
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.store import Store
+from sightline.store.tools.query import Request as Query
+from sightline.store.tools.query import query
 from sightline.store.tools.read_file import Request, read_file
 from sightline.store.tools.reply import Reply
 
@@ -115,3 +117,23 @@ def test_nothing_is_read_where_nothing_may_be_kept(caller: Any, tmp_path: Path) 
     (tmp_path / "a.txt").write_text("secret\n")
     with Store(settings=Settings(capture_off=(str(tmp_path),))) as store, pytest.raises(UsageError, match="capture"):
         _read(caller(store, "a", "claude-code"), tmp_path / "a.txt")
+
+
+def test_reads_and_queries_of_an_older_version_say_that_the_file_has_changed(agent: Any, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("one\ntwo\n")
+    agent.deliver(read_file(agent.asking, Request(str(path))))
+    old = agent.store.listed(1)[0].buffer
+    assert "note" not in agent.read(old.ref, lines="1").fields
+    path.write_text("one\nTWO\n")
+    agent.deliver(read_file(agent.asking, Request(str(path))))
+    new = agent.store.listed(1)[0].buffer
+    told = f"the file has changed since; newer: {new.ref}"
+    asked = ({"lines": "1"}, {"search": "t"}, {"offset": 0})
+    assert [agent.read(old.ref, **one).fields["note"] for one in asked] == [told] * 3
+    assert told in agent.told
+    reply = agent.deliver(query(agent.asking, Query(f"cat {old.ref}")))
+    assert (reply.fields["note"], reply.text) == (told, "one\ntwo\n")
+    assert "note" not in agent.read(new.ref, offset=0).fields
+    reply = agent.deliver(query(agent.asking, Query(f"diff {old.ref} {new.ref}")))
+    assert reply.fields["note"] == told
