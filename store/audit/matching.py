@@ -1,4 +1,4 @@
-"""Recognises a stream's lines in a text that a pipeline made of them: by what they read, in order. Pure."""
+"""Recognises a stream's lines in a text that was made of them: by what they read, in order, whole or in part. Pure."""
 
 import re
 import shlex
@@ -6,9 +6,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.spans import Spans, holds, spans_of
+from sightline.store.audit.spans import NONE, Spans, holds, spans_of
 from sightline.store.shape.clean import clean_line, without_colour
-from sightline.store.shape.source import Source
+from sightline.store.shape.line_cut import common_head, raw_range
+from sightline.store.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line, Source
 
 MOST_LINES = 20_000
 """Lines of a text that are looked for; no reply has more."""
@@ -19,7 +20,8 @@ _COUNTERS = frozenset(("wc", "od", "xxd"))
 _COUNTING = re.compile(r"-[a-zA-Z]*[clLq]|--(?:count|quiet|silent|files-with(?:out)?-match(?:es)?)")
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg"))
 _SHUFFLERS = frozenset(("sort", "tac", "jq", "join", "comm"))
-_NUMBER = re.compile(r"\s*\d+(?:[:\-\t]| +)")  # of grep -n, cat -n, nl and uniq -c
+_NUMBER = re.compile(r"\s*\d+(?:[:\-\t→]|\| ?| +)")  # of grep -n, cat -n, nl, uniq -c, and what harnesses read of files
+_LONG_BYTES = 1_000  # of a line: shorter ones no harness cuts in a file that it shows
 _NAME = re.compile(r"(@[a-z]+_[0-9a-f]+(?:\.\w+)*)[:-]")  # of grep over several refs
 _DIFF_MARK = re.compile(r"[-+ ]")
 
@@ -65,6 +67,18 @@ Find = Callable[[frozenset[bytes]], Iterable[tuple[int, bytes]]]
 """Finds whole lines in a stream, however: (number, line) of those that read as one of some texts, ascending."""
 
 
+class Matched(NamedTuple):
+    """What of a stream a text holds.
+
+    Attributes:
+        lines: lines that stand in it whole.
+        cuts: lines of which the beginning or the end stands in it, where the line next to them does.
+    """
+
+    lines: Spans = NONE
+    cuts: tuple[CutLine, ...] = ()
+
+
 def match_lines(text: Sequence[str], source: Source, among: Spans, how: How, find: Find | None = None) -> Spans:
     """The lines of a stream that a text holds, whole, perhaps with a number or a name before them.
 
@@ -77,19 +91,91 @@ def match_lines(text: Sequence[str], source: Source, among: Spans, how: How, fin
         how: what was done to them.
         find: instead of reading the stream here; it need not know escape sequences.
     """
-    wanted = _wanted(text[:MOST_LINES], source.ref, how) if how.lines else {}
-    if not wanted:
-        return ()
-    rows = find(frozenset(wanted)) if find else _lines_of(source, among, frozenset(wanted))
-    found = _occurrences(rows, among, wanted)
+    found = _found(text, source, among, how, find)
     if not how.ordered:
         return spans_of(_first_come(found))
-    if how.from_end:
-        found = [(-line, [-place for place in places]) for line, places in reversed(found)]
-        pairs = [(-line, -place) for line, place in reversed(_longest_in_order(found))]
-    else:
-        pairs = _longest_in_order(found)
-    return spans_of(_with_blank_lines(pairs, text))
+    return spans_of(_with_blank_lines(_in_order(found, how), text))
+
+
+def has_long_lines(content: bytes, text: str) -> bool:
+    """Whether a text in which all lines of a file should stand has the long ones whole, which some harnesses cut."""
+    if len(content) <= _LONG_BYTES:
+        return True
+    shown = text.encode(errors="surrogateescape")
+    return all(line in shown for line in content.split(b"\n") if len(line) > _LONG_BYTES)
+
+
+def match_parts(text: Sequence[str], source: Source, how: How) -> Matched:
+    """The lines of a whole stream that a text holds, and those of which it holds the beginning or the end.
+
+    A line that was cut is known by its place: next to one that stands in the text whole, or at the text's own beginning
+    or end.
+    """
+    among: Spans = ((1, source.line_count),) if source.line_count else ()
+    if not how.lines or not how.ordered:
+        return Matched(match_lines(text, source, among, how))
+    pairs = _in_order(_found(text, source, among, how, None), how)
+    lines = spans_of(_with_blank_lines(pairs, text))
+    return Matched(lines, tuple(_cuts(text, source, lines, pairs)))
+
+
+def _found(
+    text: Sequence[str], source: Source, among: Spans, how: How, find: Find | None
+) -> list[tuple[int, list[int]]]:
+    """(line, places in the text) of what may stand in it."""
+    wanted = _wanted(text[:MOST_LINES], source.ref, how) if how.lines else {}
+    if not wanted:
+        return []
+    rows = find(frozenset(wanted)) if find else _lines_of(source, among, wanted)
+    return _occurrences(rows, among, wanted)
+
+
+def _in_order(found: list[tuple[int, list[int]]], how: How) -> list[tuple[int, int]]:
+    if not how.from_end:
+        return _longest_in_order(found)
+    found = [(-line, [-place for place in places]) for line, places in reversed(found)]
+    return [(-line, -place) for line, place in reversed(_longest_in_order(found))]
+
+
+_CUT_BYTES = 24  # of a line, at least; fewer may be like those of any line
+_EDGE_LINES = 8  # at either end of a text, among which the words of a harness may stand
+_MOST_CUTS = 64
+
+
+def _cuts(text: Sequence[str], source: Source, lines: Spans, pairs: list[tuple[int, int]]) -> Iterator[CutLine]:
+    """The lines next to those that were found, as far as the text next to these begins or ends as they do."""
+    count, last = source.line_count, len(text) - 1
+    places = dict(pairs)
+    first_place, last_place = (pairs[0][1], pairs[-1][1]) if pairs else (len(text), -1)
+    heads = {line + 1: [place + 1] for line, place in places.items() if place < last}
+    heads.setdefault(1, [*range(min(first_place, _EDGE_LINES))])
+    tails = {line - 1: [place - 1] for line, place in places.items() if place}
+    tails.setdefault(count, [*range(max(last_place + 1, last + 1 - _EDGE_LINES), last + 1)])
+    missing = [line for line in sorted({*heads, *tails}) if 1 <= line <= count and not holds(lines, line)]
+    for number in missing[:_MOST_CUTS]:
+        begins, ends = ([text[place] for place in found.get(number, ())] for found in (heads, tails))
+        longest = max(map(len, (*begins, *ends)), default=0)
+        for line in source.lines(number, number, max(LINE_LIMIT, 8 * longest)):
+            cut = line.cut(*_ends_in(begins, ends, line))
+            if cut.seen:
+                yield cut
+
+
+def _ends_in(heads: list[str], tails: list[str], line: Line) -> Iterator[tuple[int, int]]:
+    """The beginning of a line that begins one of some texts, and its end that ends one of others."""
+    half = len(line.data) if line.whole else len(line.data) // 2
+    begin, end = line.data[:half], line.data[len(line.data) - half :]
+    written = clean_line(begin).encode(), clean_line(end).encode()
+    size = max((common_head(written[0], text.encode(errors="surrogateescape")) for text in heads), default=0)
+    first = raw_range(begin, 0, size)[1] if size >= _CUT_BYTES else 0
+    if first:
+        yield 0, first
+    size = max(
+        (common_head(written[1][::-1], text.encode(errors="surrogateescape")[::-1]) for text in tails), default=0
+    )
+    last, stop = raw_range(end, len(written[1]) - size, len(written[1])) if size >= _CUT_BYTES else (0, 0)
+    if stop:
+        yield line.length - len(end) + last, line.length
 
 
 def _wanted(text: Iterable[str], ref: str, how: How) -> dict[bytes, list[int]]:
@@ -129,22 +215,32 @@ def _occurrences(
     return sorted((number, wanted[line]) for line, numbers in found.items() for number in numbers)
 
 
-def _lines_of(source: Source, among: Spans, sought: frozenset[bytes]) -> Iterator[tuple[int, bytes]]:
+def _lines_of(source: Source, among: Spans, wanted: dict[bytes, list[int]]) -> Iterator[tuple[int, bytes]]:
     """The lines of a stream that are sought, from the first that went in to the last."""
     if not among:
         return
+    sought = frozenset(wanted)
     if len(among) > 1 and source.byte_count > _SCANNED_BYTES:
         for first, last in among:
             for line in source.lines(first, last):
-                yield line.number, clean_line(line.data).encode()
+                if line.whole:
+                    yield line.number, clean_line(line.data).encode()
         return
     end = among[-1][1]
     for first, block in source.blocks(among[0][0]):
+        if len(block) > BLOCK_BYTES:  # one line, or its beginning
+            block = _whole(source, first, max(map(len, sought)))
         lines = _cleaned_lines(block)
         if here := sought.intersection(lines):
             yield from ((first + at, line) for at, line in enumerate(lines) if line in here)
         if first + len(lines) > end:
             return
+
+
+def _whole(source: Source, number: int, longest: int) -> bytes:
+    """A very long line with its newline; none of it where it is longer than all that is sought, with its colours."""
+    lines = source.lines(number, number, max(4 * longest, BLOCK_BYTES))
+    return b"".join(line.data if line.whole else b"" for line in lines) + b"\n"
 
 
 def _cleaned_lines(block: bytes) -> list[bytes]:

@@ -48,6 +48,7 @@ def _view(store: Store, session: Session, call: PastCall, buffers: list[Buffer])
     found = [shown_lines(store, one, buffer, text) for one, buffer in zip((call, *call.inner), buffers, strict=True)]
     shown = tuple(lines for one in found for lines in one.known)
     matched = tuple(lines for one in found for lines in one.matched)
+    parts = tuple(part for one in found for part in one.parts)
     lines = sum(one.last - one.first + 1 for one in (*shown, *matched))
     total = sum(buffer.lines for buffer in buffers)
     shows = Shows(
@@ -60,6 +61,7 @@ def _view(store: Store, session: Session, call: PastCall, buffers: list[Buffer])
         exit_code=call.exit_code,
         truncated=lines < total or any(buffer.is_partial for buffer in buffers),
         matched=matched,
+        parts=parts,
     )
     return past_view(store, session.name, call.answered, shows, text, buffers)
 

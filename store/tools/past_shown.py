@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from sightline.store.audit.matching import How, match_lines
+from sightline.store.audit.matching import How, Matched, has_long_lines, match_parts
 from sightline.store.capture.importers.past import PastCall
 from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer, Shown
+from sightline.store.records import Buffer, LinePart, Shown
 from sightline.store.store import Store, Target
 
 _BEFORE = ("\n", "\nOutput: ")  # what stands before the first line; the latter is Gemini CLI's
@@ -13,14 +13,21 @@ _SEARCHED_BYTES = 64 << 20  # of a larger stream nobody waits for what was shown
 
 
 class Found(NamedTuple):
-    """Lines of a buffer that stand in a text: those that are known to, and those that were recognised in it."""
+    """Lines of a buffer that stand in a text.
+
+    Attributes:
+        known: those that are known to, whole.
+        matched: those that were recognised in it, whole.
+        parts: those of which a part was.
+    """
 
     known: tuple[Shown, ...]
     matched: tuple[Shown, ...]
+    parts: tuple[LinePart, ...] = ()
 
 
 def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> Found:
-    """The lines of a buffer that stand in what the model was shown, whole.
+    """The lines of a buffer that stand in what the model was shown, whole or in part.
 
     Args:
         store: where the buffer is.
@@ -31,13 +38,17 @@ def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> Foun
     contents = {part.stream: part.content for part in call.parts}
     known: list[Shown] = []
     matched: list[Shown] = []
+    parts: list[LinePart] = []
     for stream, info in buffer.streams.items():
         content = contents.get(stream, b"")
-        if call.kind == "file" or (isinstance(content, bytes) and content and _holds(text, content)):
+        is_file = call.kind == "file" and isinstance(content, bytes) and has_long_lines(content, text)
+        if is_file or (isinstance(content, bytes) and content and _holds(text, content)):
             known.append(Shown(buffer.name, stream, 1, info.lines))
         elif text and info.bytes <= _SEARCHED_BYTES:
-            matched += _matched(store, buffer, stream, text)
-    return Found(tuple(known), tuple(matched))
+            found = _matched(store, buffer, stream, text)
+            matched += (Shown(buffer.name, stream, first, last) for first, last in found.lines)
+            parts += (LinePart(buffer.name, stream, *cut, matched=True) for cut in found.cuts)
+    return Found(tuple(known), tuple(matched), tuple(parts))
 
 
 def _holds(text: str, content: bytes) -> bool:
@@ -46,11 +57,9 @@ def _holds(text: str, content: bytes) -> bool:
     return bool(whole) and any(f"{before}{whole}\n" in f"\n{text}\n" for before in _BEFORE)
 
 
-def _matched(store: Store, buffer: Buffer, stream: str, text: str) -> list[Shown]:
+def _matched(store: Store, buffer: Buffer, stream: str, text: str) -> Matched:
     try:
         with store.open_text(Target(buffer, stream)) as source:
-            everything = ((1, buffer.stream(stream).lines),)
-            spans = match_lines(text.split("\n"), source, everything, How())
+            return match_parts(text.split("\n"), source, How())
     except SightlineError:
-        return []
-    return [Shown(buffer.name, stream, first, last) for first, last in spans]
+        return Matched()

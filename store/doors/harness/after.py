@@ -61,6 +61,7 @@ def _kept(store: Store, session: Session, facts: Facts, call: Called, pending: P
 def _log(store: Store, session: Session, facts: Facts, call: Called, buffer: Buffer | None) -> None:
     """Log what the model is shown, as far as the event tells."""
     from sightline.store.audit.accounting import alone_bytes, surely_shown, what_of
+    from sightline.store.audit.matching import has_long_lines
 
     text = call.shown if call.shown is not None else call.text or shown_text(call.blocks or [])
     size = len(text.encode(errors="surrogatepass"))
@@ -71,7 +72,8 @@ def _log(store: Store, session: Session, facts: Facts, call: Called, buffer: Buf
         text, alone = f"[{size:,} bytes, of which {facts.title} shows its model the beginning and the end]\n", None
         seen = surely_shown(facts.name, what, seen, failed=call.failed) or part
     known = None
-    if buffer and buffer.kind == "file" and call.text:
+    is_whole = part is None and has_long_lines((call.text or "").encode(errors="surrogatepass"), text)
+    if buffer and buffer.kind == "file" and call.text and is_whole:
         known = Shown(buffer.name, "out", call.first, min(call.first + len(call.text.splitlines()) - 1, buffer.lines))
     request = {**request_of(facts.name, call, alone), "alone_bytes": alone}
     log_view(store, session, request, text, buffer, known=known, seen=seen)

@@ -9,7 +9,7 @@ from typing import Any
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.doors.harness.called import Called
 from sightline.store.doors.harness.who import use_key
-from sightline.store.records import Buffer, Session, Shown
+from sightline.store.records import Buffer, LinePart, Session, Shown
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
 
@@ -209,13 +209,16 @@ def log_view(
     """
     buffers = [one for one in (buffer, unfiltered) if one]
     command = request.get("command", "")
-    shown, matched = list[Shown](), list[Shown]()
+    shown, matched, parts = list[Shown](), list[Shown](), list[LinePart]()
     if known:
         shown.append(known)
     else:
         for made in buffers:
             for one, is_whole in lines_shown(store, made, seen or text, command):
-                (shown if is_whole else matched).append(one)
+                if isinstance(one, LinePart):
+                    parts.append(one)
+                else:
+                    (shown if is_whole else matched).append(one)
     lines = sum(one.last - one.first + 1 for one in (*shown, *matched) if buffer and one.buffer == buffer.name)
     shows = Shows(
         verb=VERB,
@@ -227,6 +230,7 @@ def log_view(
         exit_code=buffer.exit_code if buffer else None,
         truncated=buffer is not None and lines < buffer.lines,
         matched=tuple(matched),
+        parts=tuple(parts),
     )
     record_view(store, session, shows, (Segment(text),) if text else ())
     if buffer and buffer.kind == "file":
@@ -241,10 +245,10 @@ def tidy(store: Store) -> None:
         enforce_limits(store)
 
 
-def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterator[tuple[Shown, bool]]:
+def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterator[tuple[Shown | LinePart, bool]]:
     """The raw lines of a buffer that stand in a text, as far as they can be told; whether as a whole stream as it is.
 
-    Any others are recognised by what they read.
+    Any others are recognised by what they read; a line of which only the beginning or the end is, is a part.
 
     Args:
         store: the store.
@@ -254,7 +258,7 @@ def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterat
     """
     if not text or len(text) > _MATCHED_BYTES:
         return
-    from sightline.store.audit.matching import How, how_made, match_lines
+    from sightline.store.audit.matching import How, how_made, match_parts
 
     how = How() if command == buffer.command else how_made(command)
     for stream, info in buffer.streams.items():
@@ -263,8 +267,9 @@ def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterat
             yield Shown(buffer.name, stream, 1, info.lines), True
         elif info.lines:
             with store.open_text(target) as source:
-                spans = match_lines(text.split("\n"), source, ((1, info.lines),), how)
-            yield from ((Shown(buffer.name, stream, first, last), False) for first, last in spans)
+                found = match_parts(text.split("\n"), source, how)
+            yield from ((Shown(buffer.name, stream, first, last), False) for first, last in found.lines)
+            yield from ((LinePart(buffer.name, stream, *cut, matched=True), False) for cut in found.cuts)
 
 
 def _holds_all(store: Store, target: Target, text: str) -> bool:

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sightline.store.audit import finding, matching
 from sightline.store.audit.finding import find_lines
-from sightline.store.audit.matching import How, how_made, match_lines
+from sightline.store.audit.matching import How, has_long_lines, how_made, match_lines, match_parts
 from sightline.store.audit.spans import Spans, size
 from sightline.store.shape.memory import BytesSource
+from sightline.store.shape.source import BLOCK_BYTES, CutLine
 
 ROWS = ["alpha one", "beta two", "", "gamma three", "beta two", "delta four"]
 SOURCE = BytesSource("".join(f"{row}\n" for row in ROWS).encode(), "@cmd_a1b2c3")
@@ -142,3 +143,56 @@ def test_grep_that_cannot_read_finds_nothing(tmp_path: Path) -> None:
 def test_scattered_lines_of_a_large_stream_are_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "_SCANNED_BYTES", 0)
     assert _match("alpha one\nbeta two\ndelta four", among=((1, 1), (5, 6))) == ((1, 1), (5, 6))
+
+
+LONG = [f"{number} " + " ".join(str(number * at) for at in range(40, 90)) for number in range(1, 30)]
+
+
+@given(
+    st.integers(0, 1_500),
+    st.integers(0, 1_500),
+    st.sampled_from(["\n... [1,234 characters truncated] ...\n", "…12 tokens…"]),
+)
+def test_a_line_that_a_harness_cut_is_known_by_its_ends_next_to_whole_ones(head: int, tail: int, marker: str) -> None:
+    written = "".join(f"{row}\n" for row in LONG)
+    source = BytesSource(written.encode())
+    text = written[:head] + marker + written[len(written) - tail :]
+    found = match_parts(text.split("\n"), source, How())
+    told = size(found.lines) + len(found.cuts)
+    starts = [line.data.decode() for line in source.lines(1, len(LONG))]
+    for cut in found.cuts:
+        for first, last in cut.seen:
+            assert starts[cut.line - 1][first - 1 : last] in text
+            assert last - first + 1 >= 24
+    for first, last in found.lines:
+        assert all(starts[at - 1] in text for at in range(first, last + 1))
+    whole = sum(row + "\n" in written[:head] or row + "\n" in written[len(written) - tail :] for row in LONG)
+    assert whole <= told <= whole + 2
+
+
+def test_lines_that_only_begin_alike_elsewhere_are_not_taken_for_each_other() -> None:
+    rows = [f"2026-11-22 19:33:04 UTC INFO worker {number} said something" for number in range(20)]
+    source = BytesSource("".join(f"{row}\n" for row in rows).encode())
+    found = match_parts([rows[0], "---", rows[7][:50]], source, How())
+    assert found == (((1, 1),), ())
+
+
+def test_one_very_long_line_is_seen_as_far_as_its_beginning_and_its_end_were_shown() -> None:
+    data = b" ".join(b"%d" % number for number in range(90_000))
+    source = BytesSource(data)
+    text = f"Output:\n{data[:9_000].decode()}…123 characters truncated…{data[-700:].decode()}\n\n[exit code: 0]"
+    [cut] = match_parts(text.split("\n"), source, How()).cuts
+    assert cut == CutLine(1, len(data), ((1, 9_000), (len(data) - 699, len(data))))
+
+
+def test_the_beginning_of_a_line_is_no_line() -> None:
+    data = b"x" * (BLOCK_BYTES + 5)
+    for known in (BLOCK_BYTES, BLOCK_BYTES + 4):
+        assert match_lines([data[:known].decode()], BytesSource(data + b"\n"), ((1, 1),), How()) == ()
+    assert match_lines([data.decode()], BytesSource(data + b"\n"), ((1, 1),), How()) == ((1, 1),)
+
+
+def test_a_file_whose_long_lines_were_cut_did_not_stand_there_whole() -> None:
+    content = b"short\n" + b"long " * 900
+    assert has_long_lines(content, f"     1\tshort\n     2\t{'long ' * 900}")
+    assert not has_long_lines(content, f"     1\tshort\n     2\t{'long ' * 400}... (line truncated to 2000 chars)")

@@ -9,7 +9,7 @@ import pytest
 from hook_kit import Harness, process
 from sightline.store.doors.harness import record
 from sightline.store.doors.harness.line import hook_words
-from sightline.store.records import Shown
+from sightline.store.records import LinePart, Shown
 
 LINES = "".join(f"{number}\n" for number in range(1, 101))
 
@@ -66,6 +66,18 @@ def test_of_a_failing_command_the_code_and_what_is_missing_are_known(claude: Har
 def test_a_command_in_the_background_has_not_ended(claude: Harness) -> None:
     claude.tell("PostToolUse", **bash(), tool_response={"stdout": "", "backgroundTaskId": "b1"})
     assert claude.buffers() == []
+
+
+def test_of_a_line_that_the_model_was_shown_the_ends_of_these_alone_are_seen(claude: Harness, tmp_path: Path) -> None:
+    line = " ".join(str(number) for number in range(20_000))
+    (tmp_path / "whole").write_text(line + "\n")
+    about = {"persistedOutputPath": str(tmp_path / "whole"), "persistedOutputSize": len(line) + 1}
+    claude.tell("PostToolUse", **bash(), tool_response={"stdout": line[:30_000], "stderr": "", **about})
+    claude.tell("PostToolBatch", **batch(bash(), f"<persisted-output>\n{line[:2_000]}\n...\n</persisted-output>"))
+    ((view, _),) = claude.views()
+    (buffer,) = claude.buffers()
+    assert (view.shown, view.matched, view.lines_shown, view.truncated) == ((), (), 0, True)
+    assert view.parts == (LinePart(buffer.name, "out", 1, len(line), ((1, 2_000),), matched=True),)
 
 
 def test_the_view_is_exactly_what_the_model_was_shown(claude: Harness) -> None:
