@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sightline.store.audit.coverage import Coverage
+from sightline.store.audit.coverage import Coverage, StreamCoverage
 from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.spans import Spans, common, spans_of
 from sightline.store.errors import SightlineError
@@ -25,7 +25,7 @@ from sightline.store.store import Store, Target
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
 
-_KEY = "failures/2"  # another number whenever the same bytes would be judged in another way
+_KEY = "failures/3"  # another number whenever the same bytes would be judged in another way
 _READERS = frozenset(
     ("cat", "head", "tail", "sed", "awk", "less", "more", "bat", "find", "fd", "ls", "tree", "git", "jq", "wc", "sort")
 )
@@ -42,12 +42,27 @@ _ASSIGNMENT = re.compile(r"\w+=")
 
 
 class Place(NamedTuple):
-    """Where a failure is told of: a stream's lines from first to last, and those among them that tell of it."""
+    """Where a failure is told of.
+
+    Attributes:
+        stream: its name.
+        first: first line, 1-based.
+        last: last line, inclusive.
+        telling: the lines among these that tell of it.
+        spots: of long ones among them, (line, first byte, last byte) of what tells, bytes from 1.
+    """
 
     stream: str
     first: int
     last: int
     telling: Spans
+    spots: tuple[tuple[int, int, int], ...] = ()
+
+    def is_seen(self, coverage: StreamCoverage) -> bool:
+        """Whether a line that tells of it stood in a view, whole or with what tells."""
+        if common(self.telling, coverage.seen):
+            return True
+        return any(coverage.shows(line, (first, last)) for line, first, last in self.spots)
 
 
 class Failure(NamedTuple):
@@ -71,12 +86,8 @@ class Failure(NamedTuple):
         return format_ref(buffer, place.stream, place.first, place.last)
 
     def is_seen(self, coverage: Coverage) -> bool:
-        """Whether any line that tells of it stood in a view."""
-        return any(
-            common(place.telling, stream.seen)
-            for place in self.places
-            if (stream := coverage.streams.get(place.stream))
-        )
+        """Whether any line that tells of it stood in a view; of a line that was cut, whether what tells did."""
+        return any(place.is_seen(stream) for place in self.places if (stream := coverage.streams.get(place.stream)))
 
 
 class Overlooked(NamedTuple):
@@ -144,8 +155,14 @@ def overlooked(store: Store, buffers: Iterable[Buffer], *, session: str | None =
 def _read(row: list[Any]) -> Failure:
     name, at, text, places = row
     made = [
-        Place(stream, first, last, spans_of((start, end) for start, end in telling))
-        for stream, first, last, telling in places
+        Place(
+            stream,
+            first,
+            last,
+            spans_of((start, end) for start, end in telling),
+            tuple((line, begin, stop) for line, begin, stop in spots),
+        )
+        for stream, first, last, telling, spots in places
     ]
     return Failure(name, at, text, tuple(made))
 
@@ -215,7 +232,7 @@ def _grouped(found: list[tuple[str, Region, str]]) -> list[Failure]:
     others = [row for row in found if row[1].name and row[1].rank >= ECHO] if count < len(found) else []
     for nth, row in enumerate((*counting, *others)):
         stream, region, text = row
-        place = Place(stream, region.first, region.last, spans_of(region.telling))
+        place = Place(stream, region.first, region.last, spans_of(region.telling), region.spots)
         alike = named.setdefault(last_part(region.name), []) if region.name else []
         known = next((at for at in alike if _same(made[at].name, region.name)), None)
         if known is not None:

@@ -9,9 +9,13 @@ from sightline.store.shape.clean import clean_line, without_colour
 from sightline.store.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
 from sightline.store.shape.failure.sieve import NUMBERS
 from sightline.store.shape.failure.tool_rules import Block, Failure, Rule
+from sightline.store.shape.runs import Span
 
 JUDGED_BYTES = 4096
 """How much of a line is judged: what reports an error says so early, and no pattern can run away on so little."""
+
+TELLING_BYTES = 4
+"""How much of a long line, up to where it becomes a failure, must have been shown: no word that says so is shorter."""
 
 CACHED_LINES = 20_000  # judgements remembered; a flood of errors says the same over and over, but for its numbers
 CACHED_BYTES = 300  # of a line; longer ones are rarely the same
@@ -97,6 +101,20 @@ class Judge:
                 if self._named[key] > NAMED_LINES:
                     self._cached[key] = verdict._replace(name="", place="")
         return verdict
+
+    def telling_bytes(self, data: bytes) -> Span | None:
+        """Where in a raw line it becomes a failure, as (first, last) byte, from 1; None where it is none."""
+        data = data[:JUDGED_BYTES]
+        if self.verdict(data) is None:
+            return None
+        short, long = 0, len(data)  # so much of it is none yet, and so much is one
+        while long - short > 1:
+            middle = (short + long) // 2
+            if self.verdict(data[:middle]) is None:
+                short = middle
+            else:
+                long = middle
+        return max(1, long - TELLING_BYTES + 1), long
 
     def _by_rules(self, text: str) -> tuple[Verdict | None, bool]:
         """What the rules call a line, a cause before all else; and whether that names something of this line's own."""

@@ -1,5 +1,6 @@
 """The failures of a stream as regions of lines, in order: what one steps through, and what may have been overlooked."""
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sightline.store.shape.failure.examine import Examination
@@ -8,6 +9,9 @@ from sightline.store.shape.failure.findings import layers_of
 from sightline.store.shape.failure.tool_rules import Block
 from sightline.store.shape.runs import Span
 from sightline.store.shape.source import Source
+
+LONG_BYTES = 300
+"""A longer line is often shown in part: of such it is known which bytes tell of the failure."""
 
 MOST_HITS = 5000
 """Failure lines that are looked at: of a flood of one kind only the first and the last are known anyway."""
@@ -24,6 +28,7 @@ class Region(NamedTuple):
         by_rule: whether a tool's rule knows it, not only a general class.
         name: what failed, empty where it does not say.
         place: where, such as ``src/x.py:12``; likewise.
+        spots: of its telling lines over LONG_BYTES, (line, first byte, last byte) of what tells, bytes from 1.
     """
 
     first: int
@@ -33,6 +38,7 @@ class Region(NamedTuple):
     by_rule: bool = False
     name: str = ""
     place: str = ""
+    spots: tuple[tuple[int, int, int], ...] = ()
 
 
 def regions_of(examination: Examination, source: Source) -> tuple[Region, ...]:
@@ -41,7 +47,7 @@ def regions_of(examination: Examination, source: Source) -> tuple[Region, ...]:
     for found in examination.failures(source).hits[:MOST_HITS]:
         hit = examination.titled(found, source, deep=False)
         if made and hit.line <= made[-1].last:
-            made[-1] = _with(made[-1], hit)
+            made[-1] = _with(made[-1], hit, source, examination)
         else:
             made.append(_region(hit, source, examination))
     return tuple(made)
@@ -61,15 +67,25 @@ def _region(hit: Hit, source: Source, examination: Examination) -> Region:
         verdict.rule is not None,
         verdict.name,
         verdict.place,
+        tuple(_spots(telling or ((hit.line, hit.line),), source, examination)),
     )
 
 
-def _with(region: Region, hit: Hit) -> Region:
+def _spots(telling: Iterable[Span], source: Source, examination: Examination) -> Iterator[tuple[int, int, int]]:
+    for first, last in telling:
+        for line in source.lines(first, last):
+            if line.length > LONG_BYTES and (span := examination.judge.telling_bytes(line.data)):
+                yield line.number, *span
+
+
+def _with(region: Region, hit: Hit, source: Source, examination: Examination) -> Region:
     """The region with one more failure line that stands in it."""
     verdict = hit.verdict
     known = any(first <= hit.line <= last for first, last in region.telling)
+    spots = () if known else tuple(_spots(((hit.line, hit.line),), source, examination))
     return region._replace(
         telling=region.telling if known else (*region.telling, (hit.line, hit.line)),
+        spots=(*region.spots, *spots),
         rank=min(region.rank, verdict.rank),
         by_rule=region.by_rule or verdict.rule is not None,
         name=region.name or verdict.name,

@@ -10,7 +10,7 @@ from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, failures_of, overlooked, overlooked_in
 from sightline.store.audit.timeline import calls_of, captured_by
 from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, Session, Shown
+from sightline.store.records import Buffer, LinePart, Session, Shown
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store
 
@@ -87,6 +87,28 @@ def test_other_lines_of_its_region_do_not_make_it_seen(store: Store, keep: Keep,
     buffer = _failed(store, keep(b"", UNITTEST, command="python -m unittest -v"))
     show(buffer, (21, 24), stream="err")
     assert len(_overlooked(store, buffer)) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b"x " * 1_000 + b"FATAL: database is gone " + b"y " * 30_000, 2_000),
+        (b"ERROR: " + b"y " * 30_000, 0),
+        (b"ERROR: disk full", 0),
+    ],
+    ids=["within", "at the start", "short"],
+)
+def test_of_a_line_that_was_cut_what_tells_of_the_failure_must_have_been_shown(
+    store: Store, keep: Keep, show: Any, line: bytes, told: int
+) -> None:
+    buffer = _failed(store, keep(b"fine\n" + line + b"\n"))
+    around = (told + 1, min(told + 30, len(line)))
+    without = (around[1] + 1, len(line)) if around[1] < len(line) else (7, len(line))
+    show(buffer, (1, 1), parts=(LinePart(buffer.name, "out", 2, len(line), (without,)),))
+    assert len(_overlooked(store, buffer)) == 1
+    show(buffer, parts=(LinePart(buffer.name, "out", 2, len(line), (around,)),))
+    assert _overlooked(store, buffer) == []
+    assert _overlooked(store, store.resolve(buffer.ref).buffer) == [], "as it is kept in the index"
 
 
 def test_nothing_is_found_in_what_went_well_or_only_shows_others(store: Store, keep: Keep) -> None:
