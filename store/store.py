@@ -4,6 +4,7 @@ It finds buffers by ref, opens their streams, begins captures and keeps records.
 rows), `audit/` (views, coverage, what happens to old buffers), `tools/` (the verbs).
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.store.config import Settings, default_root, load_settings
 from sightline.store.disk import sqlite
-from sightline.store.disk.database import BUSY_SECONDS, Database, set_aside
+from sightline.store.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.store.disk.index import Index, Listed
 from sightline.store.disk.layout import Layout, remove_file, remove_folder, write_atomically
 from sightline.store.disk.meta import encode_buffer, fields_in, rewrite_meta
@@ -72,6 +73,7 @@ class Store:
                 ) from error
         self._patience = patience
         self._index: Index | None = None
+        self._retired = list[Index]()  # left to the threads that were at them
         self._retry_at = 0.0
 
     def __enter__(self) -> "Store":
@@ -82,9 +84,11 @@ class Store:
 
     def close(self) -> None:
         """Close the index."""
-        if self._index is not None:
-            self._index.close()
-            self._index = None
+        for index in (*self._retired, self._index):
+            if index is not None:
+                index.close()
+        self._index = None
+        self._retired.clear()
 
     @property
     def root(self) -> str:
@@ -93,7 +97,7 @@ class Store:
 
     @property
     def index(self) -> Index:
-        """The index; made anew from the folders where it is missing or broken.
+        """The index; made from the folders where it is missing or broken, opened anew where another one lies there.
 
         Where nothing can be written, it can still be read: its ``unwritable`` tells why.
 
@@ -104,11 +108,21 @@ class Store:
             self._index = self._open_index()
         elif self._index.unwritable and time.monotonic() > self._retry_at:
             self._retry_at = time.monotonic() + _RETRY_SECONDS
-            try:
-                self._index = self._index_to_write()  # the old one is left to the threads that are at it
-            except (sqlite.Error, OSError):
-                pass
+            with contextlib.suppress(sqlite.Error, OSError):
+                self._take_up(self._index_to_write())
+        elif self.identity not in (None, self._index.identity) and self._index.identity:
+            self._take_up(self._open_index())
         return self._index
+
+    @property
+    def identity(self) -> tuple[int, int] | None:
+        """Which file its index is: another one once the store was removed and made anew; None while there is none."""
+        return identity_of(self.layout.index)
+
+    def _take_up(self, index: Index) -> None:
+        if self._index is not None:
+            self._retired.append(self._index)
+        self._index = index
 
     def _open_index(self) -> Index:
         try:

@@ -68,8 +68,9 @@ class InspectorApp(App[None]):
             live: whether it listens for changes.
         """
         super().__init__()
-        self._store_root = store.root
-        self._unwritable: Callable[[], str] = lambda: store.index.unwritable
+        self._store = store
+        self._store_identity = store.identity
+        self._failures_told = dict[tuple[str, str], float]()  # when each was last told, by the monotonic clock
         self.remembered = Remembered(store.root)
         self._key_order = KeyOrder(self, super().on_event)
         self._keys = self._keymap_of(store) if store.settings.keys else {}
@@ -117,7 +118,7 @@ class InspectorApp(App[None]):
         share_one_heap()
         if self._feed is not None:
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
-        if why := self._unwritable():
+        if why := self._store.index.unwritable:
             self.notify(visible(f"Nothing can be written to the store, which is only read: {why}"), markup=False)
 
     def on_unmount(self) -> None:
@@ -135,17 +136,42 @@ class InspectorApp(App[None]):
         """A fault of ours ends it: in a sentence, with the whole story in a file for whoever mends it."""
         from sightline.tui.fault import keep, told
 
-        self._exit_renderables.append(told(keep(self._store_root, self._exception)))
+        self._exit_renderables.append(told(keep(self._store.root, self._exception)))
         self._close_messages_no_wait()
 
     # what happens
 
     def on_store_changed(self, message: messages.StoreChanged) -> None:
         """The store's changes enter here."""
+        self._notice_another_store()
         self._inspector.store_changed(message)
         for screen in self.screen_stack[1:]:
             if (hear := getattr(screen, "store_changed", None)) is not None:
                 hear(message)
+
+    def _notice_another_store(self) -> None:
+        """Where the store was removed and made anew, or only its index, say so and start afresh."""
+        before, now = self._store_identity, self._store.identity
+        if now is None or now == before:
+            return
+        self._store_identity = now
+        if before is None:
+            return  # it was empty, and nothing was listed
+        same = any(os.path.isdir(self._store.layout.folder(name)) for name in self._inspector.listed_names())
+        what = "The store's index was made anew" if same else "The store was removed and made anew"
+        self.notify("All is read again from here on", title=what, markup=False)
+        self._start_afresh()
+
+    def _start_afresh(self) -> None:
+        shown = self.screen_stack
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        if self.is_screen_installed("timeline"):
+            timeline = self.get_screen("timeline")
+            self.uninstall_screen("timeline")
+            if timeline not in shown:  # else it goes with the others
+                timeline.remove()
+        self._inspector.start_afresh()
 
     def on_polling_begun(self, message: messages.PollingBegun) -> None:
         """Say it once, and keep a word of it in the header."""
@@ -155,7 +181,11 @@ class InspectorApp(App[None]):
     def on_read_failed(self, message: messages.ReadFailed) -> None:
         """Say what happened and what to do, once as long as it can still be read."""
         what, hint = visible(message.message), visible(message.hint) or "Try again"
-        if not any((toast.title, toast.message) == (what, hint) for toast in self._notifications):
+        if not os.path.isdir(self._store.root):
+            what, hint = visible(f"The store is gone: {self._store.root}"), "What is listed was in it"
+        now = time.monotonic()
+        if now - self._failures_told.get((what, hint), -self.NOTIFICATION_TIMEOUT) >= self.NOTIFICATION_TIMEOUT:
+            self._failures_told[what, hint] = now
             self.notify(hint, title=what, severity="error", markup=False)
 
     # keys

@@ -11,7 +11,7 @@ class Feed:
 
     def __init__(self, store: Store, receiver: MessagePump) -> None:
         self._receiver = receiver
-        self._changes = Changes(store.layout, store.index.data_version, self._tell, polls=self._polls)
+        self._changes = Changes(store.layout, lambda: store.index.data_version(), self._tell, polls=self._polls)
 
     def start(self) -> None:
         """Begin; loads what watches, so not before there is something on the screen."""

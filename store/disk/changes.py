@@ -1,9 +1,11 @@
 """The feed "something changed": tells of captures, growth and records as other processes write them.
 
 It watches two folders, the root (for the index's write-ahead file) and ``live/``; never the buffers' own. Where the
-system cannot watch, it looks at the same places many times a second.
+system cannot watch, it looks at the same places many times a second. Folders that are removed and made anew are watched
+anew.
 """
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -11,13 +13,15 @@ from typing import NamedTuple
 
 from sightline.store.disk import sqlite
 from sightline.store.disk.layout import Layout
-from sightline.store.disk.watching import Unwatchable, watching
+from sightline.store.disk.watching import Unwatchable, unwatchable, watching
+from sightline.store.errors import SightlineError
 
 DEBOUNCE_MS = 50  # a burst is told of after this at the latest
 STEP_MS = 8  # a lone change is told of after about twice this; waking more often costs close to a percent of a core
 QUICK_STEP_MS = 2  # while captures go on, whose output somebody may be waiting for
 QUICK_SECONDS = 2.0  # after the last change of one, that is taken to be so
 POLL_SECONDS = 0.05
+GONE_SECONDS = 0.25  # between two looks whether a store that was removed is there again
 _WAIT_MS = 60_000  # of one wait inside the watcher; closing ends it at once
 
 
@@ -97,17 +101,27 @@ class Changes:
                 self._tell(change)
 
     def _watched(self) -> Iterator[Change]:
-        with watching([self._layout.root, self._layout.live]) as watcher:
+        while not self._stop.is_set():
+            with contextlib.ExitStack() as held:
+                try:
+                    folders = {path: held.enter_context(_held(path)) for path in (self._layout.root, self._layout.live)}
+                except FileNotFoundError:
+                    self._stop.wait(GONE_SECONDS)
+                else:
+                    yield from self._watched_while_there(folders)
+
+    def _watched_while_there(self, folders: dict[str, int]) -> Iterator[Change]:
+        with watching(folders) as watcher:
             # What was written between the caller's first look and the watch would be missed.
             yield Change(records=True, live=frozenset(self._markers()))
             quick = False
-            while not self._stop.is_set():
+            while not self._stop.is_set() and all(_is_at(path, fd) for path, fd in folders.items()):
                 step, wait = (QUICK_STEP_MS, int(QUICK_SECONDS * 1_000)) if quick else (STEP_MS, _WAIT_MS)
                 changes = watcher.watch(DEBOUNCE_MS, step, wait, self._stop)
-                quick = isinstance(changes, set)
+                quick = not os.path.exists(self._layout.index)  # the folders may be about to follow
                 if isinstance(changes, set):
                     change = self._change([path for _, path in changes])
-                    quick = bool(change.live)
+                    quick = quick or bool(change.live)
                     yield change
 
     def _change(self, paths: list[str]) -> Change:
@@ -121,17 +135,22 @@ class Changes:
         return Change(index, frozenset(name for name in live if not name.startswith(".")))
 
     def _polled(self) -> Iterator[Change]:
-        version, markers = -1, dict[str, int]()
+        version, markers = (-1, 0), dict[str, int]()
         while not self._stop.wait(POLL_SECONDS):
             before = version, markers
             version, markers = self._version(), self._markers()
             yield Change(version != before[0], frozenset(name for name, _ in markers.items() ^ before[1].items()))
 
-    def _version(self) -> int:
+    def _version(self) -> tuple[int, int]:
+        """The index's version, and which file it is."""
         try:
-            return self._data_version()
-        except sqlite.Error:  # the reader of the index will meet it too, and can say so
-            return -1
+            return self._data_version(), os.stat(self._layout.index).st_ino
+        except (
+            sqlite.Error,
+            SightlineError,
+            FileNotFoundError,
+        ):  # its reader will meet it too, and can say so
+            return -1, 0
 
     def _markers(self) -> dict[str, int]:
         """Names of captures, and when each was last touched (ns)."""
@@ -140,6 +159,28 @@ class Changes:
                 return {entry.name: _touched(entry) for entry in entries if not entry.name.startswith(".")}
         except FileNotFoundError:
             return {}
+
+
+@contextlib.contextmanager
+def _held(path: str) -> Iterator[int]:
+    """A folder, open: while it is, no other one can be taken for it. Raises FileNotFoundError, Unwatchable."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise unwatchable(error) from error
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _is_at(path: str, fd: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _touched(entry: "os.DirEntry[str]") -> int:

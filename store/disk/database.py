@@ -28,6 +28,7 @@ class Database:
     Attributes:
         is_newer: whether a newer version has migrated the tables.
         unwritable: why nothing can be written, empty where it can.
+        identity: which file it is, as `identity_of`; None where it has none. It is no other's while it is open.
     """
 
     def __init__(
@@ -56,12 +57,14 @@ class Database:
         if unwritable:
             found = _connected_to_read(path, patience)
             self._connection = found or _connected(":memory:", patience)
+            self.identity = identity_of(path) if found else None
             if found:
                 return
         else:
             if not os.path.exists(path):
                 os.close(open_private(path, os.O_RDWR | os.O_CREAT))
             self._connection = _connected(path, patience)
+            self.identity = identity_of(path)
         try:
             self._prepare(durable)
         except BaseException:
@@ -193,6 +196,15 @@ def _connected_to_read(path: str, patience: float) -> sqlite.Connection | None:
             pass
         connection.close()
     return None
+
+
+def identity_of(path: str) -> tuple[int, int] | None:
+    """Which file lies there, as (device, inode); None where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def set_aside(path: str) -> str:

@@ -87,12 +87,14 @@ class Index(ViewIndex):
 
     Attributes:
         unwritable: why nothing can be written to it, empty where it can.
+        identity: which file it is; None for one in memory.
         compared: when the audit files were last compared with it, by the monotonic clock.
     """
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.unwritable = database.unwritable
+        self.identity = database.identity
         self.compared = float("-inf")
 
     def transaction(self) -> contextlib.AbstractContextManager[None]:

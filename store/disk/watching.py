@@ -33,13 +33,14 @@ def watching(folders: Iterable[str], *, recursive: bool = False) -> Iterator["Ru
         with RustNotify(list(folders), False, False, 0, recursive, False) as watcher:
             yield watcher
     except (OSError, WatchfilesRustInternalError) as error:
-        raise Unwatchable(_reason(str(error))) from error
+        raise unwatchable(error) from error
 
 
-def _reason(text: str) -> str:
-    if any(sign in text for sign in _LIMITS):
-        return (
+def unwatchable(error: Exception) -> Unwatchable:
+    """What is to be told of an error of the watcher, or of opening what it is to watch."""
+    if any(sign in str(error) for sign in _LIMITS):
+        return Unwatchable(
             "a limit is reached, of inotify (sysctl fs.inotify.max_user_instances, max_user_watches)"
             " or of open files (ulimit -n)"
         )
-    return f"folders cannot be watched here: {text}"
+    return Unwatchable(f"folders cannot be watched here: {error}")

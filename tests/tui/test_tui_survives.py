@@ -3,10 +3,12 @@
 import asyncio
 import errno
 import shutil
+import sys
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.disk.streams import StreamReader
 from sightline.store.errors import StoreFailed
 from sightline.store.store import Store
@@ -131,9 +133,52 @@ def test_a_store_that_is_deleted_is_said_once(store: Store) -> None:
             shutil.rmtree(store.root)
             for _ in range(3):
                 await changed(pilot)
-            assert said(pilot).count("the store cannot be read") == 1
+            assert said(pilot) == f"The store is gone: {store.root} What is listed was in it"
             await press(pilot, "j", "enter", "G", "F", "tab", *"/seq", "enter", "escape")
             assert pilot.app.is_running
+
+    run(body)
+
+
+@pytest.mark.parametrize("polled", [False, True])
+def test_a_store_that_is_removed_and_made_anew_is_said_and_shown_from_its_start(
+    store: Store, monkeypatch: pytest.MonkeyPatch, polled: bool
+) -> None:
+    add(store, "cmd_00000a", "seq 3", numbered(3))
+    add(store, "cmd_00000b", "seq 9", numbered(9))
+    if polled:
+        monkeypatch.setitem(sys.modules, "watchfiles._rust_notify", None)
+
+    async def body() -> None:
+        async with opened(store, live=True) as pilot:
+            await until(pilot, lambda: pilot.app._feed._changes._thread is not None)
+            await press(pilot, "t")
+            shutil.rmtree(store.root)
+            with Store(store.root, store.settings) as another:
+                add(another, "cmd_00000c", "seq 5", numbered(5))
+                await until(pilot, lambda: "The store was removed and made anew" in said(pilot))
+                await until(pilot, lambda: buffers(pilot).rows.selected == "cmd_00000c")
+                assert [entry.name for entry in buffers(pilot).rows.catalog.entries] == ["cmd_00000c"]
+                await until(pilot, lambda: len(text(viewer(pilot))) == 5)
+                add(another, "cmd_00000d", "seq 2", numbered(2), ago=5)
+                await until(pilot, lambda: len(buffers(pilot).rows.catalog.entries) == 2)  # it goes on listening
+                await press(pilot, "t")
+                assert "cmd_00000a" not in "".join(text(pilot.app.screen.query_one("#calls")))
+
+    run(body)
+
+
+def test_an_index_that_is_made_anew_under_it_is_said(store: Store) -> None:
+    add(store, "cmd_00000a", "seq 3", numbered(3))
+
+    async def body() -> None:
+        async with opened(store, live=True) as pilot:
+            await until(pilot, lambda: pilot.app._feed._changes._thread is not None)
+            with Store(store.root, store.settings) as another:
+                another.start_index_anew()
+                rebuild_buffers(another.layout, another.index)
+                await until(pilot, lambda: "The store's index was made anew" in said(pilot))
+                await until(pilot, lambda: len(text(viewer(pilot))) == 3)
 
     run(body)
 

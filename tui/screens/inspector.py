@@ -116,6 +116,23 @@ class Inspector(BufferActions):
         """False before the panes are there, and while they are taken away one by one."""
         return self.is_mounted and is_whole(self)
 
+    def listed_names(self) -> list[str]:
+        """Names of the buffers that its list knows."""
+        return [entry.name for entry in self.query_one(BufferList).rows.catalog.entries]
+
+    def start_afresh(self) -> None:
+        """All that is known of the store's buffers is of others than it has now."""
+        if not self._is_whole:
+            return
+        if (
+            self._contents is not None
+            and self._contents.is_open
+            and (prompt := self.query_one_optional("#filter", Prompt))
+        ):
+            prompt.clear()
+        self.close_copies()
+        self.query_one(BufferList).start_afresh()
+
     # what the store tells
 
     def store_changed(self, message: messages.StoreChanged) -> None:

@@ -84,7 +84,7 @@ class BufferList(Styled, Tall, can_focus=True):
         self._marked: dict[str, float] = {}  # when each was made, by name, in the order they were marked
         self.rows = BufferRows(order)
         self.rows.selected = selected
-        self._reads = Errand(self, self._plan_read, self._take)
+        self._reads: Errand[tuple[BufferRows, Answer]] = Errand(self, self._plan_read, self._take)
         self._filters: Filtering | None = None
 
     def on_mount(self) -> None:
@@ -97,10 +97,21 @@ class BufferList(Styled, Tall, can_focus=True):
         """Read what the index has for the first screen; the selected buffer."""
         request = self.rows.request(0, 0)
         if request is not None:
-            self._reads.carry_out_now(lambda: load(self._store, request._replace(quick=True)))
+            self._reads.carry_out_now(lambda: (self.rows, load(self._store, request._replace(quick=True))))
         return self.rows.record(self.rows.selected)
 
     # what changes
+
+    def start_afresh(self) -> None:
+        """Forget all buffers, and read those that the store has now."""
+        self.rows = BufferRows(self.rows.order)
+        self._seen = ListSeen(self)
+        self._marked = {}
+        self._announced = self._drawn = self
+        if self._terms:
+            self._look_for_best = True
+            self._filtering.look_for(self._terms, self.rows.entries())
+        self._reads.ask()
 
     def store_changed(self, index: bool, live: frozenset[str]) -> None:
         """Read again what may have changed; how much has merely grown a little later, for many changes at once."""
@@ -180,12 +191,13 @@ class BufferList(Styled, Tall, can_focus=True):
 
     # reading
 
-    def _plan_read(self) -> Callable[[], Answer] | None:
+    def _plan_read(self) -> Callable[[], tuple[BufferRows, Answer]] | None:
         first = self.scroll_offset.y
         request = self.rows.request(first, first + self.size.height, everything=self._read_all or self._to_bottom)
         if request is None:
             return None
-        return lambda: load(self._store, request)
+        rows = self.rows
+        return lambda: (rows, load(self._store, request))
 
     def _read_now(self) -> None:
         """Read the few records that come in sight here: a thread would take turns with what draws the screen."""
@@ -195,7 +207,10 @@ class BufferList(Styled, Tall, can_focus=True):
         except STORE_ERRORS as error:
             tell(self.app, error)
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, read: tuple[BufferRows, Answer]) -> None:
+        rows, answer = read
+        if rows is not self.rows:
+            return  # it is of buffers that were forgotten
         in_sight = self._cursor_in_sight()
         if self.rows.selected in answer.gone:
             self.notify(f"@{self.rows.selected} has been removed", markup=False)
