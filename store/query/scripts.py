@@ -22,7 +22,7 @@ _SED_COMMENT = re.compile(r"[^\n]*")
 
 _AWK_TOKEN = re.compile(
     r"(?P<skip>\s+|\\\r?\n|\#[^\n]*)"
-    r'|(?P<string>"(?:[^"\\]|\\.)*+")'
+    r'|(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")'
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<number>[0-9.]+)"
     r"|(?P<operator>\|\||&&|\+\+|--|>=|>>|[<=!]=|\|&|[^\s])",
@@ -30,12 +30,13 @@ _AWK_TOKEN = re.compile(
 )
 # Wherever it stands: what is a string here may be none to awk, and no query needs it in one.
 _AWK_INCLUDE = re.compile(r"@(?:\s|\\\r?\n)*(?:include|load)\b")
-# Nothing in it can be read in two ways, and nothing is given back: a script must not cost more than its length.
-_AWK_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[\^?+\]?+(?:\[:[a-z]++:\]|\\.|[^\]\\\n])*+\])*+/")
+# Nothing in it can be read in two ways: a script must not cost more than its length.
+_AWK_BRACKET = r"\[(?:\^|(?!\^))(?:\]|(?!\]))(?:\[:[a-z]+:\]|\\.|\[(?!:[a-z]+:\])|[^\[\]\\\n])*\]"
+_AWK_REGEX = re.compile(rf"/[^/\\\[\n]*(?:(?:\\.|{_AWK_BRACKET})[^/\\\[\n]*)*/")
 _AWK_KEYWORDS = {"print", "printf", "return", "in", "case", "else", "do", "delete", "exit"}
 
 _JQ_TOKEN = re.compile(
-    r'(?P<string>"(?:[^"\\]|\\.)*+")|(?P<comment>\#[^\n]*)|(?P<field>\.[A-Za-z_]\w*)|(?P<name>\$?[A-Za-z_]\w*)|.',
+    r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<comment>\#[^\n]*)|(?P<field>\.[A-Za-z_]\w*)|(?P<name>\$?[A-Za-z_]\w*)|.',
     re.DOTALL,
 )
 

@@ -31,7 +31,7 @@ AGENT = "claude-code-0001"
 def unpack(folder: Path) -> Path:
     """The store as it was made, its modes and times included."""
     with tarfile.open(ARCHIVE) as file:
-        file.extraction_filter = staticmethod(lambda member, _: member)  # Python 3.14 would change its modes
+        file.extraction_filter = lambda member, _: member  # Python 3.14 would change its modes
         file.extractall(folder)
     return folder / "root"
 

@@ -105,9 +105,9 @@ def _term(word: str) -> Term | None:
 
 
 def _scattered(text: str) -> re.Pattern[str]:
-    # Possessive runs: what a letter has skipped is never tried again, so that no title takes more than linear time.
+    # A run ends at the one letter that it cannot hold: there is no other way to read it, and linear time is enough.
     # Within the command: across refs and sessions, scattered letters are found in nearly everything.
-    first, *rest = (f"[^{re.escape(letter)}\\n]*+{re.escape(letter)}" for letter in text)
+    first, *rest = (f"[^{re.escape(letter)}\\n]*{re.escape(letter)}" for letter in text)
     letter = re.escape(text[0])
     return re.compile(first.removesuffix(letter) + f"({letter})" + "".join(rest))
 

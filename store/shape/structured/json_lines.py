@@ -8,10 +8,11 @@ from sightline.store.shape import markers
 from sightline.store.shape.clean import clean_line
 from sightline.store.shape.segments import Segment, terminated
 from sightline.store.shape.source import Line, Source
+from sightline.store.shape.structured.json_escapes import hidden
 
 READ_LINE_BYTES = 1 << 20  # of a longer line it is not known whether it is one string
-_HEAD = re.compile(rb'[ \t]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t]*+:[ \t]*+)?"')
-_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+("[ \t]*+,?[ \t\r]*+)')
+_HEAD = re.compile(rb'[ \t]*(?:"[^"]*"[ \t]*:[ \t]*)?"')
+_REST = re.compile(rb'[^"]*("[ \t]*,?[ \t\r]*)')
 _ESCAPE_BYTES = 6
 
 
@@ -121,8 +122,11 @@ def _segment(source: Source, line: Line, measure: Measure, moved: Mapping[int, s
 
 def _string_of(line: Line) -> tuple[int, int]:
     """Where the one string of a line begins and ends, its quotes left out; zeros where it holds anything else."""
-    head = _HEAD.match(line.data)
-    rest = _REST.fullmatch(line.data, head.end()) if head and line.whole else None
+    if not line.whole:
+        return 0, 0
+    data = hidden(line.data)
+    head = _HEAD.match(data)
+    rest = _REST.fullmatch(data, head.end()) if head else None
     return (rest.start(), rest.start(1)) if rest else (0, 0)
 
 

@@ -12,14 +12,13 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(name)  # NaN and Infinity are Python's own
 
 
-def _scanner(**options: Any) -> Callable[[str, int], tuple[Any, int]]:
-    decoder: Any = json.JSONDecoder(parse_constant=_refuse, **options)  # its scanner's type is told wrongly
-    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
-    return scan
+def _decoder(**options: Any) -> Any:
+    return json.JSONDecoder(parse_constant=_refuse, **options)  # the types of its scanners are told wrongly
 
 
-scan = _scanner()
-scan_pairs = _scanner(object_pairs_hook=len)
+scan: Callable[[str, int], tuple[Any, int]] = _decoder().scan_once
+scan_pairs: Callable[[str, int], tuple[Any, int]] = _decoder(object_pairs_hook=len).scan_once
+_scan_string: Callable[[str, int, bool], tuple[str, int]] = _decoder().parse_string
 FAILURES = (StopIteration, ValueError, RecursionError)
 
 
@@ -28,6 +27,14 @@ def cost(failure: BaseException, size: int) -> int:
     if isinstance(failure, RecursionError):
         return min(size, 1 << 14)
     return size
+
+
+def string_end(text: str, start: int) -> int:
+    """Past the closing quote of a string, from within it; 0 where there is none, or what comes before it is no JSON."""
+    try:
+        return _scan_string(text, start, True)[1]
+    except ValueError:
+        return 0
 
 
 def parsed(text: str) -> Any:

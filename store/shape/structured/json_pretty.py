@@ -7,30 +7,18 @@ characters become these, so that a search finds them.
 import re
 from collections.abc import Iterable, Iterator
 
+from sightline.store.shape.structured.json_escapes import hidden, readable, revealed, whole_units
+
 INDENT_LEVELS = 64  # deeper lines are indented no further: thousands of levels would make megabytes of spaces
 _STEP_BYTES = 64  # to which it is told how much of a text stands in a part of its pretty form
 _LONG_STRING_BYTES = 1 << 16  # a string cut off after this is passed on as it comes
 _BOM = b"\xef\xbb\xbf"
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+'
-_SPACE = rb"[ \t\n\r]*+"
+_SPACE = rb"[ \t\n\r]*"
 _TOKEN = re.compile(
-    _STRING + rb'(?:"(?:' + _SPACE + rb"[:,])?|\\?\Z)"
-    rb"|[{\[:,]|[}\]](?:" + _SPACE + rb',)?|[^\s{}\[\],:"]++(?:' + _SPACE + rb",)?",
-    re.DOTALL,
+    rb'"[^"]*(?:"(?:' + _SPACE + rb"[:,])?)?"
+    rb"|[{\[:,]|[}\]](?:" + _SPACE + rb',)?|[^\s{}\[\],:"]+(?:' + _SPACE + rb",)?"
 )
-_WHOLE = re.compile(_STRING + rb'".?|[{}\[\],:].*|[^"].*,', re.DOTALL)
-_HEX = rb"[0-9a-fA-F]"
-_UNIT = (
-    rb"\\(?:u[dD][89abAB]"
-    + _HEX
-    + rb"{2}(?=[^\\]|\\[^u]|\\u"
-    + _HEX
-    + rb"{4})|(?!u[dD][89abAB])u"
-    + _HEX
-    + rb"{4}|[^u])"
-)
-_WHOLE_UNITS = re.compile(rb'[^"\\]*+(?:' + _UNIT + rb'[^"\\]*+)*+', re.DOTALL)  # no escape cut off, no pair of two
-_ESCAPE = re.compile(rb"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u(....)|(.))", re.DOTALL)
+_WHOLE = re.compile(rb'"[^"]*".*|[{}\[\],:].*|[^"].*,', re.DOTALL)
 
 
 def pretty(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -101,6 +89,8 @@ class _Writer:
         self.is_new = False
         data = self._held + data
         self._held = b""
+        has_escapes = b"\\" in data
+        data = hidden(data)
         out: list[bytes] = []
         if self._in_string:
             data = self._go_on(data, out)
@@ -109,8 +99,8 @@ class _Writer:
         if tokens and not is_end and not _WHOLE.fullmatch(tokens[-1]):
             unended = tokens.pop()
             if not unended.startswith(b'"') or len(unended) <= _LONG_STRING_BYTES:
-                self._held, unended = unended, b""
-        self._write_tokens(tokens, out)
+                self._held, unended = revealed(unended), b""
+        self._write_tokens(tokens, out, has_escapes)
         if unended:
             if self._opened:
                 self._opened = False
@@ -127,21 +117,23 @@ class _Writer:
             return b""
         begun = _line(self._depth) if self._opened else b""
         if self._held.startswith(b'"'):
-            return begun + b'"' + _readable(self._held[1 : 1 + whole_units(self._held[1:])])
+            text = hidden(self._held[1:])
+            return begun + b'"' + readable(text[: whole_units(text)])
         return begun + self._held.rstrip(b", \t\n\r")
 
     def _go_on(self, data: bytes, out: list[bytes]) -> bytes:
-        """Pass on more of a long string; what follows it."""
-        end = whole_units(data)
-        if data[end : end + 1] == b'"':
+        """Pass on more of a long string, hidden; what follows it."""
+        end = data.find(_QUOTE)
+        if end >= 0:
             self._in_string = False
-            out.append(_readable(data[:end]) + b'"')
+            out.append(readable(data[:end]) + b'"')
             return data[end + 1 :]
-        out.append(_readable(data[:end]))
-        self._held = data[end:]
+        end = whole_units(data)
+        out.append(readable(data[:end]))
+        self._held = revealed(data[end:])
         return b""
 
-    def _write_tokens(self, tokens: list[bytes], out: list[bytes]) -> None:
+    def _write_tokens(self, tokens: list[bytes], out: list[bytes], has_escapes: bool) -> None:
         add, depth, opened = out.append, self._depth, self._opened
         line = _line(depth)
         for token in tokens:
@@ -158,7 +150,7 @@ class _Writer:
                 add(token[:1] if opened else line + token[:1])
             elif char == _QUOTE:
                 end = token.rindex(b'"') + 1
-                string = _readable(token[:end]) if b"\\" in token else token[:end]
+                string = readable(token[:end]) if has_escapes else token[:end]
                 add(line + string if opened else string)
             elif char not in _BETWEEN:
                 word = token.rstrip(b", \t\n\r")
@@ -177,30 +169,8 @@ _OPENING, _CLOSING, _BETWEEN = frozenset(b"{["), frozenset(b"}]"), frozenset(b",
 _QUOTE, _COMMA, _COLON = b'",:'
 
 
-def whole_units(data: bytes) -> int:
-    """How many bytes of a string are whole escapes, and whole pairs of them, up to its end or where it is cut off."""
-    match = _WHOLE_UNITS.match(data)
-    return match.end() if match else 0
-
-
 def _line(depth: int) -> bytes:
     return _LINES[min(depth, INDENT_LEVELS)]
 
 
 _LINES = [b"\n" + b"  " * depth for depth in range(INDENT_LEVELS + 1)]
-
-
-def _readable(written: bytes) -> bytes:
-    """A string, or a part of it, with printable characters for their escapes."""
-    return _ESCAPE.sub(_character, written) if b"\\" in written else written
-
-
-def _character(match: re.Match[bytes]) -> bytes:
-    high, low, code, char = match.groups()
-    if char:
-        return b"/" if char == b"/" else match[0]
-    if code:
-        text = chr(int(code, 16))
-        return text.encode() if text.isprintable() and text not in '"\\' else match[0]
-    text = chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
-    return text.encode() if text.isprintable() else match[0]

@@ -10,7 +10,7 @@ import re
 from typing import Any, Protocol
 
 from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_native import FAILURES, cost, lines_of, parsed, scan, scan_pairs
+from sightline.store.shape.structured.json_native import FAILURES, cost, lines_of, parsed, scan, scan_pairs, string_end
 
 WINDOW_BYTES = 1 << 17  # larger ones make so many objects at once that the collector halves the speed
 DEPTH_LIMIT = 10_000  # what is nested deeper is no data; json.loads gives up at a thousand
@@ -18,19 +18,18 @@ WORD_LIMIT_BYTES = 1 << 24  # of one number
 
 _BOM = b"\xef\xbb\xbf"
 _CLOSING = {"[": "]", "{": "}"}
-_SPACE = re.compile(r"[ \t\n\r]*+")
-_COMMA = re.compile(r"[ \t\n\r]*+,[ \t\n\r]*+")
-_INSIDE = re.compile(r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
-_STRING = re.compile(rf'"{_INSIDE.pattern}"')
-_COLON = re.compile(r"[ \t\n\r]*+:[ \t\n\r]*+")
+_SPACE = re.compile(r"[ \t\n\r]*")
+_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+_COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
+_CUT_OFF = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _ESCAPE_BYTES = 6
 _NUMBER_PART_BYTES = 3  # "1e+" at the end of a window reads as 1, and then something else
-_WORD = re.compile(r"[-+.0-9A-Za-z]*+")
-_SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?")
+_WORD = re.compile(r"[-+.0-9A-Za-z]*")
+_SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class NotJson(ValueError):
-    """The text is no JSON. Its argument is the offset in bytes where that shows."""
+    """The text is no JSON. Its argument is an offset in bytes; what stands before it may be JSON."""
 
 
 class Tally(Protocol):
@@ -295,8 +294,8 @@ class Scanner:
             return None
         start = here
         if closing == "}":
-            match = _STRING.match(text, here)
-            colon = _COLON.match(text, match.end()) if match else None
+            end = string_end(text, here + 1) if text[here : here + 1] == '"' else 0
+            colon = _COLON.match(text, end) if end else None
             if not colon:
                 return None
             start = colon.end()
@@ -377,22 +376,20 @@ class Scanner:
         return self._base + match.end()
 
     def _string_end(self, at: int) -> int:
-        here = self._at(at)
-        match = _STRING.match(self._text, here)
-        if match:
-            return self._base + match.end()
         at += 1
         while at < self.size:
             here = self._at(at, _ESCAPE_BYTES)
-            match = _INSIDE.match(self._text, here)
-            assert match
-            end = match.end()
-            at = self._base + end
-            if self._text[end : end + 1] == '"':
-                return at + 1
-            cut_off = len(self._text) - end < _ESCAPE_BYTES and not self._is_last
-            if end < len(self._text) and not (cut_off and self._text[end] == "\\"):
-                raise NotJson(at)
+            if end := string_end(self._text, here):
+                return self._base + end
+            if self._is_last:
+                break
+            part = self._text[here:]
+            cut_off = _CUT_OFF.search(part, max(len(part) - _ESCAPE_BYTES, 0))
+            if cut_off and (cut_off.start() - len(part[: cut_off.start()].rstrip("\\"))) % 2 == 0:
+                part = part[: cut_off.start()]
+            if string_end(part + '"', 0) <= len(part):
+                break
+            at += len(part)
         raise NotJson(at)
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_pretty import whole_units
+from sightline.store.shape.structured.json_escapes import hidden, whole_units
 
 _READ_BYTES = 1 << 20
 
@@ -21,7 +21,7 @@ def string_text(source: Source, start: int, end: int) -> Iterator[bytes]:
     while at < end - 1:
         data = held + source.read(at, min(_READ_BYTES, end - 1 - at))
         at += len(data) - len(held)
-        cut = len(data) if at >= end - 1 else whole_units(data)
+        cut = len(data) if at >= end - 1 else whole_units(hidden(data))
         held = data[cut:]
         yield _text(data[:cut])
 

@@ -44,6 +44,24 @@ STYLES: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     ]
 )
 
+ESCAPES = [
+    "\\\\",
+    '\\"',
+    "\\/",
+    "\\n",
+    "\\u0007",
+    "\\u0022",
+    "\\u005c",
+    "\\u00e9",
+    "\\ud83d\\ude80",
+    "\\ud83d",
+    "\\ude80",
+]
+"""As strings spell them, one unit or half a pair each."""
+
+SPELLED = st.lists(st.sampled_from([*ESCAPES, "a", "é", "u0041", " , ", "x" * 30]), max_size=20).map("".join)
+"""The insides of strings."""
+
 
 def written(value: Any, style: dict[str, Any]) -> bytes:
     """A value as JSON."""

@@ -2,9 +2,11 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from json_kit import texts, unhurried
+from json_kit import SPELLED, texts, unhurried
+from sightline.store.shape.structured import json_pretty
 from sightline.store.shape.structured.json_pretty import pretty
 
 
@@ -36,6 +38,15 @@ def test_a_long_string_may_be_cut_anywhere() -> None:
     whole = made(data, len(data))
     assert json.loads(whole) == json.loads(data)
     assert {made(data, step) for step in (997, 4096, 1 << 16)} == {whole}
+
+
+@unhurried
+@given(st.lists(SPELLED, max_size=4), st.sampled_from([",", " ,", "\n , "]), st.integers(1, 40))
+def test_long_strings_mean_the_same_wherever_they_are_cut(strings: list[str], comma: str, step: int) -> None:
+    data = "[" + comma.join(f'"{text}"' for text in strings) + "]"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_pretty, "_LONG_STRING_BYTES", 2)
+        assert json.loads(made(data.encode(), step).decode(errors="surrogatepass")) == json.loads(data)
 
 
 def test_numbers_keys_and_their_order_stay_as_they_are() -> None:

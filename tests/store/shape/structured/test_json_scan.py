@@ -1,12 +1,13 @@
 """Stepping through JSON: the same that json.loads finds, wherever the windows fall."""
 
 import json
+import json.decoder
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from json_kit import VALUES, lines_of_json, texts, unhurried, written
+from json_kit import SPELLED, VALUES, lines_of_json, texts, unhurried, written
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.structured.json_scan import DEPTH_LIMIT, NotJson, Scanner
 from sightline.store.shape.structured.json_tree import read_document
@@ -29,6 +30,22 @@ def loads(text: str) -> Any:
         raise ValueError(name)
 
     return json.loads(text, parse_constant=refuse)
+
+
+NOT_IN_STRINGS = st.sampled_from(["", '"', "\\q", "\\u12", "\\u12g4", "\\", "\n", "\x01"])
+
+
+@unhurried
+@given(SPELLED, NOT_IN_STRINGS, SPELLED, st.sampled_from(['"', '",', ""]), WINDOWS)
+def test_a_string_ends_where_json_says(before: str, among: str, after: str, end: str, window: int) -> None:
+    data = f'"{before}{among}{after}{end}'.encode()
+    try:
+        expected = json.decoder.scanstring(data.decode("latin-1"), 1)[1]
+    except ValueError:
+        with pytest.raises(NotJson):
+            Scanner(BytesSource(data), window).value_end(0)
+    else:
+        assert Scanner(BytesSource(data), window).value_end(0) == expected
 
 
 @unhurried
