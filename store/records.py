@@ -4,6 +4,7 @@ Two versions of Sightline may share a store. So a field is only ever added, with
 else; whoever reads a record takes from it what it knows.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -32,8 +33,50 @@ def stream_info(values: Iterable[Any]) -> StreamInfo:
     return StreamInfo(*list(values)[: len(StreamInfo._fields)])
 
 
+class Gap(NamedTuple):
+    """A place in a stream where something that was written is missing, since it never reached the store.
+
+    It parts lines: where it falls within one, the two ends stand on lines of their own.
+
+    Attributes:
+        stream: ``out``, ``err`` or ``part.N``.
+        after: lines of the stream that stand before it, 0 for none.
+        missing: how much is missing, at least; None where nobody knows.
+        unit: of what: ``characters``, ``bytes``, ``lines`` or ``tokens``.
+    """
+
+    stream: str
+    after: int
+    missing: int | None = None
+    unit: str = "characters"
+
+    @property
+    def amount(self) -> str:
+        """``20,012 characters``, or ``an unknown part``."""
+        if self.missing is None:
+            return "an unknown part"
+        return f"{self.missing:,} {self.unit if self.missing != 1 else self.unit.removesuffix('s')}"
+
+
+def gaps_from(rows: Iterable[Iterable[Any]]) -> tuple[Gap, ...]:
+    """Gaps from lists, of which a newer version may have more. Raises ValueError, TypeError for anything else."""
+    found = tuple(Gap(*list(row)[: len(Gap._fields)]) for row in rows)
+    for gap in found:
+        if not (isinstance(gap.stream, str) and isinstance(gap.after, int) and isinstance(gap.unit, str)):
+            raise ValueError("not a gap")
+        if gap.missing is not None and not isinstance(gap.missing, int):
+            raise ValueError("not a gap")
+    return found
+
+
+TOOL_FAILED = "the tool reported an error"
+"""In the note of a result that its server or harness marked as an error."""
+
 PARTIAL = "partial: "
-"""How the note of a buffer begins that is not the whole; why follows."""
+"""How the part of a note begins that says why a buffer is not the whole: version 0.1.0 knew it by that alone."""
+
+DROPPED = "dropped past max_stream_bytes"
+"""Why a buffer is partial of which a stream was larger than what is kept of one."""
 
 
 class Buffer(NamedTuple):
@@ -57,12 +100,13 @@ class Buffer(NamedTuple):
         label: a person's or a caller's name for it.
         pinned: never evicted.
         artifact: id it was imported under, such as ``cmd-1706119234567.txt``.
-        note: what a reader must know of how it was captured (``partial: …``, ``merged``, ``cut by filter``, dropped
-            bytes).
+        note: what else a reader must know of how it was captured (``merged``, ``cut by filter``, …).
         origin: for a file, what tells one version from the next: mtime in ns, size, inode and ctime in ns, and by which
             rules its secrets were hidden; for what went into a command's filters, the name of that command's buffer;
             else empty.
         streams: what each non-empty stream is, by name.
+        partial: why it holds only a part of what was written; empty for the whole.
+        gaps: where something is missing, as far as that is known; of each stream in order.
     """
 
     name: str
@@ -83,6 +127,8 @@ class Buffer(NamedTuple):
     note: str
     origin: str
     streams: dict[str, StreamInfo]
+    partial: str = ""
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def ref(self) -> str:
@@ -105,13 +151,82 @@ class Buffer(NamedTuple):
 
     @property
     def is_partial(self) -> bool:
-        """Whether it holds only some of what there was, as one may that was imported; its note says why."""
-        return self.note.startswith(PARTIAL)
+        """Whether it holds only a part of what was written: what a harness cut, or what a dead writer never got."""
+        return bool(self.partial) or self.state == "interrupted"
+
+    @property
+    def missing_lines(self) -> int:
+        """Lines that are known to be missing; of what is missing in other units nobody knows how many that are."""
+        return sum(gap.missing or 0 for gap in self.gaps if gap.unit == "lines")
+
+    def runs(self, stream: str) -> list[tuple[int, int]]:
+        """(first, last) of the lines of a stream between which nothing is missing."""
+        total = self.stream(stream).lines
+        ends = sorted({gap.after for gap in self.gaps if gap.stream == stream and 0 < gap.after < total} | {total})
+        return [(before + 1, end) for before, end in zip((0, *ends), ends, strict=False) if end]
+
+    @property
+    def most_reached(self) -> float:
+        """The largest share of what was written that may have reached the store, from 0 to 1."""
+        missing = sum(gap.missing or 0 for gap in self.gaps if gap.unit != "lines")
+        by_bytes = self.bytes / (self.bytes + missing) if missing else 1.0
+        return min(by_bytes, self.lines / (self.lines + self.missing_lines) if self.missing_lines else 1.0)
+
+    @property
+    def lost(self) -> str:
+        """Why it is partial and what is missing where, in one line; empty for the whole."""
+        if not self.is_partial:
+            return ""
+        why = self.partial or "its writer died"
+        missing = ", ".join(f"{gap.amount} {self._place(gap)}" for gap in self.gaps)
+        return f"{why}; missing: {missing}" if missing else f"{why}; how much is missing is not known"
+
+    def _place(self, gap: Gap) -> str:
+        of = f" of {gap.stream}" if len(self.streams) > 1 else ""
+        if not gap.after:
+            return f"before line 1{of}"
+        return f"at the end{of}" if gap.after >= self.stream(gap.stream).lines else f"after line {gap.after}{of}"
 
     @property
     def failed(self) -> bool:
         """Whether it ended, and not well."""
         return self.state == "interrupted" or self.timed_out or bool(self.exit_code)
+
+    @property
+    def may_have_failed(self) -> bool:
+        """Whether it failed, or ended in a way that nobody knows: a command's code may be unknown."""
+        unknown = self.kind == "cmd" and self.state == "sealed" and self.exit_code is None
+        return self.failed or unknown or TOOL_FAILED in self.note
+
+
+def written_note(buffer: Buffer) -> str:
+    """The note as it is stored: version 0.1.0 reads there that a buffer is partial."""
+    return "; ".join(filter(None, (buffer.partial and PARTIAL + buffer.partial, buffer.note)))
+
+
+def with_read_note(buffer: Buffer) -> Buffer:
+    """A record as it is stored, with that taken out of its note which has fields of its own.
+
+    Version 0.1.0 wrote no such fields, and put ``partial: …`` and what was dropped anywhere into the note.
+    """
+    if PARTIAL not in buffer.note and DROPPED not in buffer.note:
+        return buffer
+    if buffer.partial:
+        return buffer._replace(note=buffer.note.removeprefix(PARTIAL + buffer.partial).removeprefix("; "))
+    notes, whys, gaps = list[str](), list[str](), list[Gap]()
+    for note in buffer.note.split("; "):
+        if note.startswith(PARTIAL):
+            whys.append(note.removeprefix(PARTIAL))
+        elif note.startswith(DROPPED):
+            whys.append(DROPPED)
+            for count, stream in _DROPPED_OF.findall(note):
+                gaps.append(Gap(stream, buffer.stream(stream).lines, int(count.replace(",", "")), "bytes"))
+        else:
+            notes.append(note)
+    return buffer._replace(note="; ".join(notes), partial=", ".join(whys), gaps=tuple(gaps))
+
+
+_DROPPED_OF = re.compile(r"([\d,]+) B of (out|err|part\.\d+)")
 
 
 class Session(NamedTuple):
@@ -147,6 +262,7 @@ class SessionCounts(NamedTuple):
         last: time of its last one; likewise.
         buffers: buffers that it captured and that are there.
         bytes: of these.
+        partial: of these, how many hold only a part of what was written.
     """
 
     calls: int
@@ -154,6 +270,7 @@ class SessionCounts(NamedTuple):
     last: float
     buffers: int = 0
     bytes: int = 0
+    partial: int = 0
 
 
 class Shown(NamedTuple):

@@ -8,14 +8,17 @@ from sightline.store.audit.failures import Overlooked, overlooked
 from sightline.store.audit.timeline import Call
 from sightline.store.audit.verifying import last_known, verify_log
 from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer
+from sightline.store.records import TOOL_FAILED, Buffer
 from sightline.store.store import Store
 
 OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
+PARTIAL = "failed-partial"
 
 KINDS = {
     OVERLOOKED: "a failure in an output, no line of which stood in any view",
     CUT: "a command that failed, whose reply was cut and whose output was never asked for again",
+    PARTIAL: "an output that failed, or of which that is not known, and of which only a part reached the store, as one "
+    "that a harness cut: what else it said of the failure, nobody can tell",
     UNTOLD: "a command that failed after the last reply about it, as one in the background may",
     BROKEN: "an audit log whose chain of hashes does not hold, or whose end is missing",
 }
@@ -56,7 +59,7 @@ def find_all(store: Store, calls: Sequence[Call], captured: Sequence[Buffer], se
 def find_others(store: Store, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
     """All findings but the overlooked failures; takes what `find_all` takes."""
     names = [session] if session else sorted({call.view.session for call in calls})
-    return [*_untold(calls, captured), *_cut(calls), *_broken(store, names)]
+    return [*_partial(captured), *_untold(calls, captured), *_cut(calls), *_broken(store, names)]
 
 
 def _overlooked(one: Overlooked) -> Finding:
@@ -65,13 +68,23 @@ def _overlooked(one: Overlooked) -> Finding:
     return Finding(OVERLOOKED, one.ref, text, one.buffer.command)
 
 
+def _partial(captured: Sequence[Buffer]) -> list[Finding]:
+    """Buffers that failed, as far as that is known, and that are not whole."""
+    return [
+        Finding(PARTIAL, buffer.ref, f"{_ended(buffer)}; {buffer.lost}", buffer.command)
+        for buffer in captured
+        if buffer.is_partial and buffer.may_have_failed
+    ]
+
+
 def _cut(calls: Sequence[Call]) -> list[Finding]:
-    """Failed calls whose reply was cut, and whose buffer no later call concerns."""
+    """Failed calls whose reply left out what is in the store, and whose buffer no later call concerns."""
     later: set[str] = set()
     found = []
     for call in reversed(calls):
         view = call.view
-        if call.failed and view.truncated and view.refs and view.refs[0] not in later:
+        has_all = call.buffer is not None and call.buffer.is_partial and view.lines_shown >= view.lines_total
+        if call.failed and view.truncated and not has_all and view.refs and view.refs[0] not in later:
             text = f"{view.lines_shown:,} of {view.lines_total:,} lines shown, never read again"
             found.append(Finding(CUT, "@" + view.refs[0], text, call.asked, view.id))
         later.update(view.refs)
@@ -94,7 +107,11 @@ def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
 def _ended(buffer: Buffer) -> str:
     if buffer.timed_out:
         return "timed out"
-    return "was interrupted" if buffer.exit_code is None else f"ended with exit {buffer.exit_code}"
+    if buffer.exit_code is not None:
+        return f"ended with exit {buffer.exit_code}"
+    if buffer.state == "interrupted":
+        return "was interrupted"
+    return TOOL_FAILED if buffer.kind != "cmd" else "ended with an exit code that is not known"
 
 
 def _broken(store: Store, sessions: Sequence[str]) -> list[Finding]:

@@ -59,6 +59,11 @@ class Call(NamedTuple):
         return runs and (bool(self.view.exit_code) or bool(self.buffer and self.buffer.failed))
 
     @property
+    def partial(self) -> str:
+        """Why its buffer is not the whole of what was written, and what is missing; empty where it is, or is gone."""
+        return self.buffer.lost if self.buffer else ""
+
+    @property
     def tokens(self) -> int:
         """About how many tokens the reply was: its bytes by BYTES_A_TOKEN."""
         return -(-self.view.bytes_shown // BYTES_A_TOKEN)

@@ -6,10 +6,10 @@ from typing import Any
 
 from sightline.store.capture.importers.past import Part, PastCall
 from sightline.store.capture.importers.transcript import open_beside
-from sightline.store.capture.result import FAILED_NOTE, TEXT_MIME, call_text, sealed_result
+from sightline.store.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.store.disk.deposit import Deposit
 from sightline.store.disk.recording import new_buffer, reserve
-from sightline.store.records import PARTIAL, Buffer
+from sightline.store.records import TOOL_FAILED, Buffer
 from sightline.store.shape.structured.sampling import Sampling
 from sightline.store.store import Store
 
@@ -66,11 +66,11 @@ def _sealed(store: Store, call: PastCall, deposit: Deposit) -> Buffer:
                 deposit.append(part.stream, data)
         except _Unreadable as error:
             partial = partial or str(error)
-    failed = FAILED_NOTE if call.failed and call.kind == "tool" else ""
-    note = "; ".join(filter(None, (partial and PARTIAL + partial, failed, call.note)))
+    failed = TOOL_FAILED if call.failed and call.kind == "tool" else ""
+    note = "; ".join(filter(None, (failed, call.note)))
     if structured and call.kind == "tool" and TEXT_MIME in mimes.values():
-        return sealed_result(store, deposit, mimes, note, Sampling())
-    return deposit.seal(exit_code=call.exit_code, note=note, mimes=mimes)
+        return sealed_result(store, deposit, mimes, note, Sampling(), partial=partial, gaps=call.gaps)
+    return deposit.seal(exit_code=call.exit_code, note=note, mimes=mimes, partial=partial, gaps=call.gaps)
 
 
 class _Unreadable(Exception):

@@ -10,7 +10,7 @@ from sightline.store.capture.keeping import Keeper
 from sightline.store.disk.opening import open_stream
 from sightline.store.disk.pretty import write_pretty
 from sightline.store.disk.recording import Recording
-from sightline.store.records import Buffer
+from sightline.store.records import Buffer, Gap
 from sightline.store.shape.source import Source
 from sightline.store.shape.structured.json_string import string_text, text_size
 from sightline.store.shape.structured.json_tree import Node, read_document
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # only past sessions need it
     from sightline.store.disk.deposit import Deposit
 
 TEXT_MIME = "text/plain"
-FAILED_NOTE = "the tool reported an error"
 """What is noted of a result that tells of an error."""
 
 _SNIFFED_BYTES = 4096
@@ -73,6 +72,8 @@ def capture_result(
     note: str = "",
     sampling: Sampling | None = None,
     artifact: str = "",
+    partial: str = "",
+    gaps: Iterable[Gap] = (),
 ) -> Buffer | Unkept:
     """Keep a result.
 
@@ -86,6 +87,8 @@ def capture_result(
         note: what a reader must know of it.
         sampling: how large a field must be to be a stream of its own; by default as the default profile has it.
         artifact: an id that it is found by.
+        partial: why the blocks are not the whole; empty where they are.
+        gaps: where something of them is missing.
 
     Returns:
         The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
@@ -98,16 +101,27 @@ def capture_result(
             for data in block.chunks:
                 mimes[stream := f"part.{number}"] = block.mime
                 keeper.take(stream, data, shown=block.mime == TEXT_MIME)
-        return keeper.end(lambda recording: sealed_result(store, recording, mimes, note, sampling or Sampling()))
+        return keeper.end(
+            lambda recording: sealed_result(
+                store, recording, mimes, note, sampling or Sampling(), partial=partial, gaps=gaps
+            )
+        )
     except BaseException:  # a key was pressed, or what gives the blocks failed
         keeper.abandon()
         raise
 
 
 def sealed_result(
-    store: Store, recording: "Recording | Deposit", mimes: dict[str, str], note: str, sampling: Sampling
+    store: Store,
+    recording: "Recording | Deposit",
+    mimes: dict[str, str],
+    note: str,
+    sampling: Sampling,
+    *,
+    partial: str = "",
+    gaps: Iterable[Gap] = (),
 ) -> Buffer:
-    """The buffer, its JSON written as lines and its large fields made streams."""
+    """The buffer, its JSON written as lines and its large fields made streams; the rest as sealing has it."""
     recording.settle()
     lines: dict[str, int] = {}
     for stream in [stream for stream, mime in mimes.items() if mime == TEXT_MIME]:
@@ -122,7 +136,7 @@ def sealed_result(
             for node in document.root.children if document.root.kind == "object" else ():
                 if node.kind == "string" and node.end - node.start - 2 >= sampling.field_size:
                     _move(recording, source, node, stream, mimes, sampling)
-    return recording.seal(exit_code=None, note=note, mimes=mimes, lines=lines)
+    return recording.seal(exit_code=None, note=note, mimes=mimes, lines=lines, partial=partial, gaps=gaps)
 
 
 def _move(

@@ -5,15 +5,15 @@ What `Recording` does for a running capture costs several times as much, which p
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from sightline.store.disk.layout import FILE_MODE, SEALED_MODE, Layout, new_file, remove_folder, sync_folder, write_all
 from sightline.store.disk.meta import encode_buffer
 from sightline.store.disk.order import STREAM_CODES, pack_arrival
-from sightline.store.disk.recording import joined_notes
+from sightline.store.disk.recording import joined_notes, without_dropped
 from sightline.store.disk.writing import store_failed
-from sightline.store.records import Buffer, StreamInfo
+from sightline.store.records import Buffer, Gap, StreamInfo
 
 if TYPE_CHECKING:
     from sightline.store.redact.hiding import Redaction
@@ -95,6 +95,8 @@ class Deposit:
         note: str = "",
         mimes: Mapping[str, str] | None = None,
         lines: Mapping[str, int] | None = None,
+        partial: str = "",
+        gaps: Iterable[Gap] = (),
     ) -> Buffer:
         """Write its record; putting that into the index is the caller's.
 
@@ -103,14 +105,14 @@ class Deposit:
             note: what a reader must know of it.
             mimes: MIME types by stream.
             lines: lines by stream, where they are not those of its raw bytes.
+            partial: why it is not the whole; empty where it is.
+            gaps: where something is missing.
 
         Raises:
             StoreFailed: the record could not be written; the deposit is to be discarded.
         """
         self.settle()
-        dropped = ", ".join(f"{one.dropped:,} B of {name}" for name, one in self._streams.items() if one.dropped)
-        if dropped:
-            note = joined_notes(note, f"dropped past max_stream_bytes: {dropped}")
+        dropped = {name: one.dropped for name, one in self._streams.items() if one.dropped}
         if self._redaction and self._redaction.count:
             note = joined_notes(note, f"redacted: {self._redaction.count:,}")
         infos: dict[str, StreamInfo] = {}
@@ -121,7 +123,11 @@ class Deposit:
                 infos[name] = StreamInfo(stream.bytes, count, stream.sha256.hexdigest(), (mimes or {}).get(name, ""))
                 if self._durable:
                     os.fsync(stream.fd)
-            self.buffer = self.buffer._replace(state="sealed", exit_code=exit_code, note=note, streams=infos)
+            self.buffer = self.buffer._replace(
+                state="sealed", exit_code=exit_code, note=note, streams=infos, partial=partial, gaps=tuple(gaps)
+            )
+            if dropped:
+                self.buffer = without_dropped(self.buffer, dropped)
             self._write("meta.json", encode_buffer(self.buffer))
             if self._durable:
                 sync_folder(self._layout.folder(self.name))

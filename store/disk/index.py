@@ -13,11 +13,11 @@ from sightline.store.disk import sqlite
 from sightline.store.disk.database import Database
 from sightline.store.disk.encoder import encoder
 from sightline.store.disk.view_index import ViewIndex
-from sightline.store.records import Buffer, stream_info
+from sightline.store.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
-    "artifact, note, origin, streams"
+    "artifact, note, origin, streams, partial, gaps"
 )
 _NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
 """Order of use is a counter, not a clock: a clock that jumps back must not make a used buffer look old."""
@@ -373,7 +373,8 @@ class Index(ViewIndex):
 
 def _values(buffer: Buffer) -> tuple[Any, ...]:
     streams = _dumps({name: list(info) for name, info in buffer.streams.items()})
-    return (*buffer[: Buffer._fields.index("streams")], streams, buffer.bytes)
+    fields = buffer._replace(note=written_note(buffer))[: Buffer._fields.index("streams")]
+    return (*fields, streams, buffer.partial, _dumps([list(gap) for gap in buffer.gaps]), buffer.bytes)
 
 
 _dumps = encoder()
@@ -384,9 +385,11 @@ def _hashes(buffer: Buffer) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _buffer(row: Iterable[Any]) -> Buffer:
-    *fields, streams = row
+    *fields, streams, partial, gaps = row
     try:
-        buffer = Buffer._make((*fields, {name: stream_info(info) for name, info in json.loads(streams).items()}))
+        infos = {name: stream_info(info) for name, info in json.loads(streams).items()}
+        missing = gaps_from(json.loads(gaps)) if gaps != "[]" else ()
+        buffer = with_read_note(Buffer._make((*fields, infos, partial, missing)))
     except (ValueError, TypeError, AttributeError) as error:
         raise sqlite.DatabaseError(f"the record of {fields[0]} is malformed") from error
     return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))

@@ -13,7 +13,7 @@ from typing import Any
 from sightline.store.disk.encoder import encoder
 from sightline.store.disk.layout import Layout, read_file, refuse_link, write_atomically
 from sightline.store.errors import OfNewerVersion
-from sightline.store.records import Buffer, StreamInfo
+from sightline.store.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
 
 FORMAT = 1
 """Grows with a change that older versions would take for something else; a field that is added is no such change."""
@@ -41,6 +41,7 @@ def encode_buffer(buffer: Buffer, kept: Mapping[str, Any] = _NOTHING, **more: An
     fields = buffer._asdict()
     del fields["accessed"]
     streams = kept.get("streams", _NOTHING)
+    fields["note"] = written_note(buffer)
     fields["streams"] = {
         name: {**streams.get(name, _NOTHING), **info._asdict()} for name, info in buffer.streams.items()
     }
@@ -84,7 +85,12 @@ def decode_buffer(data: bytes) -> Buffer:
             name: StreamInfo(info["bytes"], info["lines"], info.get("sha256", ""), info.get("mime", ""))
             for name, info in fields["streams"].items()
         }
-        known = {name: fields[name] for name in Buffer._fields if name != "accessed"}
+        fields["gaps"] = gaps_from(fields.get("gaps", ()))
+        known = {
+            name: fields[name]
+            for name in Buffer._fields
+            if name != "accessed" and (name in fields or name not in Buffer._field_defaults)
+        }
         if not _is_time(fields["created"]) or not (fields["ended"] is None or _is_time(fields["ended"])):
             raise ValueError("not a time")
         kind = re.fullmatch(_NAME, fields["name"])
@@ -92,7 +98,7 @@ def decode_buffer(data: bytes) -> Buffer:
             raise ValueError("not a buffer's name, kind or state")
         if not all(re.fullmatch(_STREAM, name) for name in fields["streams"]):
             raise ValueError("not a stream's name")
-        return Buffer(accessed=fields.get("ended") or fields["created"], **known)
+        return with_read_note(Buffer(accessed=fields.get("ended") or fields["created"], **known))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a buffer's record: {error!r}") from error
 

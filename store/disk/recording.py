@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sightline.store.disk import sqlite
@@ -13,7 +13,7 @@ from sightline.store.disk.meta import write_meta
 from sightline.store.disk.trouble import is_busy
 from sightline.store.disk.writing import BufferWriter, store_failed
 from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, StreamInfo
+from sightline.store.records import DROPPED, Buffer, Gap, StreamInfo
 from sightline.store.refs import HEX_DIGITS
 
 if TYPE_CHECKING:  # only where a person has turned it on
@@ -157,6 +157,8 @@ class Recording:
         note: str = "",
         mimes: Mapping[str, str] | None = None,
         lines: Mapping[str, int] | None = None,
+        partial: str = "",
+        gaps: Iterable[Gap] = (),
     ) -> Buffer:
         """End the capture: hash, make read-only, share storage with identical streams, write the record.
 
@@ -167,6 +169,8 @@ class Recording:
             note: what a reader must know of how it was captured.
             mimes: MIME types by stream.
             lines: lines by stream, where they are not those of its raw bytes.
+            partial: why it is not the whole; empty where it is.
+            gaps: where something is missing.
 
         Raises:
             StoreFailed: the record could not be written.
@@ -175,9 +179,6 @@ class Recording:
         dropped = self._writer.dropped
         self._sizes = {stream: info.bytes for stream, info in self._writer.infos().items()}
         streams = self._writer.finish()
-        if dropped:
-            told = ", ".join(f"{count:,} B of {stream}" for stream, count in dropped.items())
-            note = joined_notes(note, f"dropped past max_stream_bytes: {told}")
         if self.redaction and self.redaction.count:
             note = joined_notes(note, f"redacted: {self.redaction.count:,}")
         self.buffer = self.buffer._replace(
@@ -191,7 +192,11 @@ class Recording:
                 name: info._replace(mime=(mimes or {}).get(name, ""), lines=(lines or {}).get(name, info.lines))
                 for name, info in streams.items()
             },
+            partial=partial,
+            gaps=tuple(gaps),
         )
+        if dropped:
+            self.buffer = without_dropped(self.buffer, dropped)
         try:
             share_streams(self._layout, self._index(), [self.buffer])
             with self._index().transaction():
@@ -227,6 +232,14 @@ class Recording:
         except StoreFailed:
             pass  # it breaks off as it is
         self._writer.abandon(for_adoption=True)
+
+
+def without_dropped(buffer: Buffer, dropped: Mapping[str, int]) -> Buffer:
+    """The record of a buffer of whose streams so many bytes were dropped, since they were too large."""
+    gaps = [Gap(stream, buffer.stream(stream).lines, count, "bytes") for stream, count in dropped.items()]
+    kept = [gap for gap in buffer.gaps if gap.after <= buffer.stream(gap.stream).lines]
+    partial = ", ".join(filter(None, (buffer.partial, DROPPED)))
+    return buffer._replace(partial=partial, gaps=(*kept, *gaps))
 
 
 def joined_notes(*notes: str) -> str:

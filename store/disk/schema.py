@@ -4,7 +4,7 @@ An older version goes on using an index that a newer one has migrated. So a step
 with a default; triggers go on to mean what they meant. A change that is more than that takes a file of another name.
 """
 
-VERSION = 4
+VERSION = 5
 
 CREATE = """
 CREATE TABLE buffers (
@@ -117,7 +117,12 @@ _EVICTABLE = """
 CREATE INDEX buffers_evictable ON buffers (used) WHERE state IN ('sealed', 'interrupted') AND NOT pinned;
 """
 
-CREATE += _AUDIT + _LOGS + _EVICTABLE
+_PARTIAL = """
+ALTER TABLE buffers ADD COLUMN partial TEXT NOT NULL DEFAULT '';
+ALTER TABLE buffers ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';
+"""
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -126,5 +131,5 @@ ALTER TABLE sessions ADD COLUMN removed REAL NOT NULL DEFAULT 0;
 
 _KNOWN_LOGS = "INSERT INTO logs SELECT session, MAX(offset + length) FROM views GROUP BY session;\n"
 
-MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE}
+MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE, 4: _PARTIAL}
 """From version N, the script that leads to N + 1."""

@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 from sightline.store.disk import sqlite
 from sightline.store.disk.database import Database
 from sightline.store.disk.encoder import encoder
-from sightline.store.records import Note, Session, SessionCounts, View, known_fields, line_part_from, shown_from
+from sightline.store.records import (
+    DROPPED,
+    PARTIAL,
+    Note,
+    Session,
+    SessionCounts,
+    View,
+    known_fields,
+    line_part_from,
+    shown_from,
+)
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW_COLUMNS = "session, entry, record, offset, length"
@@ -113,11 +123,12 @@ class ViewIndex:
         for name, calls, first, last in self._db.rows(views):
             found[name] = SessionCounts(calls, first, last)
         buffers = (
-            "SELECT session, COUNT(*), SUM(bytes), MIN(created) FROM buffers WHERE state <> 'evicted' GROUP BY session"
+            "SELECT session, COUNT(*), SUM(bytes), MIN(created), SUM(state = 'interrupted' OR instr(note, ?) OR"
+            " instr(note, ?)) FROM buffers WHERE state <> 'evicted' GROUP BY session"
         )
-        for name, count, size, first in self._db.rows(buffers):
+        for name, count, size, first, partial in self._db.rows(buffers, (PARTIAL, DROPPED)):
             known = found.get(name, SessionCounts(0, first, first))
-            found[name] = known._replace(buffers=count, bytes=size)
+            found[name] = known._replace(buffers=count, bytes=size, partial=partial)
         return found
 
     def readings(self, session: str | None = None) -> list[tuple[str, str, str]]:

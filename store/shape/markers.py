@@ -20,6 +20,7 @@ MARKER = re.compile(
     rf"|\+{_COUNT} -{_COUNT} in this file"
     rf"|{_COUNT} more files?, \+{_COUNT} -{_COUNT}: {_AT}"
     rf"|{_COUNT} bytes? of [\w.+-]+/[\w.+-]+: @[^\s:]+"
+    rf"|(?:{_COUNT} (?:character|byte|line|token)s?|an unknown part) missing(?:: [^…]+)?"
     r") …\]"
 )
 """Matches, with ``fullmatch``, every line of a body that is no line of a stream."""
@@ -110,6 +111,16 @@ def part(number: int) -> str:
 def binary(ref: str, size: int, mime: str) -> str:
     """A block of a result that is no text."""
     return f"[… {size:,} {_plural(size, 'byte')} of {mime}: {ref} …]"
+
+
+def missing(amount: str, why: str) -> str:
+    """What never reached the store.
+
+    Args:
+        amount: how much, such as ``20,012 characters`` or ``an unknown part``.
+        why: such as ``cut by Claude Code``.
+    """
+    return f"[… {amount} missing{': ' if why else ''}{why.replace('…', '...')} …]"
 
 
 def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: int) -> str:

@@ -116,7 +116,7 @@ def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
 
 def state_of(buffer: Buffer) -> str:
     """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
-    pinned = (" partial" if buffer.is_partial else "") + (" pinned" if buffer.pinned else "")
+    pinned = (" partial" if buffer.partial else "") + (" pinned" if buffer.pinned else "")
     if buffer.state != "sealed":
         return buffer.state + pinned
     if buffer.timed_out:
@@ -148,6 +148,8 @@ def as_data(buffer: Buffer) -> dict[str, Any]:
         "pinned": buffer.pinned,
         "label": buffer.label,
         "note": buffer.note,
+        "partial": buffer.partial or None,
+        "gaps": [gap._asdict() for gap in buffer.gaps],
         "session": buffer.session,
     }
 

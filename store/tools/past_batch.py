@@ -10,6 +10,7 @@ import pickle
 import signal
 from collections import deque
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from sightline.store.audit.encoding import Encoded
@@ -17,7 +18,7 @@ from sightline.store.audit.past_views import PastView
 from sightline.store.capture.importers.past import PastCall
 from sightline.store.disk.view_index import ViewRow
 from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, Session, StreamInfo
+from sightline.store.records import Buffer, Gap, Session, StreamInfo
 from sightline.store.store import Store
 from sightline.store.tools.past_call import KeptCall, keep_call
 
@@ -29,6 +30,7 @@ MOST_WRITING = 2
 
 _READ_BYTES = 1 << 20  # what a pipe may hold, too; of a larger batch the rest waits until it is asked for
 
+_STREAMS = Buffer._fields.index("streams")
 _LEFT = "`sightline doctor` finds what is left"
 
 Calls = Sequence[tuple[PastCall, Session]]
@@ -147,15 +149,20 @@ def _write(store: Store, calls: Calls, to: int) -> None:
 
 def _packed(kept: KeptCall) -> tuple[Any, ...]:
     """A call as plain tuples, which take a tenth of the time; without the session, which this process has, too."""
-    buffers = [(*one[:-1], [(name, *info) for name, info in one.streams.items()]) for one in kept.buffers]
+    buffers = [
+        (*one[:_STREAMS], [(name, *info) for name, info in one.streams.items()], one.partial, [*map(tuple, one.gaps)])
+        for one in kept.buffers
+    ]
     return buffers, kept.view and tuple(map(tuple, kept.view))
 
 
 def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
     rows, view = packed
     buffers = tuple(
-        Buffer._make((*row[:-1], {name: StreamInfo(*info) for name, *info in row[-1]}))  # its streams come last
-        for row in rows
+        Buffer._make(
+            (*fields, {name: StreamInfo(*info) for name, *info in streams}, partial, tuple(starmap(Gap, gaps)))
+        )
+        for *fields, streams, partial, gaps in rows
     )
     return KeptCall(session, buffers, view and PastView(Encoded._make(view[0]), ViewRow._make(view[1])))
 

@@ -40,10 +40,10 @@ def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> Foun
     matched: list[Shown] = []
     parts: list[LinePart] = []
     for stream, info in buffer.streams.items():
-        content = contents.get(stream, b"")
+        content, runs = contents.get(stream, b""), buffer.runs(stream)
         is_file = call.kind == "file" and isinstance(content, bytes) and has_long_lines(content, text)
-        if is_file or (isinstance(content, bytes) and content and _holds(text, content)):
-            known.append(Shown(buffer.name, stream, 1, info.lines))
+        if is_file or (isinstance(content, bytes) and content and _holds(text, content, runs)):
+            known += [Shown(buffer.name, stream, first, last) for first, last in runs]
         elif text and info.bytes <= _SEARCHED_BYTES:
             found = _matched(store, buffer, stream, text)
             matched += (Shown(buffer.name, stream, first, last) for first, last in found.lines)
@@ -51,10 +51,11 @@ def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> Foun
     return Found(tuple(known), tuple(matched), tuple(parts))
 
 
-def _holds(text: str, content: bytes) -> bool:
-    """Whether a text has all of a stream, as lines of its own, but for a newline at its end."""
-    whole = content.decode(errors="replace").removesuffix("\n")
-    return bool(whole) and any(f"{before}{whole}\n" in f"\n{text}\n" for before in _BEFORE)
+def _holds(text: str, content: bytes, runs: list[tuple[int, int]]) -> bool:
+    """Whether a text has all of a stream from gap to gap, as lines of its own, but for a newline at its end."""
+    lines = content.decode(errors="replace").removesuffix("\n").split("\n")
+    wholes = ["\n".join(lines[first - 1 : last]) for first, last in runs]
+    return all(whole and any(f"{before}{whole}\n" in f"\n{text}\n" for before in _BEFORE) for whole in wholes)
 
 
 def _matched(store: Store, buffer: Buffer, stream: str, text: str) -> Matched:

@@ -166,7 +166,7 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
         cut = True
     if note := _note(target):
         fields["note"] = note
-    missing = cut or bool(more) or target.buffer.state != "sealed" or target.buffer.is_partial
+    missing = cut or bool(more) or target.buffer.state != "sealed"
     return settled_reply(_reply(fields, page.segments, target, request, total, missing=missing), target, unended)
 
 
@@ -326,12 +326,7 @@ def _state(target: Target) -> dict[str, Any]:
 
 
 def _note(target: Target) -> str:
-    """What a reader must know: that it is not the whole, or that it is empty where another stream is not."""
-    partial = target.buffer.note if target.buffer.is_partial else ""
-    return "; ".join(filter(None, (partial, _empty_note(target))))
-
-
-def _empty_note(target: Target) -> str:
+    """What a reader must know: that it is empty where another stream is not."""
     if target.stream not in ("out", "err") or target.buffer.stream(target.stream).bytes:
         return ""
     others = [

@@ -17,6 +17,7 @@ FIELD_ORDER = (
     "exit_code",
     "status",
     "timed_out",
+    "partial",
     "summary",
     "truncated",
     "stdout_shown",
@@ -180,6 +181,10 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
 
 
 def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
+    if reply.shows.refs:
+        from sightline.store.tools.partial_reply import partial_reply  # of the module it makes its replies of
+
+        reply = partial_reply(asking.store, reply)
     if asking.store.settings.redacts:
         from sightline.store.tools.redacted import redacted_reply  # only where a person has turned it on
 

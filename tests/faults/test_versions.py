@@ -15,10 +15,10 @@ from sightline.store.audit.retention import remove
 from sightline.store.audit.view_list import list_views, rebuild_views
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.disk import schema
-from sightline.store.disk.meta import FORMAT
+from sightline.store.disk.meta import FORMAT, read_meta
 from sightline.store.disk.recovery import adopt_dead
 from sightline.store.errors import OfNewerVersion
-from sightline.store.records import Buffer, Session
+from sightline.store.records import Buffer, Gap, Session
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store
 from sightline.store.tools.doctor import examine
@@ -299,3 +299,56 @@ def test_an_index_that_only_a_newer_version_can_use_is_left_to_it(store: Store, 
     assert "newer Sightline" in str(captured.unkept.error)
     assert Path(store.layout.index).read_bytes() == unusable
     assert not [name for name in os.listdir(store.root) if "broken" in name]
+
+
+# what version 0.1.0 knew of buffers that are not whole
+
+
+@pytest.mark.parametrize(
+    ("note", "partial", "rest", "gaps"),
+    [
+        ("partial: cut by Claude Code", "cut by Claude Code", "", ()),
+        ("merged; partial: cut by Claude Code", "cut by Claude Code", "merged", ()),
+        ("the tool reported an error; partial: cut by Codex", "cut by Codex", "the tool reported an error", ()),
+        ("partial: lines 3-9 of 20; the tool reported an error", "lines 3-9 of 20", "the tool reported an error", ()),
+        (
+            "merged; dropped past max_stream_bytes: 1,234 B of out; redacted: 2",
+            "dropped past max_stream_bytes",
+            "merged; redacted: 2",
+            (Gap("out", 1, 1234, "bytes"),),
+        ),
+        ("merged; cut by filter", "", "merged; cut by filter", ()),
+    ],
+)
+def test_what_an_older_version_noted_of_a_buffer_that_is_not_whole_is_read_as_partial(
+    note: str, partial: str, rest: str, gaps: tuple[Gap, ...], tmp_path: Path
+) -> None:
+    root = str(tmp_path / "root")
+    with Store(root) as store:
+        recording = store.begin("cmd", "make", "/", "s")
+        recording.append("out", b"hello\n")
+        buffer = recording.seal(exit_code=1)
+        meta = Path(store.layout.meta(buffer.name))
+        fields = json.loads(meta.read_text())
+        del fields["partial"], fields["gaps"]
+        meta.write_text(json.dumps({**fields, "note": note}))
+        store.index._db.execute("UPDATE buffers SET note = ?", (note,))
+    for rebuilt in (False, True):
+        if rebuilt:
+            os.remove(os.path.join(root, "index.sqlite"))
+        with Store(root) as store:
+            read = store.resolve(buffer.ref).buffer
+            assert (read.partial, read.note, read.gaps, read.is_partial) == (partial, rest, gaps, bool(partial))
+
+
+def test_an_older_version_finds_in_the_note_that_a_buffer_is_partial(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "root")) as store:
+        recording = store.begin("cmd", "make", "/", "s")
+        recording.append("out", b"1\n2\n")
+        gaps = (Gap("out", 1, 7, "characters"), Gap("out", 2))
+        buffer = recording.seal(exit_code=1, note="merged", partial="cut by Claude Code", gaps=gaps)
+        fields = json.loads(Path(store.layout.meta(buffer.name)).read_text())
+        assert fields["note"] == "partial: cut by Claude Code; merged"
+        assert store.index._db.row("SELECT note FROM buffers") == (fields["note"],)
+        assert read_meta(store.layout, buffer.name)._replace(accessed=buffer.accessed) == buffer
+        assert store.index.buffer(buffer.name) == buffer

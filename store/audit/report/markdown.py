@@ -59,6 +59,7 @@ def _call(told: Told, many: bool) -> Iterator[str]:
     who = f" {_plain(view.session)}" if many else ""
     marks = [f"exit {view.exit_code}" if view.exit_code else "failed"] if call.failed else []
     marks += ["cut"] if view.truncated else []
+    marks += [f"partial: {_plain(call.partial)}"] if call.partial else []
     told_marks = f" **{', '.join(marks)}**" if marks else ""
     yield f"\n### {words.clock(view.time)}{who} {_plain(view.verb)} {_code(call.asked)}{told_marks}\n"
     yield _plain(" · ".join(words.facts_of(told))) + "\n"

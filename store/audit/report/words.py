@@ -2,7 +2,7 @@
 
 import time
 
-from sightline.store.audit.checking import BROKEN, CUT, UNTOLD
+from sightline.store.audit.checking import BROKEN, CUT, PARTIAL, UNTOLD
 from sightline.store.audit.coverage import percent, told_share
 from sightline.store.audit.report.gather import Output, Report, Told
 from sightline.store.audit.spans import Spans, size, written
@@ -11,11 +11,13 @@ from sightline.store.shape.summary import human_bytes
 
 HEADLINES = {
     CUT: "Failed, cut, and never read again",
+    PARTIAL: "Failed, and only a part reached the store",
     UNTOLD: "Failed after the last reply",
     BROKEN: "The audit log",
 }
 HOW = (
     "A line counts as seen where it stood in a reply: known exactly, or recognised in what a pipeline made of it. "
+    "Of an output of which only a part reached the store that is a share of this part, and so the most. "
     "Lines that only went into a count or a calculation are asked about, not seen. An overlooked failure is one of "
     "whose telling lines none was seen. Tokens are estimated as a quarter of the bytes."
 )
@@ -52,6 +54,7 @@ def counted(count: int, noun: str) -> str:
 def figures(report: Report) -> list[tuple[str, str, str]]:
     """(figure, what it is, more about it), the most important first."""
     totals = report.totals
+    partial = (f"{totals.partial:,}", "partial outputs", "of which only a part reached the store")
     return [
         (f"{report.overlooked:,}", "overlooked failures", "no line of them stood in any reply"),
         (told_share(totals, 0), "of the lines seen", f"{totals.seen_lines:,} of {totals.captured_lines:,}"),
@@ -60,12 +63,15 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
         (human_bytes(totals.saved_bytes), "not sent", "of what was captured"),
         (percent(totals.again_ratio, 0), "shown again", f"{totals.again:,} of {totals.lines:,} lines"),
         (f"{totals.cut:,}", "replies cut", f"of {totals.calls:,}"),
+        *([partial] if totals.partial else []),
     ]
 
 
 def none_missed(report: Report) -> str:
     """What is said where no failure is known to have been overlooked."""
     where = " in what is still there" if report.gone else ""
+    where += " and reached the store" if where and report.totals.partial else ""
+    where = where or (" in what reached the store" if report.totals.partial else "")
     return f"None{where}: something of every failure stood in a reply."
 
 
@@ -105,7 +111,8 @@ def seen_of(output: Output) -> str:
     """How much of an output was seen."""
     coverage = output.coverage
     in_part = f", {coverage.cut_lines:,} in part" if coverage.cut_lines else ""
-    return f"{told_share(coverage, 0)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}{in_part}"
+    told = f"{told_share(coverage, 0)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}{in_part}"
+    return f"{told}, of what reached the store; partial: {output.buffer.lost}" if output.buffer.is_partial else told
 
 
 def overlooked_of(output: Output) -> str:

@@ -22,7 +22,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.capture.importers.content import parts_of, shown_of, text_part, unique_id
+from sightline.store.capture.importers.content import (
+    Kept,
+    lines_not_read,
+    parted,
+    parts_of,
+    shown_of,
+    text_part,
+    unique_id,
+)
 from sightline.store.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
 from sightline.store.capture.importers.transcript import (
     dict_of,
@@ -34,6 +42,7 @@ from sightline.store.capture.importers.transcript import (
     text_of,
     when,
 )
+from sightline.store.records import Gap
 
 HARNESS = "claude-code"
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
@@ -42,10 +51,16 @@ _KNOWN = frozenset(_RECORDS.split())
 _SHELLS = ("Bash", "PowerShell")
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\n|\Z)")
 _TIMED_OUT = re.compile(r"(?:Error: )?Command timed out")
-_CUT = re.compile(r"\.\.\. \[\d[\d,]* (?:lines|characters) truncated\] \.\.\.")
+_CUT_INSIDE = re.compile(r"\n\n\.\.\. \[(\d{1,12}) characters truncated\] \.\.\.\n\n")
+_CUT_END = re.compile(r"\n\n\.\.\. \[(\d{1,12}) lines truncated\] \.\.\.(?:\nShell cwd was reset to [^\n]*)?\n?\Z")
+_LEAST_HALF = 1_000  # characters; each half of a failure's text was seen to have 5,000
+_UNLIKE_PERCENT = 10  # by which halves differ at most, where something in them was hidden since
+_LEAST_OUTPUT = 4_000  # characters; what bashOutputMaxChars can be at least
 _SAVED = re.compile(r"(?:Full output saved to|Output has been saved to):? (\S.*?)(?:\.?\n|\. |\.?\Z)")
 _PERSISTED = ("<persisted-output>", "Error: result (")
-_LARGEST_STDOUT = 30_000  # characters; the default of bashOutputMaxChars
+LARGEST_STDOUT = 30_000
+"""Characters that are kept of a command's output; the default of bashOutputMaxChars."""
+
 _PENDING = 10_000  # calls that wait for their results; of more, the oldest never got one
 _FOLDER = "tool-results"
 
@@ -67,6 +82,42 @@ class _Result(NamedTuple):
     exit_code: int | None = None
     partial: str = ""
     note: str = ""
+    gaps: tuple[Gap, ...] = ()
+
+
+def left_of(text: str, start: int = 0, stream: str = "out") -> Kept:
+    """What is left of what a tool wrote, of a text that Claude Code may have cut; without gaps where it has not.
+
+    A failure's text it cuts in the middle, so that both halves are of a size, after it has dropped what is beyond
+    30,000 characters without a word (version 2.1.329); older versions say at the end how many lines they dropped. What
+    looks like such a mark elsewhere was written by the tool.
+
+    Args:
+        text: as the model is shown it.
+        start: where in it begins what the tool wrote.
+        stream: the stream that it is of.
+    """
+    missing: list[tuple[int | None, str]] = []
+    end = _CUT_END.search(text)
+    if end and units(text[start : end.start()]) >= _LEAST_OUTPUT:
+        missing, kept = [(int(end[1]), "lines")], text[: end.start()]
+    else:
+        kept = text
+    for found in _CUT_INSIDE.finditer(text):
+        halves = units(text[: found.start()]), units(text[found.end() :])
+        if min(halves) < _LEAST_HALF or abs(halves[0] - halves[1]) * 100 > max(halves) * _UNLIKE_PERCENT:
+            continue
+        total = sum(halves) + int(found[1]) - start
+        if not missing and total == LARGEST_STDOUT:
+            missing = [(None, "characters")]
+        pieces = [kept[start : found.start()], kept[found.end() :]]
+        return parted([*pieces, ""] if missing else pieces, [(int(found[1]), "characters"), *missing], stream)
+    return parted([kept[start:], ""] if missing else [kept[start:]], missing, stream)
+
+
+def units(text: str) -> int:
+    """Characters as JavaScript counts them."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class Parser:
@@ -151,6 +202,7 @@ class Parser:
             partial=made.partial,
             note=made.note,
             failed=failed,
+            gaps=made.gaps,
         )
 
     def _session(self, record: dict[str, Any]) -> PastSession:
@@ -186,33 +238,36 @@ class Parser:
         ended = _EXIT.match(shown)
         if failed and not ended and not _TIMED_OUT.match(shown):
             return None
-        output = shown[ended.end() :] if ended else shown
         code = int(ended[1]) if ended else None if failed else 0
         if shown.startswith(_PERSISTED):
             if saved := self._saved(shown, session):
                 return _Result("cmd", "", (Part("out", saved),), code, "", "merged")
-            return _Result("cmd", "", text_part(output), code, _GONE, "merged")
-        partial = "Claude Code kept only what it showed" if _CUT.search(output) else ""
-        return _Result("cmd", "", text_part(output), code, partial, "merged")
+            return _Result("cmd", "", text_part(shown[ended.end() if ended else 0 :]), code, _GONE, "merged")
+        output, gaps, _ = left_of(shown, ended.end() if ended else 0)
+        return _Result("cmd", "", text_part(output), code, CUT if gaps else "", "merged", gaps)
 
     def _told(self, told: dict[str, Any], failed: bool, session: str) -> _Result:
         out, err = told["stdout"], text_of(told.get("stderr"))
-        parts, partial = text_part(out) + text_part(err, "err"), ""
+        left, gaps, _ = left_of(out)
+        parts, partial = text_part(left) + text_part(err, "err"), ""
         known = not failed and not told.get("interrupted") and not told.get("returnCodeInterpretation")
         if told.get("backgroundTaskId"):
-            return _Result("cmd", "", parts, None, "it went on in the background")
+            gaps = parted([left, ""], [(None, "characters")], "out").gaps
+            return _Result("cmd", "", parts, None, "it went on in the background", gaps=gaps)
         if path := text_of(told.get("persistedOutputPath")):
             saved = self._beside(path, session)
             size = size_beside(saved)
             if size < 0:
-                partial = _GONE
+                partial, gaps = _GONE, parted([out, ""], [(None, "characters")], "out").gaps
             else:
-                parts = (Part("out", saved), *text_part(err, "err"))
+                parts, gaps = (Part("out", saved), *text_part(err, "err")), ()
                 if 0 <= size < number(told.get("persistedOutputSize")):
                     partial = f"the file that was kept has {size:,} of {int(told['persistedOutputSize']):,} bytes"
-        elif len(out) >= _LARGEST_STDOUT or _CUT.search(out):
-            partial = "Claude Code kept only the beginning"
-        return _Result("cmd", "", parts, 0 if known else None, partial, "" if err else "merged")
+        elif gaps:
+            partial = CUT
+        elif units(out) >= LARGEST_STDOUT:
+            partial, gaps = CUT, parted([out, ""], [(None, "characters")], "out").gaps
+        return _Result("cmd", "", parts, 0 if known else None, partial, "" if err else "merged", gaps)
 
     def _beside(self, path: str, session: str) -> Beside:
         return Beside(self._root, (session, _FOLDER, os.path.basename(path)))
@@ -224,6 +279,7 @@ class Parser:
         return saved if saved and size_beside(saved) >= 0 else None
 
 
+CUT = "cut by Claude Code"
 _GONE = "the file that the whole was kept in is gone"
 
 
@@ -233,9 +289,10 @@ def _file_read(told: Any) -> _Result | None:
     if not isinstance(file.get("content"), str) or not isinstance(file.get("filePath"), str):
         return None
     first, count, total = (int(number(file.get(name))) for name in ("startLine", "numLines", "totalLines"))
-    partial = f"lines {first}-{first + count - 1} of {total:,}" if first > 1 or count < total else ""
+    last = first + count - 1
+    partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
     parts = (Part("out", text_bytes(file["content"])),) if file["content"] else ()
-    return _Result("file", plain(file["filePath"]), parts, None, partial)
+    return _Result("file", plain(file["filePath"]), parts, None, partial, gaps=lines_not_read(first, last, total))
 
 
 def _place(path: str) -> tuple[str, str]:

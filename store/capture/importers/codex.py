@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.capture.importers.content import parts_of, shown_of, text_part, unique_id
+from sightline.store.capture.importers.content import Kept, parted, parts_of, shown_of, text_part, unique_id
 from sightline.store.capture.importers.past import Event, PastCall, PastSession, Trouble
 from sightline.store.capture.importers.transcript import dict_of, plain, text_of, when
 
@@ -33,11 +33,35 @@ _SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_sh
 _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
 _RUNNING = re.compile(r"(?m)^Process running with session ID \d+$")
 _BODY = re.compile(r"(?m)^Output:\n")
-_CUT = re.compile(r"(?m)^Warning: truncated output|…\d+ (?:tokens|chars|lines) truncated…|\[\.\.\. omitted \d+")
+_CUT_HEAD = re.compile(r"(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?")
+_CUT_INSIDE = re.compile(
+    r"…(?P<count>\d{1,12}) (?P<unit>tokens|chars|lines) truncated…"
+    r"|\n?\[\.\.\. omitted (?P<lines>\d{1,12}) of \d{1,12} lines \.\.\.\]\n{0,2}"
+)
 _PROGRAMS = ("exec", "wait")
 _PENDING = 10_000
 _INNER = 500  # calls of one program that are kept apart until it has its output
 _EMPTY: dict[str, Any] = {}
+
+
+CUT = "cut by Codex"
+
+
+def left_of(text: str, stream: str = "out") -> Kept:
+    """What is left of what a tool wrote, of a text that Codex may have cut; without gaps where it has not.
+
+    It says so above, and cuts in the middle: of several places that look so, the one whose halves are most alike.
+    """
+    head = _CUT_HEAD.match(text)
+    if not head or not head.end():
+        return Kept(text)
+    body = text[head.end() :]
+    cuts = list(_CUT_INSIDE.finditer(body))
+    if not cuts:
+        return Kept(body, is_cut=True) if text.startswith("Warning") else Kept(text)
+    cut = min(cuts, key=lambda found: abs(len(body) - found.end() - found.start()))
+    unit = "lines" if cut["lines"] else cut["unit"].replace("chars", "characters")
+    return parted([body[: cut.start()], body[cut.end() :]], [(int(cut["count"] or cut["lines"]), unit)], stream)
 
 
 class _Asked(NamedTuple):
@@ -195,8 +219,10 @@ class Parser:
         content = dict_of(asked.whole.get("result")).get("content")
         if isinstance(content, list) and content:
             return made._replace(parts=parts_of(content), failed=asked.whole.get("status") == "failed")
-        partial = "Codex kept only what it showed" if _CUT.search(text) else ""
-        return made._replace(parts=parts_of(asked.output), partial=partial)
+        left = left_of(text, "part.0") if isinstance(asked.output, str) or len(shown) == 1 else Kept(text)
+        if not left.is_cut:
+            return made._replace(parts=parts_of(asked.output))
+        return made._replace(parts=text_part(left.text, "part.0"), partial=CUT, gaps=left.gaps)
 
 
 def _ran(call: PastCall, whole: dict[str, Any], shown: str) -> PastCall:
@@ -215,10 +241,11 @@ def _ran(call: PastCall, whole: dict[str, Any], shown: str) -> PastCall:
     if code is None:
         out = shown[body.end() :] if body else shown
         code = int(ended[1]) if ended else None
-    partial = "Codex kept only what it showed" if _CUT.search(shown) else ""
+    left = left_of(out)
+    partial, gaps = CUT if left.is_cut else "", left.gaps
     if _RUNNING.search(head):
-        partial = "its end was never written down"
-    return call._replace(parts=text_part(out), exit_code=code, partial=partial, note="merged")
+        partial, gaps = "its end was never written down", (*gaps, *parted([left.text, ""], [(None, "")], "out").gaps)
+    return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note="merged", gaps=gaps)
 
 
 def _head(shown: str) -> str:

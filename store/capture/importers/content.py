@@ -3,10 +3,12 @@
 import base64
 import json
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from sightline.store.capture.importers.past import Part
 from sightline.store.capture.importers.transcript import dict_of, plain, text_bytes
+from sightline.store.records import Gap
 
 _TEXTS = ("text", "input_text", "output_text")
 _MIME = re.compile(r"[\w.+-]+/[\w.+-]+")
@@ -67,6 +69,42 @@ def _binary(block: dict[str, Any]) -> tuple[bytes, str] | None:
 def text_part(text: str, stream: str = "out") -> tuple[Part, ...]:
     """A text as a stream; nothing where it is empty."""
     return (Part(stream, text_bytes(text)),) if text else ()
+
+
+class Kept(NamedTuple):
+    """What a harness left of a text, without the marks that it put where it cut.
+
+    Attributes:
+        text: what is left of it.
+        gaps: where something is missing, as far as that is told.
+        is_cut: whether anything is.
+    """
+
+    text: str
+    gaps: tuple[Gap, ...] = ()
+    is_cut: bool = False
+
+
+def parted(pieces: Sequence[str], missing: Sequence[tuple[int | None, str]], stream: str) -> Kept:
+    """What is left of a text.
+
+    Args:
+        pieces: its pieces in order, a gap between each two.
+        missing: how much each gap lacks, and the unit, as a `Gap` has them.
+        stream: the stream that it is of.
+    """
+    text, gaps = pieces[0], list[Gap]()
+    for piece, (count, unit) in zip(pieces[1:], missing, strict=True):
+        is_open = bool(text) and not text.endswith("\n")
+        gaps.append(Gap(stream, text.count("\n") + is_open, count, unit))
+        text += ("\n" if is_open and piece else "") + piece
+    return Kept(text, tuple(gaps), bool(gaps))
+
+
+def lines_not_read(first: int, last: int, total: int) -> tuple[Gap, ...]:
+    """The gaps before and after the lines of a file that were read of it."""
+    gaps = (Gap("out", 0, first - 1, "lines"), Gap("out", last - first + 1, total - last, "lines"))
+    return tuple(gap for gap in gaps if gap.missing and gap.missing > 0)
 
 
 def unique_id(session: str, call: str) -> str:

@@ -16,7 +16,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.capture.importers.content import parts_of, shown_of, text_part, unique_id
+from sightline.store.capture.importers.content import (
+    Kept,
+    lines_not_read,
+    parted,
+    parts_of,
+    shown_of,
+    text_part,
+    unique_id,
+)
 from sightline.store.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
 from sightline.store.capture.importers.transcript import (
     SHAPE_ERRORS,
@@ -36,10 +44,28 @@ _KNOWN = ("user", "gemini", "info", "warning", "error", "system", "model")
 _ENDED = ("success", "error", "cancelled")
 _EXIT = re.compile(r"(?m)^Exit Code: (-?\d{1,10})$")
 _LARGE = re.compile(r"\AOutput too large\. Showing .*? For full output see: (.+)\n")
+_OMITTED = re.compile(r"\n\n\.\.\. \[([\d,]{1,15}) characters omitted\] \.\.\.\n\n")
+CUT = "cut by Gemini CLI"
 _LINES = re.compile(r"Showing lines (\d{1,12})-(\d{1,12}) of (\d{1,12}) total lines")
 _CONTENT = "--- FILE CONTENT (truncated) ---\n"
 _ABOUT = ("Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
 _ROOT_BYTES = 4096
+
+
+def left_of(text: str, stream: str = "out") -> Kept:
+    """What is left of what a tool wrote, of a text that Gemini CLI may have cut: it says so above, and cuts once.
+
+    Of several places that look so it is the first: the end is the longer half.
+    """
+    head = _LARGE.match(text)
+    if not head:
+        return Kept(text)
+    body = text[head.end() :]
+    cut = _OMITTED.search(body)
+    if not cut:
+        return Kept(body, is_cut=True)
+    missing = int(cut[1].replace(",", "") or 0)
+    return parted([body[: cut.start()], body[cut.end() :]], [(missing, "characters")], stream)
 
 
 class Parser:
@@ -128,7 +154,9 @@ class Parser:
             saved = Beside(self._folder, ("tool-outputs", os.path.basename(folder), name))
             if size_beside(saved) >= 0:
                 return made._replace(parts=(Part("part.0", saved),))
-            return made._replace(parts=parts_of(text), partial="the file that the whole was kept in is gone")
+            left = left_of(text, "part.0")
+            gone = "the file that the whole was kept in is gone"
+            return made._replace(parts=text_part(left.text, "part.0"), partial=gone, gaps=left.gaps)
         display = call.get("resultDisplay")
         if isinstance(display, str) and display and display in text:  # as the tool gave it, without the harness' words
             return made._replace(parts=parts_of(display))
@@ -144,8 +172,9 @@ def _ran(made: PastCall, call: dict[str, Any]) -> PastCall:
         return made._replace(kind="tool", command="", parts=parts_of(list(made.shown)))  # it never ran
     if isinstance(display, str):
         return made._replace(parts=text_part(display), exit_code=code, note="merged")
-    partial = "Gemini CLI kept only what it showed" if _LARGE.match(text) else ""
-    return made._replace(parts=text_part(written), exit_code=code, note="merged", partial=partial)
+    left = left_of(written)
+    partial = CUT if left.is_cut else ""
+    return made._replace(parts=text_part(left.text), exit_code=code, note="merged", partial=partial, gaps=left.gaps)
 
 
 def _parted(text: str) -> tuple[str, str]:
@@ -161,8 +190,10 @@ def _read(made: PastCall, text: str) -> PastCall:
     found = _LINES.search(text) if text.lstrip().startswith("IMPORTANT: The file content has been truncated") else None
     if found is None:
         return made._replace(parts=text_part(text))
-    partial = f"lines {found[1]}-{found[2]} of {int(found[3]):,}"
-    return made._replace(parts=text_part(text.partition(_CONTENT)[2]), partial=partial)
+    first, last, total = int(found[1]), int(found[2]), int(found[3])
+    partial = f"lines {first}-{last} of {total:,} were read"
+    gaps = lines_not_read(first, last, total)
+    return made._replace(parts=text_part(text.partition(_CONTENT)[2]), partial=partial, gaps=gaps)
 
 
 def _shown(part: dict[str, Any]) -> tuple[str, ...]:

@@ -10,11 +10,12 @@ beside the database.
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.capture.importers.content import parts_of, shown_of, text_part
+from sightline.store.capture.importers.content import Kept, lines_not_read, parted, parts_of, shown_of, text_part
 from sightline.store.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
 from sightline.store.capture.importers.transcript import (
     LINE_BYTES,
@@ -31,6 +32,8 @@ from sightline.store.capture.importers.transcript import (
 )
 
 HARNESS = "opencode"
+CUT = "cut by opencode"
+_CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
 _ENDED = ("completed", "error")
 _PARTS = (
     "SELECT part.id, session_id, part.time_updated, CASE WHEN length(CAST(data AS BLOB)) <= ? THEN data END,"
@@ -147,15 +150,27 @@ class DatabaseReading:
         path = text_of(told.get("outputPath"))
         saved = Beside(self._folder, ("tool-output", os.path.basename(path)))
         if size_beside(saved) < 0:
-            return made._replace(partial=_GONE if path else "opencode kept only what it showed")
+            return made._replace(partial=_GONE if path else CUT)
         return made._replace(parts=(Part(stream, saved),))
 
 
 def _read(made: PastCall, display: dict[str, Any]) -> PastCall:
     first, last, total = (int(number(display.get(name))) for name in ("lineStart", "lineEnd", "totalLines"))
-    partial = f"lines {first}-{last} of {total:,}" if first > 1 or last < total else ""
+    partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
     parts = (Part("out", text_bytes(display["text"])),) if display["text"] else ()
-    return made._replace(kind="file", command=plain(text_of(display.get("path"))), parts=parts, partial=partial)
+    return made._replace(
+        kind="file",
+        command=plain(text_of(display.get("path"))),
+        parts=parts,
+        partial=partial,
+        gaps=lines_not_read(first, last, total),
+    )
+
+
+def left_of(text: str, stream: str = "out") -> Kept:
+    """What is left of what a command wrote, of a text whose beginning opencode has cut, and said so there."""
+    head = _CUT_HEAD.match(text)
+    return parted(["", text[head.end() :]], [(None, "")], stream) if head else Kept(text)
 
 
 def _quoted(path: str) -> str:

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from sightline.store.records import Gap
+
 FORMATS = ("claude-code", "codex", "gemini", "opencode", "swe-agent", "mini-swe-agent", "roo")
 """The harnesses whose past sessions can be read, as sessions are named by them."""
 
@@ -74,6 +76,7 @@ class PastCall(NamedTuple):
         note: what else a reader must know.
         failed: whether the harness marked it as an error.
         inner: calls that a program of the model's made meanwhile, of whose results it was shown what the program chose.
+        gaps: where something of the parts is missing, as far as that is told.
     """
 
     session: PastSession
@@ -94,6 +97,7 @@ class PastCall(NamedTuple):
     note: str = ""
     failed: bool = False
     inner: tuple["PastCall", ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
 
 class Trouble(NamedTuple):

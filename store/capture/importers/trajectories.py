@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.capture.importers.content import shown_of, text_part
+from sightline.store.capture.importers.content import Kept, parted, shown_of, text_part
 from sightline.store.capture.importers.past import Event, PastCall, PastSession
 from sightline.store.capture.importers.transcript import (
     SHAPE_ERRORS,
@@ -33,6 +33,10 @@ _NO_TIMES = "its time was not written down"
 _BLOCK = re.compile(r"(?s)```[\w-]*\n(.*?)\n?```")
 _CODE = re.compile(r"<returncode>\s*(-?\d{1,10})\s*</returncode>")
 _CUT = re.compile(r"<output_head>|<elided_chars>|characters were elided")
+_HALVES = re.compile(
+    r"(?s)(?:<returncode>\s*-?\d+\s*</returncode>\s*)?(?:<warning>.*?</warning>\s*)?<output_head>\n(.*)\n</output_head>\s*"
+    r"<elided_chars>\s*(\d{1,12}) characters elided\s*</elided_chars>\s*<output_tail>\n(.*)\n</output_tail>\s*"
+)
 
 
 def read_swe_agent(document: Any, path: str, written: float) -> Iterator[Event]:
@@ -53,7 +57,7 @@ def read_swe_agent(document: Any, path: str, written: float) -> Iterator[Event]:
             shown = shown_of(seen[place]) if matched else (plain(out),)
             yield _call(session, place, at, at + seconds, text_of(step.get("action")), shown, out)._replace(
                 cwd=_working_dir(step.get("state")),
-                partial="" if matched or not _CUT.search(out) else f"{SWE_AGENT} kept only what it showed",
+                partial="" if matched or not _CUT.search(out) else f"cut by {SWE_AGENT}",
             )
         except SHAPE_ERRORS as error:
             yield misshapen(0, error)
@@ -93,16 +97,18 @@ def _answered(call: PastCall, answer: dict[str, Any]) -> PastCall:
         call = call._replace(exit_code=int(told[1]))
     if isinstance(extra.get("raw_output"), str):
         return call._replace(parts=text_part(extra["raw_output"]))
-    partial = f"{MINI} kept only what it showed" if _CUT.search(text) else ""
-    return call._replace(parts=text_part(_written(text)), partial=partial)
+    left = _left_of(text)
+    return call._replace(parts=text_part(left.text), partial=f"cut by {MINI}" if left.is_cut else "", gaps=left.gaps)
 
 
-def _written(text: str) -> str:
-    """What a command wrote, of what was shown."""
+def _left_of(text: str) -> Kept:
+    """What is left of what a command wrote, of what was shown; cut output has no ``<output>`` of its own."""
+    if "<elided_chars>" in text and (halves := _HALVES.fullmatch(text)):
+        return parted([halves[1], halves[3]], [(int(halves[2]), "characters")], "out")
     start, end = text.find("<output>"), text.rfind("</output>")
     if not 0 <= start < end:
-        return text
-    return text[start + len("<output>") : end].removeprefix("\n").removesuffix("\n")
+        return Kept(text, is_cut=bool(_CUT.search(text)))
+    return Kept(text[start + len("<output>") : end].removeprefix("\n").removesuffix("\n"))
 
 
 def _call(

@@ -1,6 +1,6 @@
 """``sightline audit``: what went wrong unseen; with ``--fail-on``, for scripts and builds."""
 
-from sightline.store.audit.checking import KINDS, Finding, find_all
+from sightline.store.audit.checking import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
 from sightline.store.audit.timeline import calls_of, captured_by, unknowable
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, red, write_out
@@ -17,7 +17,8 @@ def main(name: str, words: list[str]) -> int:
         name,
         "Tell what went wrong unseen in a session, or in all of them: "
         + "; ".join(f"{kind} is {meaning}" for kind, meaning in KINDS.items())
-        + ". Exits with 0 where nothing was found that --fail-on names, with 1 where something was, and with 2 where "
+        + f". What was overlooked in a {PARTIAL} nobody can tell, so --fail-on {OVERLOOKED} and {CUT} stop for it, too"
+        ". Exits with 0 where nothing was found that --fail-on names, with 1 where something was, and with 2 where "
         "it is called wrongly.",
         example="sightline audit --session claude-code-42 --fail-on overlooked-failure,cut-failure",
     )
@@ -25,6 +26,7 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("--fail-on", default="", metavar="KIND,…", help="exit with 1 where one of these is found")
     given = made.parse_args(words)
     kinds = [kind.strip() for kind in given.fail_on.split(",") if kind.strip()]
+    implied = [PARTIAL] if {OVERLOOKED, CUT} & set(kinds) else []
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"--fail-on does not know {unknown[0]!r}", f"it is one or more of {', '.join(KINDS)}")
     door = Door()
@@ -37,7 +39,7 @@ def main(name: str, words: list[str]) -> int:
         found = find_all(door.store, calls, captured, scope.session)
     finally:
         door.close()
-    failing = [finding for finding in found if finding.kind in kinds]
+    failing = [finding for finding in found if finding.kind in (*kinds, *implied)]
     if given.json:
         counts = {kind: sum(finding.kind == kind for finding in found) for kind in KINDS}
         rows = [one._asdict() for one in found]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sightline.store.audit.coverage import Coverage, Lines, cut_data, rounded, told_share
+from sightline.store.audit.coverage import Coverage, Lines, cut_data, percent, rounded, told_share
 from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, failures_if_quick
 from sightline.store.audit.roster import find_session
@@ -49,6 +49,8 @@ def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...] | 
     return {
         "ref": buffer.ref,
         "state": buffer.state,
+        "partial": buffer.lost or None,
+        "gaps": [gap._asdict() for gap in buffer.gaps],
         "lines": coverage.total,
         "seen": coverage.seen_lines,
         "cut": coverage.cut_lines,
@@ -107,10 +109,15 @@ def _grades(lines: Lines) -> dict[str, Any]:
 
 def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | None) -> None:
     name = target.buffer.name
+    if target.buffer.is_partial:
+        write_out(f"partial: {target.buffer.lost}\n")
+        if (reached := target.buffer.most_reached) < 1:
+            write_out(f"at most {percent(reached)} of what was written reached the store\n")
+    lines = "lines that reached the store" if target.buffer.is_partial else "lines"
     for stream, covered in coverage.streams.items():
         ref = format_ref(name, stream)
         in_part = f", {len(covered.lines.cut):,} in part" if covered.lines.cut else ""
-        told = f"{covered.seen_lines:,} of {covered.total:,} lines seen{in_part} ({told_share(covered)})"
+        told = f"{covered.seen_lines:,} of {covered.total:,} {lines} seen{in_part} ({told_share(covered)})"
         write_out(f"{ref}  {told}\n")
         for grade, spans in (*covered.lines.by_grade(), ("in part", covered.cut), ("unseen", covered.never)):
             if spans:

@@ -7,9 +7,10 @@ from typing import Any
 
 from sightline.store.audit.sessions import working_directory
 from sightline.store.capture.fallback import Unkept
-from sightline.store.capture.result import FAILED_NOTE, Block, blocks_of, call_text, capture_result
+from sightline.store.capture.result import Block, blocks_of, call_text, capture_result
 from sightline.store.doors.cli.output import Door
 from sightline.store.errors import UsageError
+from sightline.store.records import TOOL_FAILED
 from sightline.store.shape.budgets import budget_for
 from sightline.store.tools.command_view import Ending
 from sightline.store.tools.reply import Reply
@@ -46,7 +47,7 @@ def capture_tool(given: Any) -> int:
             cwd=working_directory(),
             session=door.asking.session.name,
             label=given.label,
-            note=FAILED_NOTE if failed else "",
+            note=TOOL_FAILED if failed else "",
             sampling=sampling_of(door.asking.profile),
         )
         if isinstance(kept, Unkept):

@@ -55,7 +55,13 @@ def _one(door: Door, given: Any) -> int:
     belongings = belongings_of(door.store, facts.session.name)
     if given.json:
         captured = [
-            {"ref": one.buffer.ref, "state": one.buffer.state, "command": one.buffer.command, "read_by": one.readers}
+            {
+                "ref": one.buffer.ref,
+                "state": one.buffer.state,
+                "command": one.buffer.command,
+                "partial": one.buffer.lost or None,
+                "read_by": one.readers,
+            }
             for one in belongings.captured
         ]
         others = [{"ref": f"@{name}", "session": captor} for captor, name in belongings.read]
@@ -86,6 +92,7 @@ def as_data(facts: SessionFacts) -> dict[str, Any]:
         "calls": counts.calls,
         "buffers": counts.buffers,
         "bytes": counts.bytes,
+        "partial": counts.partial,
         "read": dict(facts.read),
         "read_by": dict(facts.read_by),
         "removed": session.removed or None,
@@ -99,6 +106,7 @@ def _rows(facts: SessionFacts) -> str:
     first = f"{name}  {who}{'  removed' if facts.is_removed else ''}"
     begun, last = (time.strftime("%m-%d %H:%M", time.localtime(when)) for when in (session.started, counts.last))
     captured = f"{counts.buffers:,} buffer{'' if counts.buffers == 1 else 's'}, {human_bytes(counts.bytes)}"
+    captured += f", {counts.partial:,} partial" if counts.partial else ""
     calls = f"{counts.calls:,} call{'' if counts.calls == 1 else 's'}"
     rows = [first, f"  {begun} – {last}  {calls}  captured {captured}  {session.cwd}"]
     rows += [f"  read {number:,} of {captor}" for captor, number in facts.read]

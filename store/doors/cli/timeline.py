@@ -81,6 +81,7 @@ def as_data(call: Call) -> dict[str, Any]:
         "asked": call.asked,
         "ref": call.first_ref or None,
         "failed": call.failed,
+        "partial": call.partial or None,
         "new_lines": call.new,
         "again_lines": call.again,
         "cut_lines": call.cut_lines,
@@ -96,6 +97,7 @@ def totals_data(totals: Totals, unseen: int, gone: int) -> dict[str, Any]:
         "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
         "tokens_estimated": totals.tokens,
         "share_seen": rounded(totals.share),
+        "at_most": totals.at_most,
         "again_ratio": round(totals.again_ratio, 6),
         "overlooked_failures": unseen,
         "gone_outputs": gone,
@@ -109,6 +111,7 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
     marks = [
         red(f"exit {view.exit_code}" if view.exit_code else "failed") if call.failed else "",
         "cut" if view.truncated else "",
+        "partial" if call.partial else "",
         f"{call.again:,} again" if call.again else "",
         "gone" if gone else "",
     ]
@@ -139,6 +142,8 @@ def _totals(totals: Totals, unseen: int, gone: int) -> str:
         f"shown again {totals.again:,} of {totals.lines:,} ({percent(totals.again_ratio)})\n"
     )
     told += red(f"overlooked failures: {unseen}") if unseen else "overlooked failures: none"
+    if totals.partial:
+        told += f"; of {totals.partial:,} partial output{'' if totals.partial == 1 else 's'} nobody can tell"
     if gone:
         told += f"; {gone:,} output{'' if gone == 1 else 's'} gone before all was shown, of which nobody can tell"
     return told + "\n"

@@ -2,19 +2,19 @@
 
 import os
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.store.doors.harness.facts import FAILED, Facts
+from sightline.store.records import Gap
+
+if TYPE_CHECKING:
+    from sightline.store.capture.importers.content import Kept
 
 Json = dict[str, Any]
-
-CUT_IN_FAILURE = re.compile(r"\n*\.\.\. \[\d+ characters truncated\] \.\.\.\n*")
-"""What Claude Code puts where it cuts what a failing command wrote."""
 
 EXIT_LINE = re.compile(r"Exit code (\d+)(?:\n|$)")
 """What Claude Code puts before what a failing command wrote."""
 
-_CODEX_CUT = re.compile(r"Warning: truncated output \(original token count: \d+\)\n(?:Total output lines: \d+\n\n)?")
 _CWD_RESET = re.compile(r"\n?Shell cwd was reset to [^\n]*\n?")
 _UNTRUSTED = re.compile(r"<untrusted_context>\n(.*)\n</untrusted_context>", re.DOTALL)
 _GEMINI_EXIT = re.compile(r"^Exit Code: (\d+)$", re.MULTILINE)
@@ -52,6 +52,7 @@ class Called(NamedTuple):
         failed: whether the tool reported an error.
         partial: whether the harness had cut the text before anybody could keep it.
         shown: exactly what the model is shown, None where the event does not tell.
+        gaps: where that left something out of the text, as far as it says so; its marks are not in the text.
     """
 
     tool: str
@@ -72,6 +73,7 @@ class Called(NamedTuple):
     failed: bool = False
     partial: bool = False
     shown: str | None = None
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def makes_buffer(self) -> bool:
@@ -132,19 +134,32 @@ def _claude_code(call: Called, when: str, given: Json) -> Called | None:
 
 def _claude_failed(call: Called, error: str) -> Called:
     found = EXIT_LINE.match(error) if call.command else None
-    return call._replace(
-        text=error[found.end() :] if found else error,
-        exit_code=int(found[1]) if found else None,
-        failed=True,
-        partial=bool(CUT_IN_FAILURE.search(error)),
-    )
+    start = found.end() if found else 0
+    call = call._replace(text=error[start:], exit_code=int(found[1]) if found else None, failed=True)
+    if " truncated] ..." not in error:
+        return call
+    from sightline.store.capture.importers.claude_code import left_of  # only what was cut pays for it
+
+    return _left(call, left_of(error, start, _stream(call)))
+
+
+def _left(call: Called, left: "Kept") -> Called:
+    return call._replace(text=left.text, partial=call.partial or left.is_cut, gaps=left.gaps)
+
+
+def _stream(call: Called) -> str:
+    return "out" if call.command else "part.0"
 
 
 def _codex(call: Called, _: str, given: Json) -> Called | None:
     response = given.get("tool_response")
     if isinstance(response, str):
-        cut = _CODEX_CUT.match(response)
-        return call._replace(text=response[cut.end() :] if cut else response, partial=bool(cut), shown=response)
+        call = call._replace(text=response, shown=response)
+        if not response.startswith(("Warning: truncated", "Total output lines: ")):
+            return call
+        from sightline.store.capture.importers.codex import left_of  # only what was cut pays for it
+
+        return _left(call, left_of(response, _stream(call)))
     return with_result(call, response)
 
 
@@ -181,7 +196,7 @@ def _opencode(call: Called, _: str, given: Json) -> Called | None:
         first = display.get("lineStart")
         first = first if isinstance(first, int) else 1
         return call._replace(path=_text(display.get("path")), text=display["text"], first=first, shown=output)
-    return call._replace(
+    call = call._replace(
         text=output,
         whole_path=_text(about.get("outputPath")),
         whole_tail=output[-_TAIL_CHARACTERS:],
@@ -189,6 +204,11 @@ def _opencode(call: Called, _: str, given: Json) -> Called | None:
         partial=bool(about.get("truncated")),
         shown=output,
     )
+    if not call.partial:
+        return call
+    from sightline.store.capture.importers.opencode import left_of  # only what was cut pays for it
+
+    return _left(call, left_of(output, _stream(call)))
 
 
 def _cursor(call: Called, _: str, given: Json) -> Called | None:

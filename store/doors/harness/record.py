@@ -9,15 +9,14 @@ from typing import Any
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.doors.harness.called import Called
 from sightline.store.doors.harness.who import use_key
-from sightline.store.records import Buffer, LinePart, Session, Shown
+from sightline.store.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
 
 VERB = "tool"
 """What the log calls it, as it does for a proxied server's tools; the request tells which."""
 
-CUT_NOTE = "partial: cut by {}"
-_FAILED_NOTE = "the tool reported an error"
+CUT = "cut by {}"
 _LARGEST_FILE = 8 << 20  # bytes; of a larger file only what was read of it is kept
 _ARGUMENT_CHARACTERS = 500
 _PATIENCE_TURNS, _TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
@@ -82,15 +81,15 @@ def _file_version(store: Store, session: Session, call: Called) -> Buffer | None
 
 def _command(store: Store, session: Session, call: Called, title: str) -> Buffer:
     out, whole = _whole(call)
-    notes = () if whole else (CUT_NOTE.format(title),)
-    note = "; ".join(filter(None, ("" if call.errors else "merged", *notes)))
+    note = "" if call.errors else "merged"
+    partial, gaps = ("", ()) if whole else (CUT.format(title), call.gaps)
     recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=use_key(session.name, call.use))
     try:
         if out:
             recording.append("out", out)
         if call.errors:
             recording.append("err", call.errors.encode(errors="surrogatepass"))
-        return recording.seal(exit_code=call.exit_code, note=note)
+        return recording.seal(exit_code=call.exit_code, note=note, partial=partial, gaps=gaps)
     except BaseException:
         recording.discard()
         raise
@@ -111,22 +110,24 @@ def _whole(call: Called) -> tuple[bytes, bool]:
 
 
 def _result(store: Store, session: Session, call: Called, title: str) -> Buffer | None:
-    notes = [_FAILED_NOTE] if call.failed else []
-    if call.partial and not call.whole_path:
-        notes.append(CUT_NOTE.format(title))
     told = shortened(call.input)
     command = f"{call.tool} {_compact(told)}" if told else call.tool
-    about: dict[str, Any] = {"artifact": use_key(session.name, call.use), "note": "; ".join(notes)}
+    is_cut = call.partial and not call.whole_path
+    about: dict[str, Any] = {
+        "note": TOOL_FAILED if call.failed else "",
+        "partial": CUT.format(title) if is_cut else "",
+        "gaps": call.gaps if is_cut else (),
+    }
+    artifact = use_key(session.name, call.use)
     texts = _plain_texts(call)
     if texts is None:
-        return _structured(store, session, call, command, about)
-    note = about.pop("note")
-    recording = store.begin("tool", command, call.cwd, session.name, **about)
+        return _structured(store, session, call, command, {**about, "artifact": artifact})
+    recording = store.begin("tool", command, call.cwd, session.name, artifact=artifact)
     try:
         streams = {f"part.{number}": text.encode(errors="surrogatepass") for number, text in enumerate(texts)}
         for stream, data in streams.items():
             recording.append(stream, data)
-        return recording.seal(exit_code=None, note=note, mimes=dict.fromkeys(streams, "text/plain"))
+        return recording.seal(exit_code=None, mimes=dict.fromkeys(streams, "text/plain"), **about)
     except BaseException:
         recording.discard()
         raise
@@ -228,7 +229,7 @@ def log_view(
         lines_total=buffer.lines if buffer else 0,
         bytes_total=buffer.bytes if buffer else len(text.encode(errors="surrogatepass")),
         exit_code=buffer.exit_code if buffer else None,
-        truncated=buffer is not None and lines < buffer.lines,
+        truncated=buffer is not None and (lines < buffer.lines or buffer.is_partial),
         matched=tuple(matched),
         parts=tuple(parts),
     )
@@ -264,7 +265,7 @@ def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterat
     for stream, info in buffer.streams.items():
         target = Target(buffer, stream)
         if _holds_all(store, target, text):
-            yield Shown(buffer.name, stream, 1, info.lines), True
+            yield from ((Shown(buffer.name, stream, first, last), True) for first, last in buffer.runs(stream))
         elif info.lines:
             with store.open_text(target) as source:
                 found = match_parts(text.split("\n"), source, how)
@@ -273,10 +274,17 @@ def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterat
 
 
 def _holds_all(store: Store, target: Target, text: str) -> bool:
-    """Whether all of a stream stands in a text as it is: of lines that are all alike no other way tells how many."""
+    """Whether all of a stream stands in a text as it is, from gap to gap.
+
+    Of lines that are all alike no other way tells how many.
+    """
     info = target.buffer.stream(target.stream)
     if not info.lines or info.bytes > _CHARACTER_BYTES * (len(text) + 1):
         return False
     with store.open(target) as source:
-        whole = bytes(source.read(0, info.bytes)).decode(errors="replace").strip("\n")
-    return bool(whole) and f"\n{whole}\n" in f"\n{text}\n"
+        at, wholes = 0, list[str]()
+        for _, last in target.buffer.runs(target.stream):
+            end = source.offset_of_line(last + 1)
+            wholes.append(bytes(source.read(at, end - at)).decode(errors="replace").strip("\n"))
+            at = end
+    return any(wholes) and all(f"\n{whole}\n" in f"\n{text}\n" for whole in wholes)

@@ -9,7 +9,7 @@ from sightline.store.doors.cli.output import render_text, write_all
 from sightline.store.doors.harness.called import Called
 from sightline.store.doors.harness.facts import Facts
 from sightline.store.doors.harness.pending import Pending
-from sightline.store.doors.harness.record import CUT_NOTE, VERB, request_of
+from sightline.store.doors.harness.record import VERB, request_of
 from sightline.store.doors.mcp.calls import calls_in
 from sightline.store.doors.mcp.options import TOOLS
 from sightline.store.profile import load_profile
@@ -62,10 +62,8 @@ def replaced(
     """The answer that puts a view in the place of a large result; None where it is short, or must stay."""
     asking = _asking(store, session)
     form = _FORMS[facts.name](event, call, given)
-    is_cut = (
-        CUT_NOTE.format(facts.title) in buffer.note
-    )  # then the harness' own words tell more of it than a view of it
-    if form is None or is_cut or buffer.kind == "file" or buffer.bytes <= asking.profile.short.limit_bytes:
+    # Of what was cut the harness' own words tell more than a view of it.
+    if form is None or buffer.partial or buffer.kind == "file" or buffer.bytes <= asking.profile.short.limit_bytes:
         return None
     what = what_of(is_command=bool(call.command))
     size = buffer.bytes if call.shown is None else len(call.shown.encode(errors="surrogatepass"))

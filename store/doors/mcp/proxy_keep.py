@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.store.audit.log import Appending
 from sightline.store.audit.sessions import working_directory
 from sightline.store.audit.views import Appended, Shows, append_view, header_of, index_view
-from sightline.store.capture.result import FAILED_NOTE, call_text, capture_result
+from sightline.store.capture.result import call_text, capture_result
 from sightline.store.doors.mcp.calls import render, result_of
 from sightline.store.doors.mcp.protocol import Context
 from sightline.store.doors.mcp.proxy_calls import ToolCall
@@ -16,7 +16,7 @@ from sightline.store.doors.mcp.proxy_redacted import without_secrets
 from sightline.store.doors.mcp.proxy_results import Result, parts_of, read_result, rewritten, told
 from sightline.store.doors.mcp.proxy_spans import Span
 from sightline.store.doors.mcp.service import Service
-from sightline.store.records import Buffer, Session
+from sightline.store.records import TOOL_FAILED, Buffer, Session
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment
 from sightline.store.tools.reply import deliver
@@ -169,7 +169,7 @@ class ResultKeeper:
     def _keep(self, call: ToolCall, result: Result, send: Callable[[str], None]) -> bool:
         asking, caller = self._service.desk().asking(call.context)
         parts = parts_of(result)
-        about = [FAILED_NOTE] if result.failed else []
+        about = [TOOL_FAILED] if result.failed else []
         kept = capture_result(
             asking.store,
             [part.block for part in parts],

@@ -9,7 +9,7 @@ from sightline.store.disk.layout import SEALED_MODE
 from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.disk.recording import new_buffer, reserve
 from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer
+from sightline.store.records import DROPPED, Buffer, Gap
 from sightline.store.store import Store
 
 
@@ -52,7 +52,8 @@ def test_what_comes_after_the_limit_is_dropped_and_told(store: Store) -> None:
     deposit.append("out", b"12345678")
     buffer = deposit.seal(exit_code=None)
     assert buffer.stream("out").bytes == 4
-    assert buffer.note == "dropped past max_stream_bytes: 4 B of out"
+    assert (buffer.note, buffer.partial) == ("", DROPPED)
+    assert buffer.gaps == (Gap("out", 1, 4, "bytes"),)
 
 
 def test_one_that_fails_can_be_discarded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

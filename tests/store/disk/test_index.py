@@ -261,6 +261,8 @@ def test_an_index_of_before_there_were_notes_takes_them(tmp_path: Path) -> None:
         "ALTER TABLE sessions DROP COLUMN title",
         "ALTER TABLE sessions DROP COLUMN removed",
         "DROP INDEX buffers_evictable",
+        "ALTER TABLE buffers DROP COLUMN partial",
+        "ALTER TABLE buffers DROP COLUMN gaps",
         "PRAGMA user_version = 1",
     ):
         database.execute(statement)

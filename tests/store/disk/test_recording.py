@@ -14,7 +14,7 @@ from sightline.store.disk import recording as recording_module
 from sightline.store.disk.meta import decode_buffer, encode_buffer, read_meta
 from sightline.store.disk.recording import reserve
 from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer
+from sightline.store.records import DROPPED, Buffer, Gap
 from sightline.store.store import Store, Target
 
 Keep = Callable[..., Buffer]
@@ -114,7 +114,9 @@ def test_what_comes_after_the_limit_of_a_stream_is_dropped_and_told(tmp_path: Pa
         buffer = recording.seal(exit_code=0, note="merged")
         assert Path(store.path(Target(buffer, "out"))).read_bytes() == b"1234\n6789\n"
         assert buffer.stream("out")[:2] == (10, 2)
-        assert buffer.note == "merged; dropped past max_stream_bytes: 8 B of out"
+        assert (buffer.note, buffer.partial) == ("merged", DROPPED)
+        assert buffer.gaps == (Gap("out", 2, 8, "bytes"),)
+        assert buffer.lost == "dropped past max_stream_bytes; missing: 8 bytes at the end of out"
 
 
 def test_a_record_is_read_as_it_was_written(store: Store) -> None:

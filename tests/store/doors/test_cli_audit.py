@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sightline.store.audit import failures
+from sightline.store.audit.checking import KINDS
 from sightline.store.doors.cli import coverage
 
 HIDDEN = "seq 1 3000; echo 'ValueError: boom'; seq 1 3000"
@@ -263,7 +264,7 @@ def test_what_is_gone_before_all_of_it_was_shown_is_not_said_to_be_sound(cli: An
         assert "None in what is still there" in report
     assert json.loads(cli("report", "--format", "json").out)["gone"] == [hidden]
     assert cli("audit", "--session", "a-test", "--json", SIGHTLINE_SESSION="other").data["counts"] == dict.fromkeys(
-        ("overlooked-failure", "cut-failure", "untold-failure", "broken-log"), 0
+        KINDS, 0
     )
 
 

@@ -51,8 +51,8 @@ def test_what_was_imported_is_listed_with_its_session_and_views(cli: Any, transc
     assert set(rows) == {"step 1", "step 2"}
     assert rows["step 1"]["created"] == 1767323045.0
     assert "partial" in cli("list").out
-    assert rows["step 2"]["note"].startswith("partial: Claude Code kept only the beginning")
-    assert 'note="partial: ' in cli("show", rows["step 2"]["ref"], "--lines", "1").out
+    assert rows["step 2"]["partial"] == "cut by Claude Code"
+    assert 'partial="cut by Claude Code' in cli("show", rows["step 2"]["ref"], "--lines", "1").out
     (session,) = [one for one in cli("sessions", "--json").data if one["harness"] == "claude-code"]
     assert (session["calls"], session["harness_id"]) == (2, "5e551011")
     (view, _) = [one for one in cli("views", "--json").data if one["session"] == session["name"]]

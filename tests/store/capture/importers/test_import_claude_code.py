@@ -60,7 +60,7 @@ def test_a_result_whose_file_is_gone_is_partial(store: Store, imported: Import, 
     }
     imported(write_lines(tmp_path / "s.jsonl", claude.use(1, "make"), claude.result(1, said, told)))
     (buffer,) = buffers(store)
-    assert buffer.note.startswith("partial: the file that the whole was kept in is gone")
+    assert buffer.partial == "the file that the whole was kept in is gone"
     assert buffer.lines == 5000
 
 

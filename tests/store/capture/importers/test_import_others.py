@@ -135,7 +135,7 @@ def test_a_command_whose_end_was_never_written_is_partial(store: Store, imported
     os.utime(path, (1_700_000_000, 1_700_000_000))
     assert imported(path).counts.calls == 1
     (buffer,) = buffers(store)
-    assert buffer.note.startswith("partial: its end was never written down")
+    assert buffer.partial == "its end was never written down"
     assert read(store, buffer) == b"so far\n"
 
 

@@ -19,6 +19,13 @@ def process(words: list[str], given: bytes, root: Path) -> "subprocess.Completed
     return subprocess.run(words, input=given, capture_output=True, env=environment, timeout=60)
 
 
+def claude_cut(text: str) -> str:
+    """A failure's text as Claude Code 2.1.329 tells it: both its ends, and how much it cut between them."""
+    if len(text) <= 10_000:
+        return text
+    return f"{text[:5_000]}\n\n... [{len(text) - 10_000} characters truncated] ...\n\n{text[-5_000:]}"
+
+
 class Harness:
     """One session of one harness.
 

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_kit import Harness, process
+from hook_kit import Harness, claude_cut, process
 from sightline.store.doors.harness import record
 from sightline.store.doors.harness.line import hook_words
-from sightline.store.records import LinePart, Shown
+from sightline.store.records import Gap, LinePart, Shown
 
 LINES = "".join(f"{number}\n" for number in range(1, 101))
+LONG = "".join(f"{number}\n" for number in range(1, 30_001))
+"""More than Claude Code keeps of a command."""
 
 
 def bash(command: str = "make", use: str = "use1") -> dict[str, Any]:
@@ -50,17 +52,47 @@ def test_a_file_that_is_never_whole_is_not_taken_for_it(
     claude.tell("PostToolUse", **bash(), tool_response={"stdout": "1\n2\n", "stderr": "", **about})
     (buffer,) = claude.buffers()
     assert claude.content(buffer) == b"1\n2\n"
-    assert buffer.note == "merged; partial: cut by Claude Code"
+    assert (buffer.note, buffer.partial) == ("merged", "cut by Claude Code")
 
 
 def test_of_a_failing_command_the_code_and_what_is_missing_are_known(claude: Harness) -> None:
-    error = "Exit code 3\n1\n2\n\n\n... [20012 characters truncated] ...\n\n99\n100\n"
+    error = claude_cut(f"Exit code 3\n{LONG[:30_000]}")
     claude.tell("PostToolUseFailure", **bash(), error=error)
     claude.tell("PostToolUseFailure", **bash(use="use2"), error="Command was aborted")
     first, second = claude.buffers()
-    assert (first.exit_code, first.note) == (3, "merged; partial: cut by Claude Code")
-    assert claude.content(first).startswith(b"1\n2\n")
-    assert (second.exit_code, second.note) == (None, "merged")
+    assert (first.exit_code, first.note, first.partial) == (3, "merged", "cut by Claude Code")
+    head, tail = LONG[:4_988], LONG[25_000:30_000]
+    assert claude.content(first).decode() == head + tail
+    lines = len(head.splitlines())
+    assert first.gaps == (Gap("out", lines, 20_012), Gap("out", first.lines, None)), "its end was dropped before"
+    assert (second.exit_code, second.note, second.partial) == (None, "merged", "")
+
+
+def test_of_a_failing_command_that_is_short_enough_for_both_halves_nothing_else_is_missing(claude: Harness) -> None:
+    claude.tell("PostToolUseFailure", **bash(), error=claude_cut(f"Exit code 1\n{LONG[:18_000]}"))
+    (buffer,) = claude.buffers()
+    assert [gap.amount for gap in buffer.gaps] == ["8,012 characters"]
+    assert claude.content(buffer).decode().endswith(LONG[13_000:18_000])
+
+
+@pytest.mark.parametrize("around", ["\n", "\n\n", "\n\n" + "x" * 3_000 + "\n\n"])
+def test_what_a_command_wrote_that_looks_like_the_mark_of_a_cut_is_its_output(claude: Harness, around: str) -> None:
+    wrote = f"a{around}... [5 characters truncated] ...\n\nb\n"
+    claude.tell("PostToolUseFailure", **bash(), error=f"Exit code 1\n{wrote}")
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer).decode(), buffer.is_partial) == (wrote, False)
+
+
+def test_the_lines_on_both_sides_of_a_cut_are_known_to_have_been_shown(claude: Harness) -> None:
+    error = claude_cut(f"Exit code 3\n{LONG[:30_000]}")
+    claude.tell("PostToolUseFailure", **bash(), error=error)
+    claude.tell("PostToolBatch", **batch(bash(), error))
+    ((view, text),) = claude.views()
+    (buffer,) = claude.buffers()
+    cut = buffer.gaps[0].after
+    assert text == error
+    assert view.shown == (Shown(buffer.name, "out", 1, cut), Shown(buffer.name, "out", cut + 1, buffer.lines))
+    assert (view.lines_shown, view.truncated) == (buffer.lines, True)
 
 
 def test_a_command_in_the_background_has_not_ended(claude: Harness) -> None:
@@ -246,7 +278,7 @@ def test_codex_tells_what_its_model_sees(claude: Harness) -> None:
     answer = {"content": [{"type": "text", "text": "found"}], "isError": False}
     codex.tell("PostToolUse", tool_name="mcp__a__b", tool_use_id="use3", tool_input={}, tool_response=answer)
     first, second, third = codex.buffers()
-    assert (codex.content(first), first.note) == (b"1\n2\n", "merged; partial: cut by Codex")
+    assert (codex.content(first), first.note, first.partial) == (b"1\n2\n", "merged", "cut by Codex")
     assert (codex.content(second), second.exit_code) == (b"hi\n", None)
     assert codex.content(third, "part.0") == b"found"
     assert [text for _, text in codex.views()] == [cut, "hi\n", "found"]
