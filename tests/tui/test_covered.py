@@ -2,11 +2,12 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Lines
+from sightline.store.audit.coverage import Lines, PartSeen
 from sightline.store.audit.spans import holds, spans_of
 from sightline.tui.timeline.covered import (
     ASKED,
     BEFORE,
+    CUT,
     FOLDED_LINES,
     MISSED,
     NOW,
@@ -73,3 +74,12 @@ def test_a_failure_that_was_shown_is_not_missed() -> None:
     assert counts([shown]) == (2, 2, 20)
     assert Rows(runs_of([shown], folds=True)).first_of(NOW) == 4
     assert Rows(runs_of([shown], folds=True)).first_of(BEFORE, MISSED) == 8
+
+
+def test_a_line_that_was_shown_in_part_stands_by_itself() -> None:
+    shown = standing("out", 9, None, Lines(exact=((1, 1),), cut={3: PartSeen(10, ((1, 4),))}), ())
+    assert [(run.first, run.last, run.how) for run in runs_of([shown], folds=True)] == [
+        (1, 1, BEFORE), (2, 2, UNSEEN), (3, 3, CUT), (4, 9, UNSEEN),
+    ]  # fmt: skip
+    assert (shown.cut_weight, counts([shown])) == (0.4, (1, 0, 9))
+    assert map_cells([shown], 9) == [BEFORE, UNSEEN, CUT, *[UNSEEN] * 6]

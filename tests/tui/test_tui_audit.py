@@ -65,7 +65,7 @@ def test_seen_lines_are_marked_and_told_by_whom_and_how_often(store: Store) -> N
     async def body() -> None:
         async with opened(store) as pilot:
             await told(pilot, "seen 25 % in 4 views")
-            exact, matched, asked = SEEN_MARKS.values()
+            exact, matched, asked = (SEEN_MARKS[grade] for grade in ("exact", "matched", "asked"))
             assert marks(pilot)[:9] == f"{exact * 4} {matched} {asked} "
             await press(pilot, "enter", *"3G")
             await told(pilot, "seen 2× by claude-1, codex-1 (exact)")

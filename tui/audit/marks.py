@@ -6,12 +6,12 @@ A line is meant by its stream and its number there, whatever of the output is on
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sightline.store.audit.coverage import Coverage
+from sightline.store.audit.coverage import Coverage, Lines, PartSeen
 from sightline.store.audit.failures import Failure
 from sightline.store.audit.spans import NONE, Span, Spans, holds, union
 from sightline.store.records import Note
 
-EXACT, MATCHED, ASKED, UNSEEN = "exact", "matched", "asked", ""
+EXACT, MATCHED, CUT, ASKED, UNSEEN = "exact", "matched", "cut", "asked", ""
 
 
 class Remark(NamedTuple):
@@ -30,14 +30,17 @@ class Sight(NamedTuple):
     """Who was shown a line.
 
     Attributes:
-        grade: the best in which anyone was: `EXACT`, `MATCHED`, `ASKED`, or `UNSEEN` where nobody was.
+        grade: the best in which anyone was: `EXACT`, `MATCHED`, `CUT` where all of them together were shown only a part
+            of it, `ASKED`, or `UNSEEN` where nobody was.
         views: in how many replies it stood; of an `ASKED` one, how many were made of it.
         sessions: whose replies, in the order in which they first got one.
+        part: of a `CUT` one, what was shown.
     """
 
     grade: str
     views: int
     sessions: tuple[str, ...]
+    part: PartSeen | None = None
 
 
 class Marks:
@@ -76,8 +79,10 @@ class Marks:
         self.failure_lines = _telling(failures or ())
         self._grades = [
             (name, {stream: getattr(one.lines, name) for stream, one in self.coverage.streams.items()})
-            for name in (EXACT, MATCHED, ASKED)
+            for name in (EXACT, MATCHED)
         ]
+        self._grades.append((CUT, {stream: one.cut for stream, one in self.coverage.streams.items()}))
+        self._grades.append((ASKED, {stream: one.lines.asked for stream, one in self.coverage.streams.items()}))
 
     def __eq__(self, other: object) -> bool:
         """Whether the other says the same."""
@@ -94,7 +99,7 @@ class Marks:
         return bool(self.coverage.contributions or self.failures or self.remarks)
 
     def grade(self, stream: str, line: int) -> str:
-        """How a line was seen: `EXACT`, `MATCHED`, `ASKED`, or `UNSEEN`."""
+        """How a line was seen: `EXACT`, `MATCHED`, `CUT`, `ASKED`, or `UNSEEN`."""
         for name, spans in self._grades:
             if holds(spans.get(stream, NONE), line):
                 return name
@@ -113,13 +118,14 @@ class Marks:
         grade = self.grade(stream, line)
         if grade == UNSEEN:
             return Sight(grade, 0, ())
-        counted = (ASKED,) if grade == ASKED else (EXACT, MATCHED)
+        counts = _asked if grade == ASKED else _shows
         views = [
             part.view
             for part in self.coverage.contributions
-            if (lines := part.streams.get(stream)) and any(holds(getattr(lines, name), line) for name in counted)
+            if (lines := part.streams.get(stream)) and counts(lines, line)
         ]
-        return Sight(grade, len(views), tuple(dict.fromkeys(view.session for view in views)))
+        sessions = tuple(dict.fromkeys(view.session for view in views))
+        return Sight(grade, len(views), sessions, self.coverage.streams[stream].lines.cut.get(line))
 
     @property
     def seen(self) -> dict[str, Spans]:
@@ -138,6 +144,14 @@ class Marks:
     def called(self, session: str) -> str:
         """What to call a session."""
         return self.names.get(session) or session
+
+
+def _shows(lines: Lines, line: int) -> bool:
+    return holds(lines.exact, line) or holds(lines.matched, line) or line in lines.cut
+
+
+def _asked(lines: Lines, line: int) -> bool:
+    return holds(lines.asked, line)
 
 
 def _telling(failures: tuple[Failure, ...]) -> dict[str, Spans]:

@@ -77,6 +77,7 @@ def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell,
     """
     streams = marks.coverage.streams
     seen = {name: Tally(one.seen) for name, one in streams.items()}
+    cut = {name: Tally(one.cut) for name, one in streams.items() if one.lines.cut}
     exact = {name: Tally(one.lines.exact) for name, one in streams.items()}
     asked = {name: Tally(one.lines.asked) for name, one in streams.items()}
     events = ((OVERLOOKED, marks.overlooked_lines), (NOTED, marks.remarked), (FAILED, marks.failure_lines))
@@ -90,7 +91,7 @@ def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell,
             Cell(
                 limits[row] + 1,
                 limits[row + 1],
-                eighths(_among(seen, start, end), lines),
+                max(eighths(_among(seen, start, end), lines), bool(cut and _among(cut, start, end))),
                 bool(_among(exact, start, end)),
                 bool(_among(asked, start, end)),
                 found,

@@ -1,8 +1,8 @@
 """What is said of who has seen a line, or an output. Pure."""
 
 from sightline.store.audit.coverage import told_share
-from sightline.store.audit.spans import Span
-from sightline.tui.audit.marks import ASKED, UNSEEN, Marks
+from sightline.store.audit.spans import Span, size
+from sightline.tui.audit.marks import ASKED, CUT, UNSEEN, Marks
 from sightline.tui.safe import title
 from sightline.tui.strips import Part
 from sightline.tui.wording import counted
@@ -18,7 +18,7 @@ def of_output(marks: Marks) -> list[Part]:
     if not coverage.contributions:
         parts += [Part("shown to nobody" if not marks.session else "shown nothing of it", "interrupted")]
     else:
-        style = "ok" if coverage.share == 1 else "accent" if coverage.seen_lines else "interrupted"
+        style = "ok" if coverage.share == 1 else "accent" if coverage.share else "interrupted"
         seen = f"seen {told_share(coverage, 0)}" if coverage.total else "shown, empty,"
         parts += [Part(seen, style)]
         replies = len(coverage.contributions)
@@ -49,8 +49,10 @@ def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
     elif sight.grade in (ASKED, UNSEEN):
         parts += [*_who(marks), Part("never shown", "interrupted")]
     else:
-        parts += [Part(f"seen {sight.views:,}×", "ok"), Part(f" by {_named(marks, sight.sessions)}")]
-        parts.append(Part(f" ({sight.grade})", "dim"))
+        style, shown = ("accent", "seen in part") if sight.grade == CUT else ("ok", "seen")
+        parts += [Part(f"{shown} {sight.views:,}×", style), Part(f" by {_named(marks, sight.sessions)}")]
+        in_part = f"{size(sight.part.seen):,} of {sight.part.length:,} B" if sight.part else ""
+        parts.append(Part(f" ({in_part or sight.grade})", "dim"))
     for remark in marks.remarks_on(stream, line):
         parts += [Part(" · ", "dim"), Part(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]
     if sight.grade == ASKED:

@@ -224,7 +224,8 @@ def shown_parts(call: Call) -> list[Part]:
         ended = f"exit {view.exit_code}" if view.exit_code is not None else "failed"
         parts.append(Part(ended, "failed" if call.failed else "ok"))
     if view.lines_total:
-        parts.append(Part(f"shown {call.lines:,} of {counted(view.lines_total, 'line')}"))
+        in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
+        parts.append(Part(f"shown {call.lines:,} of {counted(view.lines_total, 'line')}{in_part}"))
     of = f" of {human_bytes(view.bytes_total)}" if view.bytes_total else ""
     parts.append(Part(f"{human_bytes(view.bytes_shown)}{of} (~{counted(call.tokens, 'token')})"))
     if view.truncated:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sightline.store.audit.coverage import Lines
-from sightline.store.audit.spans import NONE, Spans, common, minus, size, union
+from sightline.store.audit.spans import NONE, Spans, common, minus, size, spans_of, union
 
-NOW, BEFORE, ASKED, UNSEEN, MISSED = "now", "before", "asked", "unseen", "missed"
-"""How a line stands: shown by this call, or an earlier one; only counted; not shown; telling of an unseen failure."""
+NOW, BEFORE, CUT, ASKED, UNSEEN, MISSED = "now", "before", "cut", "asked", "unseen", "missed"
+"""How a line stands: shown by this call, or an earlier one; in part; only counted; not shown; telling of an unseen
+failure."""
 
 FOLDED_LINES = 4
 """A longer run of lines that nobody was shown takes one row."""
@@ -27,6 +28,9 @@ class Standing(NamedTuple):
         before: lines that earlier ones showed.
         asked: lines that answers were made of.
         telling: lines that tell of failures.
+        cut: lines of which only a part was shown so far.
+        cut_weight: what these come to, in lines.
+        unsure: whether any line that counts as shown may have been cut.
     """
 
     stream: str
@@ -35,6 +39,9 @@ class Standing(NamedTuple):
     before: Spans = NONE
     asked: Spans = NONE
     telling: Spans = NONE
+    cut: Spans = NONE
+    cut_weight: float = 0.0
+    unsure: bool = False
 
     @property
     def seen(self) -> Spans:
@@ -76,7 +83,16 @@ def standing(stream: str, total: int, now: Lines | None, so_far: Lines, telling:
     shown = common(now.seen, there) if now else NONE
     before = minus(common(so_far.seen, there), shown)
     asked = union(so_far.asked, now.asked if now else NONE)
-    return Standing(stream, total, shown, before, minus(common(asked, there), so_far.seen), common(telling, there))
+    return Standing(
+        stream,
+        total,
+        shown,
+        before,
+        minus(common(asked, there), so_far.seen),
+        common(telling, there),
+        spans_of((line, line) for line in so_far.cut),
+        sum(one.share for one in so_far.cut.values()),
+    )
 
 
 def runs_of(streams: Sequence[Standing], *, folds: bool) -> list[Run]:
@@ -91,9 +107,10 @@ def runs_of(streams: Sequence[Standing], *, folds: bool) -> list[Run]:
 
 
 def _runs(one: Standing, folds: bool) -> Iterator[Run]:
-    asked = minus(one.asked, one.missed)
-    rest = minus(minus(minus(((1, one.total),), one.seen), one.missed), asked)
-    kinds = ((NOW, one.now), (BEFORE, one.before), (MISSED, one.missed), (ASKED, asked), (UNSEEN, rest))
+    cut = minus(one.cut, one.missed)
+    asked = minus(minus(one.asked, one.missed), cut)
+    rest = minus(minus(minus(minus(((1, one.total),), one.seen), one.missed), cut), asked)
+    kinds = ((NOW, one.now), (BEFORE, one.before), (MISSED, one.missed), (CUT, cut), (ASKED, asked), (UNSEEN, rest))
     for first, last, how in sorted((*span, how) for how, spans in kinds for span in spans):
         folded = folds and how in (ASKED, UNSEEN) and last - first + 1 > FOLDED_LINES
         yield Run(one.stream, first, last, how, folded)
@@ -142,7 +159,7 @@ def map_cells(streams: Sequence[Standing], cells: int) -> list[str]:
     if not total or cells <= 0:
         return []
     made = [UNSEEN] * cells
-    for how in (ASKED, BEFORE, NOW, MISSED):  # the later ones take the place of the earlier
+    for how in (ASKED, CUT, BEFORE, NOW, MISSED):  # the later ones take the place of the earlier
         before = 0
         for one in streams:
             for first, last in getattr(one, how):

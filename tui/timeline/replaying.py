@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.coverage import NO_LINES, Coverage, Lines, share_of
+from sightline.store.audit.coverage import NO_LINES, Coverage, Lines, share_of, within
 from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, failures_if_quick
-from sightline.store.audit.spans import common, size, union
+from sightline.store.audit.spans import union
 from sightline.store.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
 from sightline.store.audit.view_text import TextGone, view_text
 from sightline.store.errors import SightlineError
@@ -115,15 +115,15 @@ class Replaying:
         found = []
         for stream in sorted(buffer.streams, key=lambda one: (one == "err", len(one), one)):
             covered = coverage.streams.get(stream)
-            found.append(
-                standing(
-                    stream,
-                    buffer.streams[stream].lines,
-                    part.streams.get(stream) if part else None,
-                    covered.lines if covered else NO_LINES,
-                    union(*(place.telling for one in missed for place in one.places if place.stream == stream)),
-                )
+            missing = (place.telling for one in missed for place in one.places if place.stream == stream)
+            shown = standing(
+                stream,
+                buffer.streams[stream].lines,
+                part.streams.get(stream) if part else None,
+                covered.lines if covered else NO_LINES,
+                union(*missing),
             )
+            found.append(shown._replace(unsure=bool(covered and covered.unsure)))
         return buffer, found
 
     def _missed(self, buffer: Buffer, coverage: Coverage) -> list[Failure]:
@@ -147,9 +147,5 @@ class Replaying:
 
 
 def _share(buffer: Buffer, seen: dict[str, Lines]) -> float:
-    lines = sum(
-        size(common(seen[stream].seen, ((1, info.lines),)))
-        for stream, info in buffer.streams.items()
-        if info.lines and stream in seen
-    )
+    lines = sum(within(seen[name], info.lines).weight for name, info in buffer.streams.items() if name in seen)
     return share_of(lines, buffer.lines, partial=buffer.is_partial)

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 
 from sightline.store.audit.coverage import told_share
 from sightline.store.audit.overview import Share
+from sightline.store.audit.spans import size
 from sightline.tui.listing.command_words import command_parts
 from sightline.tui.safe import title
 from sightline.tui.strips import Part, width_of
 from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, seen_parts, sent_parts, shown_parts
-from sightline.tui.timeline.covered import BEFORE, MISSED, NOW, UNSEEN, Standing, counts, map_cells
+from sightline.tui.timeline.covered import BEFORE, CUT, MISSED, NOW, UNSEEN, Standing, counts, map_cells
 from sightline.tui.timeline.replaying import Step
 from sightline.tui.wording import counted
 
-MAP_SIGNS = {NOW: ("█", "accent"), BEFORE: ("▓", "running"), MISSED: ("!", "failed")}
+MAP_SIGNS = {NOW: ("█", "accent"), BEFORE: ("▓", "running"), CUT: ("▚", "running"), MISSED: ("!", "failed")}
 _REST = ("░", "dim")
 _BAR_CELLS = 8
 TRACK_LEAD = 3
@@ -72,11 +73,13 @@ def covered_title(step: Step) -> list[Part]:
             Part(f" {step.buffer.ref}", "strong"),
             Part("  no lines yet" if step.buffer.state == "running" else "  no lines", "dim"),
         ]
-    share = Share(seen, total, 0, False, step.buffer.is_partial)
+    weight, unsure = sum(one.cut_weight for one in step.streams), any(one.unsure for one in step.streams)
+    share = Share(seen + weight, total, 0, False, step.buffer.is_partial, unsure)
+    in_part = f", {cut:,} in part" if (cut := sum(size(one.cut) for one in step.streams)) else ""
     parts = [
         Part(f" {step.buffer.ref}", "strong"),
         Part(f"  seen {told_share(share, 0)}", "accent"),
-        Part(f"  {seen:,} of {total:,}, {now:,} now", "dim"),
+        Part(f"  {seen:,} of {total:,}{in_part}, {now:,} now", "dim"),
     ]
     if missed := missed_count(step.streams):
         parts.append(Part(f"  {OVERLOOKED} {counted(missed, 'failure line')} unseen", "failed"))

@@ -9,7 +9,7 @@ from sightline.store.records import Buffer
 from sightline.store.store import Store, Target
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.keys import named
-from sightline.tui.timeline.covered import ASKED, BEFORE, MISSED, NOW, UNSEEN, Rows, Run, Standing, runs_of
+from sightline.tui.timeline.covered import ASKED, BEFORE, CUT, MISSED, NOW, UNSEEN, Rows, Run, Standing, runs_of
 from sightline.tui.widgets.row_view import RowView
 from sightline.tui.widgets.text_rows import LINE_BYTES, drawn
 from sightline.tui.wording import counted
@@ -18,10 +18,10 @@ from textual.cache import LRUCache
 from textual.message import Message
 from textual.strip import Strip
 
-MARKS = {NOW: "█", BEFORE: "▓", ASKED: "▒", UNSEEN: "░", MISSED: "!"}
+MARKS = {NOW: "█", BEFORE: "▓", CUT: "▚", ASKED: "▒", UNSEEN: "░", MISSED: "!"}
 """What stands beside a line, and in the map for the lines of a cell."""
 
-STYLES = {NOW: "now", BEFORE: "before", ASKED: "dim", UNSEEN: "dim", MISSED: "failed"}
+STYLES = {NOW: "now", BEFORE: "before", CUT: "before", ASKED: "dim", UNSEEN: "dim", MISSED: "failed"}
 _KEPT_STRIPS = 500
 _READ_AHEAD = 40
 _NAMES = {"out": "standard output", "err": "standard error"}

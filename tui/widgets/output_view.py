@@ -50,7 +50,7 @@ class OutputView(Styled, Audited, can_focus=True):
     RARE_PARTS = (
         *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
         *("heading", "added", "removed", "error", "warning", "time"),
-        *("exact", "matched", "asked", "overlooked", "note", "pointed"),
+        *("exact", "matched", "cut", "asked", "overlooked", "note", "pointed"),
     )
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 STREAM_MARKS = {"err": "▌"}
 """What stands between number and text; the other streams have nothing there."""
 
-SEEN_MARKS = {"exact": "▎", "matched": "┊", "asked": "·"}
+SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·"}
 """What stands before the number of a line that was shown to someone; one that never was has nothing there."""
 
 FAILURE_MARK = "!"
