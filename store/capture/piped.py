@@ -4,8 +4,10 @@ It ends when it would have ended: with whoever writes, though something that the
 and with whoever reads, if that is a filter that has seen enough.
 """
 
+import fcntl
 import os
 import select
+import struct
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
@@ -73,13 +75,13 @@ def _drained(fd: int, take: Callable[[bytes], None]) -> Ended:
     return Ended(cut=True)
 
 
-def pass_on(out: int, data: bytes) -> bool:
-    """Write all of it; whether there is still somebody who reads."""
+def pass_on(out: int, data: bytes | memoryview) -> bool:
+    """Write all of it; whether there is still somebody who takes it."""
     view = memoryview(data)
     try:
         while view:
             view = view[os.write(out, view) :]
-    except BrokenPipeError:
+    except OSError:  # a reader that has left, or a file on a disk that is full
         return False
     return True
 
@@ -91,16 +93,19 @@ def relay(fd: int, out: int) -> None:
             return
 
 
-def writers_of(fd: int) -> list[int] | None:
-    """Descriptors of the neighbouring processes that can write into a pipe; each is ready once its process has ended.
+def writers_of(fd: int, shell: int) -> list[int] | None:
+    """Descriptors of a shell's processes that can write into a pipe; each is ready once its process has ended.
+
+    Args:
+        fd: the pipe.
+        shell: the process that has started all of the pipeline.
 
     Returns:
         None where the system does not tell who they are.
     """
-    parent = os.getppid()
     try:
         inode = f"pipe:[{os.fstat(fd).st_ino}]"
-        with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as file:
+        with open(f"/proc/{shell}/task/{shell}/children", encoding="ascii") as file:
             neighbours = [int(pid) for pid in file.read().split()]
     except (OSError, ValueError):
         return None
@@ -127,3 +132,42 @@ def _can_write(pid: int, inode: str) -> bool:
     except (OSError, StopIteration):
         pass  # it has just ended
     return False
+
+
+def exit_code_of(writers: Collection[int] | None) -> int | None:
+    """The exit code of the one process that wrote into a pipe, once it has ended; 128 + N after signal N.
+
+    Its shell is asked for nothing: Linux tells it to whoever holds a descriptor of the process, since 6.15.
+
+    Args:
+        writers: as `writers_of` gives them.
+
+    Returns:
+        None where there was not exactly one such process, so that none can be meant, or the system does not tell.
+    """
+    if writers is None or len(writers) != 1:
+        return None
+    (writer,) = writers
+    poll = select.poll()
+    poll.register(writer, select.POLLIN)
+    poll.poll()  # a pipeline does not end before its processes
+    told = bytearray(struct.pack("=QQ48x", _INFO_EXIT, 0))
+    for _ in range(_REAPING_TURNS):
+        try:
+            fcntl.ioctl(writer, _GET_INFO, told)
+        except OSError:  # a system that knows no such question, or tells nothing before the process is reaped
+            pass
+        else:
+            if struct.unpack_from("=Q", told)[0] & _INFO_EXIT:
+                code = os.waitstatus_to_exitcode(struct.unpack_from("=i", told, 60)[0])
+                return 128 - code if code < 0 else code
+            if not poll.poll(0):
+                return None
+        told[:8] = struct.pack("=Q", _INFO_EXIT)
+        select.select((), (), (), _REAPING_TURN_SECONDS)
+    return None
+
+
+_GET_INFO = 0xC040FF0B  # PIDFD_GET_INFO of <linux/pidfd.h>: _IOWR(0xFF, 11, 64 bytes of struct pidfd_info)
+_INFO_EXIT = 1 << 3  # PIDFD_INFO_EXIT: the exit status, which is there once the process' parent has asked for it
+_REAPING_TURNS, _REAPING_TURN_SECONDS = 200, 0.001  # its parent, a shell, waits for nothing else

@@ -24,6 +24,7 @@ def summary(
     signal: int = 0,
     timed_out: bool = False,
     running: bool = False,
+    told_elsewhere: bool = False,
     examination: "Examination | None" = None,
 ) -> str:
     """Such as ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
@@ -39,9 +40,10 @@ def summary(
         signal: number of the signal that ended it, 0 for none.
         timed_out: whether the time limit ended it.
         running: whether it still runs; how it ends is then not spoken of.
+        told_elsewhere: whether whoever shows the sentence tells an exit code that is unknown here.
         examination: what is known of the output; None where it was not looked into.
     """
-    ending = _ending(exit_code, seconds, signal, timed_out, running)
+    ending = _ending(exit_code, seconds, signal, timed_out, running, told_elsewhere)
     plain = f"{ending}: {_amount(out, err)}"
     if examination is None or running:
         return plain
@@ -124,7 +126,9 @@ def human_seconds(seconds: float) -> str:
     return f"{days} d {hours} h"
 
 
-def _ending(exit_code: int | None, seconds: float | None, signal: int, timed_out: bool, running: bool) -> str:
+def _ending(
+    exit_code: int | None, seconds: float | None, signal: int, timed_out: bool, running: bool, told_elsewhere: bool
+) -> str:
     took = "" if seconds is None else human_seconds(seconds)
     after = f" after {took}" if took else ""
     if running:
@@ -134,7 +138,7 @@ def _ending(exit_code: int | None, seconds: float | None, signal: int, timed_out
     if signal:
         return f"ended by signal {signal}{after}"
     if exit_code is None:
-        return f"ended{after}, exit code unknown"
+        return f"ended{after}" if told_elsewhere else f"ended{after}, exit code unknown"
     if exit_code:
         return f"failed with exit {exit_code}{after}"
     return f"ok in {took}" if took else "ok"

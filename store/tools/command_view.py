@@ -30,6 +30,7 @@ class Ending(NamedTuple):
         signal: number of the signal that ended it, 0 for none.
         timed_out: whether the time limit ended it.
         running: whether it goes on.
+        told_elsewhere: whether a code that is unknown here is told by whoever shows the view, beside it.
     """
 
     exit_code: int | None
@@ -37,6 +38,7 @@ class Ending(NamedTuple):
     signal: int = 0
     timed_out: bool = False
     running: bool = False
+    told_elsewhere: bool = False
 
     @property
     def process_code(self) -> int:

@@ -18,6 +18,9 @@ def main(name: str, words: list[str]) -> int:
     made.add_argument("harness", help=f"one of {', '.join(_WITH_HOOKS)}")
     made.add_argument("event", help="the harness' own name of the event")
     made.add_argument("--mode", choices=MODES, default=DEFAULT_MODE, help="look on, keep what is cut, show views")
+    made.add_argument(
+        "--through", default="", metavar="PROGRAM", help="what is put into commands, as settings allow it"
+    )
     given = made.parse_args(words)
     if given.harness not in _WITH_HOOKS:
         made.error(f"{given.harness!r} is no harness with hooks: {', '.join(_WITH_HOOKS)}")
@@ -28,5 +31,5 @@ def main(name: str, words: list[str]) -> int:
         made.error(f"{given.mode!r} is no mode: {', '.join(MODES)}")
     from sightline.store.doors.harness.hook import main as answer
 
-    answer([given.harness, given.event, "--mode", given.mode])
+    answer([given.harness, given.event, "--mode", given.mode, *(("--through", given.through) if given.through else ())])
     return 0

@@ -132,7 +132,7 @@ def _plugin(given: Any) -> int:
         return 0
     _show(done)
     write_out(f"Claude Code plugin, mode {mode}; try it: claude --plugin-dir {given.plugin}\n")
-    for rule in rules_to_add(mode):
+    for rule in rules_to_add(os.path.abspath(given.plugin), mode):
         write_out(f"· a plugin cannot bring this rule along; add it in /permissions: {rule}\n")
     return 0
 

@@ -1,8 +1,12 @@
-"""A hook's entry: run by path, so that nothing but what the hook needs is imported."""
+"""The entry of a hook, and of the script that hooks put into commands: run by path, so that little is imported."""
 
 import sys
 
-from sightline.store.doors.harness.hook import main
-
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["capture"]:
+        from sightline.store.doors.harness.piped import main_of_script
+
+        main_of_script(sys.argv[2:])
+    from sightline.store.doors.harness.hook import main
+
     main(sys.argv[1:])

@@ -32,9 +32,10 @@ def after_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> di
     if pending:
         call = call._replace(command=pending.command)
         forget(call.use)
+    is_shown = _is_shown(store, session, call, pending)
     buffer = _kept(store, session, facts, call, pending)
     answer = None
-    if mode == SHAPE and when == AFTER and facts.replaces and buffer and not (pending and pending.shape):
+    if mode == SHAPE and when == AFTER and facts.replaces and buffer and not is_shown:
         from sightline.store.doors.harness.shaping import replaced
 
         answer = replaced(store, session, facts, event, call, buffer, given)
@@ -42,6 +43,14 @@ def after_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> di
         _log(store, session, facts, call, buffer)
     tidy(store)
     return answer or notes_answer(store, session, facts, event)
+
+
+def _is_shown(store: Store, session: Session, call: Called, pending: Pending | None) -> bool:
+    """Whether the model is shown a view already that says how the command ended."""
+    if pending is None or not pending.shape:
+        return False
+    buffer = find(store, session, call.use)
+    return buffer is not None and buffer.exit_code is not None
 
 
 def _kept(store: Store, session: Session, facts: Facts, call: Called, pending: Pending | None) -> Buffer | None:

@@ -23,11 +23,21 @@ _DISTURBING = (
 )
 """With these a Python program may not start, or says more than its own: what stands in a pipe must do neither."""
 
+_OLD_WORDS = "capture --hook"
 
-def before_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> dict[str, Any] | None:
+
+def before_tool(facts: Facts, event: str, mode: str, given: dict[str, Any], through: str = "") -> dict[str, Any] | None:
     """The hook's answer: the tool's input with the command rewritten; None where it is left alone.
 
     It says nothing of permission, so that the person's own rules decide.
+
+    Args:
+        facts: the harness.
+        event: its name of the event.
+        mode: one of MODES.
+        given: what the event says.
+        through: the script that is put into the command, which the harness' rules allow; empty where they were written
+            by 0.1.0 and allow ``sightline capture``.
     """
     tool_input, use = given.get("tool_input"), given.get("tool_use_id")
     if not facts.rewrites or given.get("tool_name") not in facts.runs or not isinstance(tool_input, dict):
@@ -35,7 +45,7 @@ def before_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> d
     command = tool_input.get("command")
     if not isinstance(command, str) or not is_use(use) or any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
-    inserted = rewritten(facts, command, str(use))
+    inserted = rewritten(facts, command, str(use), through)
     if inserted is None or not _captures(str(given.get("cwd", ""))):
         return None
     remember(
@@ -54,16 +64,17 @@ def before_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> d
     return {"hookSpecificOutput": {"hookEventName": event, "updatedInput": updated}}
 
 
-def rewritten(facts: Facts, command: str, use: str) -> Inserted | None:
+def rewritten(facts: Facts, command: str, use: str, through: str = "") -> Inserted | None:
     """A command with our capture put in; None where it must be left alone."""
     if "SHELLOPTS" in os.environ or "BASHOPTS" in os.environ:
         return None  # exported, they hand what we set on to every shell below
-    if any(name in os.environ for name in _DISTURBING):
+    if not through and any(name in os.environ for name in _DISTURBING):
         return None
-    program = capture_program()
+    program = through or capture_program()
     if not os.access(program, os.X_OK):
         return None  # without a reader the pipe would break, and the command with it
-    return insert(command, f"{shlex.quote(program)} capture --hook {use}", Rules(_is_program, facts.judged, _is_bash()))
+    piped = shlex.quote(program) + ("" if through else f" {_OLD_WORDS}")
+    return insert(command, f"{piped} {use}", Rules(_is_program, facts.judged, _is_bash()))
 
 
 def _is_bash() -> bool:

@@ -170,13 +170,13 @@ HARNESSES = {
 """By name."""
 
 
-def allow_rules(harness: str, program: str) -> tuple[str, ...]:
+def allow_rules(harness: str, piped: str) -> tuple[str, ...]:
     """The rules that let pass what a hook adds to a command; without them the harness asks about every command.
 
     Args:
         harness: its name.
-        program: the program that hooks pipe into, an absolute path.
+        piped: what hooks pipe into, as it stands in a command; the id of the tool's use follows it.
     """
     if harness != "claude-code":
         return ()
-    return (f"Bash({program} capture:*)", "Bash(set -o pipefail)")
+    return (f"Bash({piped}:*)", "Bash(set -o pipefail)")

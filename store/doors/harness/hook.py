@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def main(words: Sequence[str]) -> None:
-    """Answer the event on standard input: ``HARNESS EVENT --mode MODE``. Ends the process, always with code 0."""
+    """Answer the event on standard input: ``HARNESS EVENT --mode MODE [--through PROGRAM]``. Ends with code 0."""
     try:
         answer = answer_to(words, sys.stdin.buffer.read())
         if answer:
@@ -31,30 +31,33 @@ def answer_to(words: Sequence[str], data: bytes) -> bytes:
     """What is printed in answer to an event; nothing for most.
 
     Args:
-        words: ``HARNESS EVENT --mode MODE``.
+        words: ``HARNESS EVENT --mode MODE``; of the event before a tool also ``--through PROGRAM``, see `before`.
         data: what the harness gives, one JSON object.
 
     Raises:
         ValueError: it is no such line, or no such object.
         Exception: anything else that goes wrong.
     """
-    if len(words) != 4 or words[0] not in HARNESSES or words[2] != "--mode" or words[3] not in MODES:
-        raise ValueError("expected HARNESS EVENT --mode record|keep|shape")
+    *words, through = words if words[4:5] == ["--through"] and len(words) == 6 else (*words, "")
+    if words[4:] not in ([], ["--through"]) or words[0] not in HARNESSES or words[2:3] != ["--mode"]:
+        raise ValueError("expected HARNESS EVENT --mode record|keep|shape [--through PROGRAM]")
+    if words[3] not in MODES:
+        raise ValueError(f"no mode {words[3]!r}")
     facts, event, mode = HARNESSES[words[0]], words[1], words[3]
     given = json.loads(data)
     if not isinstance(given, dict):
         raise ValueError("expected a JSON object")
-    answer = _answer(facts, event, mode, given)
+    answer = _answer(facts, event, mode, given, through)
     return json.dumps(answer).encode() + b"\n" if answer else b""
 
 
-def _answer(facts: Facts, event: str, mode: str, given: Json) -> Json | None:
+def _answer(facts: Facts, event: str, mode: str, given: Json, through: str) -> Json | None:
     """The answer to one event. Imported is what it needs: a process does one and ends."""
     when = facts.when(event)
     if when == BEFORE:
         from sightline.store.doors.harness.before import before_tool
 
-        return before_tool(facts, event, mode, given)
+        return before_tool(facts, event, mode, given, through)
     if when in (AFTER, FAILED) and _is_own(facts, given):
         return None
     if when in (AFTER, FAILED):

@@ -1,61 +1,91 @@
-"""``sightline capture --hook USE``: what a hook has put into a command's pipeline.
+"""What a hook has put into a command's pipeline: it keeps what comes.
 
 Whatever becomes of the store, what comes is passed on: nobody must notice that this stands in the pipe.
 """
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
 
-from sightline.store.capture.piped import Ended, pass_on, pump, relay, writers_of
+from sightline.store.capture.piped import Ended, exit_code_of, pass_on, pump, relay, writers_of
 from sightline.store.doors.harness.facts import PATIENCE_SECONDS
 from sightline.store.doors.harness.mishaps import note_mishap
 from sightline.store.doors.harness.pending import Pending, recall
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store.errors import StoreFailed
 
 if TYPE_CHECKING:
     from sightline.store.capture.keeping import Keeper
+    from sightline.store.records import Buffer
     from sightline.store.store import Store
 
 VERB = "capture"
 _WORDS = ("capture", "--hook")
 _LEFT_BEHIND = "ended before something that it had started: what that writes is not kept"
+_HELD = 3
+"""Where the script is told in which file lies what is held back, see `entry.script`."""
 
 
 def main(use: str) -> int:
-    """Keep standard input as the output of the command that was remembered; the exit code, 0."""
+    """``sightline capture --hook USE``, as 0.1.0 put it into commands."""
+    _keep(use, os.getppid(), held=None)
+    return 0
+
+
+def main_of_script(words: Sequence[str]) -> NoReturn:
+    """``USE SHELL``, from the script: the process id of the shell that runs the pipeline. Ends the process.
+
+    With 0 once anything has been read, for its code would become the command's; with another before that, by which the
+    script knows that it has to pass on everything itself.
+    """
+    use, shell = words
+    _keep(use, int(shell), held=_HELD)
+    os._exit(0)
+
+
+def _keep(use: str, shell: int, held: int | None) -> None:
+    """Keep standard input as the output of the command that was remembered."""
     pending = recall(use)
-    kept = _Kept(pending) if pending else None
-    ended = pump(0, None if pending and pending.shape else 1, kept.take if kept else _drop, writers_of(0))
+    writers = writers_of(0, shell)
+    kept = _Kept(pending, held) if pending else None
+    if held is not None:
+        os.close(held)
+    ended = pump(0, None if pending and pending.shape else 1, kept.take if kept else _drop, writers)
     if kept:
-        kept.end(ended)
+        kept.end(ended, writers)
     if ended.left_open and os.fork() == 0:  # the shell goes on, as it would have
         try:
             relay(0, 1)
         finally:
             os._exit(0)
-    return 0
 
 
 def _drop(_: bytes) -> None:
     return
 
 
-class _Kept:
-    """A capture that may fail without harm: in mode ``shape`` what came is printed then, up to the hard limit."""
+def _print(_: str, data: memoryview) -> None:
+    pass_on(1, data)
 
-    def __init__(self, pending: Pending) -> None:
+
+class _Kept:
+    """A capture that may fail without harm: in mode ``shape`` all that has been held back is printed then."""
+
+    def __init__(self, pending: Pending, held: int | None) -> None:
         self._pending = pending
         self._store: Store | None = None
         self._keeper: Keeper | None = None
-        self._head = bytearray()  # in mode ``shape``, for when it has to be printed after all
+        self._path = ""  # where what is held back lies
         try:
             self._begin()
+            if self._path and held is not None and pending.shape:
+                os.write(held, os.fsencode(self._path))
         except Exception as error:
             self._failed(error)
 
     def _begin(self) -> None:
         from sightline.store.audit.sessions import working_directory
         from sightline.store.capture.keeping import Keeper
+        from sightline.store.disk.recording import Recording
         from sightline.store.doors.harness.who import session_of, use_key
         from sightline.store.store import Store
 
@@ -63,16 +93,15 @@ class _Kept:
         self._store = store = Store(insist=False, patience=PATIENCE_SECONDS)
         session = session_of(pending.harness, pending.session, working_directory())
         self._session = session
-        self._keeper = Keeper()
-        self._keeper.begin(
-            lambda: store.begin(
-                "cmd",
-                pending.kept,
-                session.cwd,
-                session.name,
-                artifact=use_key(session.name, pending.use, unfiltered=pending.filtered),
-            )
-        )
+        self._keeper = Keeper(store.redaction(), _print if pending.shape else None)
+
+        def make() -> Recording:
+            artifact = use_key(session.name, pending.use, unfiltered=pending.filtered)
+            recording = store.begin("cmd", pending.kept, session.cwd, session.name, artifact=artifact)
+            self._path = store.layout.stream(recording.name, "out")
+            return recording
+
+        self._keeper.begin(make)
 
     def take(self, data: bytes) -> None:
         """The next bytes."""
@@ -80,28 +109,35 @@ class _Kept:
             if self._pending.shape:
                 pass_on(1, data)
             return
-        if self._pending.shape:
-            self._head += data[: HARD_LIMIT_BYTES - len(self._head)]
         try:
             self._keeper.take("out", data)
         except Exception as error:
-            self._failed(error)
+            self._failed(error, data)
 
-    def _failed(self, error: Exception) -> None:
-        self._keeper = None
+    def _failed(self, error: Exception, data: bytes = b"") -> None:
+        """Something of ours has broken: what has been held back is passed on, and whatever comes after it."""
         note_mishap((*_WORDS, self._pending.use), error)
-        pass_on(1, bytes(self._head))
+        keeper, self._keeper = self._keeper, None
+        try:
+            if keeper:
+                keeper.give_up(StoreFailed(str(error)), ("out", data))
+                keeper.end(_never)
+        except Exception as worse:
+            note_mishap((*_WORDS, self._pending.use), worse)
 
-    def end(self, ended: Ended) -> None:
+    def end(self, ended: Ended, writers: Sequence[int] | None) -> None:
         """All has come. The store is left open: closing it takes longer than all else here, and the process ends."""
         if self._keeper is None or self._store is None:
             return
         try:
-            self._seal(self._keeper, self._store, ended)
+            buffer = self._seal(self._keeper, ended, writers)
         except Exception as error:
             self._failed(error)
+            return
+        if buffer and self._pending.shape:
+            self._show(self._store, buffer)
 
-    def _seal(self, keeper: "Keeper", store: "Store", ended: Ended) -> None:
+    def _seal(self, keeper: "Keeper", ended: Ended, writers: Sequence[int] | None) -> "Buffer | None":
         from sightline.store.capture.fallback import Unkept
 
         told = ["merged" * self._pending.merged, _LEFT_BEHIND * ended.left_open]
@@ -110,10 +146,27 @@ class _Kept:
 
             told.append(CUT)
         note = "; ".join(filter(None, told))
-        kept = keeper.end(lambda recording: recording.seal(exit_code=None, note=note))
-        if isinstance(kept, Unkept) and kept.error:
+        code = None if self._pending.filtered or ended.cut else exit_code_of(writers)
+        kept = keeper.end(lambda recording: recording.seal(exit_code=code, note=note))
+        if not isinstance(kept, Unkept):
+            return kept
+        if kept.error:
             note_mishap((*_WORDS, self._pending.use), kept.error)
-        if self._pending.shape:
-            from sightline.store.doors.harness.shaping import print_view
+        return None
 
-            print_view(store, self._session, self._pending, kept)
+    def _show(self, store: "Store", buffer: "Buffer") -> None:
+        """Print the view, or all of it where none can be made."""
+        try:
+            from sightline.store.doors.harness.shaping import view_of
+
+            text = view_of(store, self._session, self._pending, buffer)
+        except Exception as error:
+            note_mishap((*_WORDS, self._pending.use), error)
+            with open(store.layout.stream(buffer.name, "out"), "rb") as file:
+                relay(file.fileno(), 1)
+            return
+        pass_on(1, text)
+
+
+def _never(_: object) -> "Buffer":
+    raise StoreFailed("nothing is kept of it")

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.store.audit.accounting import alone_bytes, what_of
-from sightline.store.capture.fallback import Unkept
-from sightline.store.doors.cli.output import render_text, write_all
+from sightline.store.doors.cli.output import render_text
 from sightline.store.doors.harness.called import Called
 from sightline.store.doors.harness.facts import Facts
 from sightline.store.doors.harness.pending import Pending
@@ -14,9 +13,10 @@ from sightline.store.doors.mcp.calls import calls_in
 from sightline.store.doors.mcp.options import TOOLS
 from sightline.store.profile import load_profile
 from sightline.store.records import Buffer, Session
+from sightline.store.shape.segments import join_segments
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.command_view import Ending, command_reply, ending_of
+from sightline.store.tools.command_view import command_reply, ending_of
 from sightline.store.tools.reply import Reply, deliver
 
 
@@ -24,24 +24,24 @@ def _asking(store: Store, session: Session) -> Asking:
     return Asking(store, session, calls_in(TOOLS), load_profile(store.settings.profile, "profile"))
 
 
-def print_view(store: Store, session: Session, pending: Pending, kept: Buffer | Unkept) -> None:
-    """Print the view of a rewritten command's output where its output went.
+def view_of(store: Store, session: Session, pending: Pending, buffer: Buffer) -> bytes:
+    """The view of a rewritten command's output, as it is printed where that would have gone.
 
-    Raises:
-        OSError: it cannot be printed.
+    It is logged with this, unless it is not known how the command ended: the harness tells that beside it, and then
+    `after_tool` shows another view in its place, or what the model is shown is logged as the harness tells it.
     """
     asking = _asking(store, session)
     call = Called("", {}, pending.use, pending.session, session.cwd, command=pending.command)
-    if isinstance(kept, Unkept):
-        from sightline.store.tools.unkept_view import unkept_reply
-
-        request = request_of(pending.harness, call, None)
-        reply = unkept_reply(kept, Ending(None), verb="capture", request=request)
+    request = request_of(pending.harness, call, None)  # by itself: depends on the code, which is told afterwards
+    known = buffer.exit_code is not None
+    ending = ending_of(buffer)._replace(told_elsewhere=not known)
+    reply = _without_code(command_reply(asking, buffer, ending, verbosity="auto", verb="capture", request=request))
+    if known:
+        sent: list[str] = []
+        deliver(asking, reply, render_text, sent.append)
     else:
-        request = request_of(pending.harness, call, None)  # by itself: depends on the code, which is told afterwards
-        reply = command_reply(asking, kept, ending_of(kept), verbosity="auto", verb="capture", request=request)
-        reply = _without_code(reply)
-    deliver(asking, reply, render_text, lambda text: write_all(1, text.encode(errors="surrogateescape")))
+        sent = [join_segments(render_text(reply))]
+    return sent[0].encode(errors="surrogateescape")
 
 
 def _without_code(reply: Reply) -> Reply:

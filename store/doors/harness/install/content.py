@@ -48,6 +48,7 @@ class Content(NamedTuple):
         fills: members that the file needs to be read at all, where it lacks them.
         sets: members whose value is to be this one, whatever it was.
         text: of the form ``text``, the whole.
+        is_program: whether the file is to be run.
     """
 
     form: str
@@ -58,6 +59,7 @@ class Content(NamedTuple):
     fills: tuple[tuple[Keys, Any], ...] = ()
     sets: tuple[tuple[Keys, Any], ...] = ()
     text: str = ""
+    is_program: bool = False
 
 
 class Undo(NamedTuple):

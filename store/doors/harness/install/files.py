@@ -17,6 +17,7 @@ from sightline.store.doors.harness.install.errors import (
 )
 
 _NEW_FILE_MODE = 0o600  # settings hold keys now and then
+PROGRAM_MODE = 0o700
 _BY_HAND = "`--dry-run` shows what to write there by hand"
 
 

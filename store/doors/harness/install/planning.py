@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sightline.store.disk.hashing import sha256_hex
 from sightline.store.doors.harness.install.content import Content, Undo, with_ours, without_ours
 from sightline.store.doors.harness.install.errors import NotOurs, SettingsInvalid, SettingsUnexpected
-from sightline.store.doors.harness.install.files import Found, decoded
+from sightline.store.doors.harness.install.files import PROGRAM_MODE, Found, decoded
 from sightline.store.doors.harness.install.json_edit import NoPlace
 from sightline.store.doors.harness.install.jsonc import NotJson
 from sightline.store.doors.harness.install.records import Written
@@ -53,6 +53,8 @@ def plan_install(found: Found, content: Content, earlier: Written | None) -> Cha
     else:
         undo = undo.after(earlier.undo)
         before = _without(found.path, base, content, undo)
+    if content.is_program:
+        found = found._replace(mode=PROGRAM_MODE)
     return Change(found, after.encode(), before, undo)
 
 

@@ -6,15 +6,16 @@ README says.
 
 import json
 import os
+import shlex
 from typing import Any
 
+from sightline.store.doors.harness.entry import FILE, script
 from sightline.store.doors.harness.facts import RECORD, allow_rules
 from sightline.store.doors.harness.install.errors import NotOurs
-from sightline.store.doors.harness.install.files import check_writable, read_settings, write_settings
+from sightline.store.doors.harness.install.files import PROGRAM_MODE, check_writable, read_settings, write_settings
 from sightline.store.doors.harness.install.installing import Done
 from sightline.store.doors.harness.install.planning import Change
-from sightline.store.doors.harness.install.wanted import NAME, hooks_content, server_entry
-from sightline.store.doors.harness.line import capture_program
+from sightline.store.doors.harness.install.wanted import NAME, hooks_content, rewrites, server_entry
 from sightline.store.doors.mcp.protocol import server_version
 
 _HARNESS = "claude-code"
@@ -39,8 +40,12 @@ def make_plugin(folder: str, mode: str, root: str, *, dry_run: bool = False) -> 
     """
     if not _is_free(folder):
         raise NotOurs(f"{folder} holds something that is not ours", "name a folder that is empty, or not there yet")
-    files = plugin_files(mode, root)
-    changes = [Change(read_settings(os.path.join(folder, name)), text.encode(), None) for name, text in files.items()]
+    files = plugin_files(folder, mode, root)
+    changes = []
+    for name, text in files.items():
+        found = read_settings(os.path.join(folder, name))
+        found = found._replace(mode=PROGRAM_MODE) if name == FILE else found
+        changes.append(Change(found, text.encode(), None))
     for change in changes:
         check_writable(change.found)
     if not dry_run:
@@ -50,8 +55,8 @@ def make_plugin(folder: str, mode: str, root: str, *, dry_run: bool = False) -> 
     return [Done(change) for change in changes]
 
 
-def plugin_files(mode: str, root: str) -> dict[str, str]:
-    """The text of each file, by its path within the plugin."""
+def plugin_files(folder: str, mode: str, root: str) -> dict[str, str]:
+    """The text of each file of the plugin in a folder, by its path within."""
     manifest = {
         "name": NAME,
         "version": server_version(),
@@ -61,24 +66,25 @@ def plugin_files(mode: str, root: str) -> dict[str, str]:
         "keywords": ["audit", "tool-output", "mcp"],
     }
     hooks: dict[str, list[Any]] = {}
-    for keys, value, _ in hooks_content(_HARNESS, mode, root).adds:
+    for keys, value, _ in hooks_content(_HARNESS, mode, root, os.path.join(folder, FILE)).adds:
         if keys[0] == "hooks":
             hooks.setdefault(keys[1], []).append(value)
     return {
         _MANIFEST: _json(manifest),
         "hooks/hooks.json": _json({"description": f"Sightline, mode {mode}", "hooks": hooks}),
         ".mcp.json": _json({"mcpServers": {NAME: server_entry(_HARNESS, root)}}),
-        "README.md": _readme(mode),
+        "README.md": _readme(folder, mode),
+        **({FILE: script(root)} if rewrites(_HARNESS, mode) else {}),
     }
 
 
-def rules_to_add(mode: str) -> tuple[str, ...]:
-    """The permission rules that a mode needs and that a plugin cannot bring."""
-    return () if mode == RECORD else allow_rules(_HARNESS, capture_program())
+def rules_to_add(folder: str, mode: str) -> tuple[str, ...]:
+    """The permission rules that a mode needs and that a plugin in a folder cannot bring."""
+    return allow_rules(_HARNESS, shlex.quote(os.path.join(folder, FILE))) if rewrites(_HARNESS, mode) else ()
 
 
-def _readme(mode: str) -> str:
-    rules = "".join(f"- `{rule}`\n" for rule in rules_to_add(mode))
+def _readme(folder: str, mode: str) -> str:
+    rules = "".join(f"- `{rule}`\n" for rule in rules_to_add(folder, mode))
     wanted = (
         f"\nIts mode needs these rules in `/permissions`, or each command is asked about:\n\n{rules}" if rules else ""
     )

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from sightline.store.doors.harness.entry import is_rule, is_script
 from sightline.store.doors.harness.line import HookLine, read_line
 
 MODULE = "sightline.store.doors.cli.main"
@@ -84,5 +85,6 @@ def is_ours(value: Any) -> bool:
     """Whether a value in settings is one that we wrote: a server, a hook, a rule, or a whole file."""
     if isinstance(value, str):
         rule = _CAPTURE_RULE.fullmatch(value)
-        return (rule is not None and os.path.basename(rule["program"]) == "sightline") or value.startswith(_PLUGIN_MARK)
+        old = rule is not None and os.path.basename(rule["program"]) == "sightline"
+        return old or is_rule(value) or is_script(value) or value.startswith(_PLUGIN_MARK)
     return is_our_server(value) or hook_of(value) is not None

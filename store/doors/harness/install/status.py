@@ -67,7 +67,8 @@ def status_of(harness: str, places: Places, root: str) -> Status:
             if is_filled(text) and of_ours(text, content):
                 paths.append(path)
                 texts.append((text, content))
-                off = off or _turned_off(harness, text)
+                if content.form != "text":
+                    off = off or _turned_off(harness, text)
     if not paths:
         return Status()
     server, hooks = _started(texts)

@@ -1,15 +1,17 @@
 """What each harness' settings are to have from us: the MCP server, the hooks of a mode, and the rules they need."""
 
 import json
+import os
 import shlex
 import sys
 from typing import Any, NamedTuple
 
-from sightline.store.doors.harness.facts import HARNESSES, allow_rules
+from sightline.store.doors.harness.entry import FILE, script
+from sightline.store.doors.harness.facts import BEFORE, HARNESSES, Hook, allow_rules
 from sightline.store.doors.harness.install.content import Add, Content, Put
 from sightline.store.doors.harness.install.places import PROJECT, Places
 from sightline.store.doors.harness.install.recognise import MODULE, is_ours
-from sightline.store.doors.harness.line import capture_program, hook_line
+from sightline.store.doors.harness.line import hook_line
 
 NAME = "sightline"
 """Of the server, in every harness."""
@@ -78,11 +80,20 @@ def targets_of(harness: str, mode: str, places: Places, root: str) -> list[Targe
         return [Target(places.servers, Content("json", is_ours, (servers,))), Target(places.hooks, content)]
     if not places.hooks:
         return [Target(places.servers, Content("json", is_ours, (servers,)))]
-    hooks = hooks_content(harness, mode, root)
+    entry = os.path.join(os.path.dirname(places.hooks), FILE)
+    hooks = hooks_content(harness, mode, root, entry)
     if places.hooks == places.servers:
         return [Target(places.servers, hooks._replace(puts=(servers,)))]
     form = "toml" if harness == "codex" else "json"
-    return [Target(places.servers, Content(form, is_ours, (servers,))), Target(places.hooks, hooks)]
+    targets = [Target(places.servers, Content(form, is_ours, (servers,)))]
+    if rewrites(harness, mode):  # before the hooks that name it
+        targets.append(Target(entry, Content("text", is_ours, text=script(root), is_program=True)))
+    return [*targets, Target(places.hooks, hooks)]
+
+
+def rewrites(harness: str, mode: str) -> bool:
+    """Whether hooks of a mode put our script into commands."""
+    return any(hook.when == BEFORE and mode in hook.modes for hook in HARNESSES[harness].hooks)
 
 
 def server_entry(harness: str, root: str) -> dict[str, Any]:
@@ -102,20 +113,27 @@ def server_entry(harness: str, root: str) -> dict[str, Any]:
     return entry
 
 
-def hooks_content(harness: str, mode: str, root: str) -> Content:
-    """The hooks of a mode, and the rules that they need."""
+def hooks_content(harness: str, mode: str, root: str, entry: str) -> Content:
+    """The hooks of a mode, and the rules that they need.
+
+    Args:
+        harness: its name.
+        mode: one of MODES.
+        root: as for `targets_of`.
+        entry: where the script lies that hooks put into commands.
+    """
     facts = HARNESSES[harness]
     adds = [
-        Add(("hooks", hook.event), _hook(harness, hook.event, hook.matcher, mode, root))
+        Add(("hooks", hook.event), _hook(harness, hook, mode, root, entry))
         for hook in facts.hooks
         if mode in hook.modes
     ]
     sweeps: tuple[tuple[str, ...], ...] = (("hooks",),)
-    own, *shared = allow_rules(harness, capture_program()) or ("",)
+    own, *shared = allow_rules(harness, shlex.quote(entry)) or ("",)
     if own:
         allow = ("permissions", "allow")
         sweeps = (*sweeps, allow)
-        if any(hook.when == "before" and mode in hook.modes for hook in facts.hooks):
+        if rewrites(harness, mode):
             adds += [Add(allow, own), *(Add(allow, rule, shared=True) for rule in shared)]
     fills = ((("version",), 1),) if harness == "cursor" else ()
     # Rewritten commands run in a shell that knows nothing of a hook's own variables.
@@ -138,12 +156,13 @@ def _opencode_plugin(mode: str, root: str) -> str:
     return plugin_text(mode) + told
 
 
-def _hook(harness: str, event: str, matcher: str, mode: str, root: str) -> dict[str, Any]:
-    command = (f"SIGHTLINE_HOME={shlex.quote(root)} " if root else "") + hook_line(harness, event, mode)
+def _hook(harness: str, hook: Hook, mode: str, root: str, through: str) -> dict[str, Any]:
+    line = hook_line(harness, hook.event, mode, through if hook.when == BEFORE else "")
+    command = (f"SIGHTLINE_HOME={shlex.quote(root)} " if root else "") + line
     timeout = HARNESSES[harness].timeout
     limit = {"timeout": timeout} if timeout else {}
     if harness == "cursor":  # its lists hold the commands themselves
         return {"command": command, **limit}
-    named = {"name": f"sightline-{event}"} if harness == "gemini" else {}
+    named = {"name": f"sightline-{hook.event}"} if harness == "gemini" else {}
     entry = {"type": "command", **named, "command": command, **limit}
-    return {**({"matcher": matcher} if matcher else {}), "hooks": [entry]}
+    return {**({"matcher": hook.matcher} if hook.matcher else {}), "hooks": [entry]}

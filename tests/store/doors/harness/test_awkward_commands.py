@@ -208,7 +208,7 @@ def matches(part: str, rule: str) -> bool:
 @pytest.mark.parametrize("command", REWRITTEN)
 def test_the_persons_rules_decide_as_they_did(command: str, store: str) -> None:
     made = rewritten(command, "use")
-    own = list(allow_rules("claude-code", capture_program()))
+    own = list(allow_rules("claude-code", f"{capture_program()} capture"))
     first, *_, last = [*(part for part in parts(command) if part)] * 2
     every = [f"Bash({part})" for part in parts(command) if part]
     for allow, deny in (

@@ -23,7 +23,9 @@ def test_a_line_of_ours_is_known_again_and_no_other() -> None:
     line = hook_line("codex", "PostToolUse", "shape")
     found = read_line(line)
     assert found is not None
-    assert found == ("codex", "PostToolUse", "shape", sys.executable, ENTRY)
+    assert found == ("codex", "PostToolUse", "shape", sys.executable, ENTRY, "")
+    through = hook_line("claude-code", "PreToolUse", "keep", "/a b/sightline-capture")
+    assert read_line(through) == ("claude-code", "PreToolUse", "keep", sys.executable, ENTRY, "/a b/sightline-capture")
     moved = "'/a b/sightline/store/doors/harness/__main__.py' gemini AfterTool --mode keep"
     assert read_line(f"/other/python -I {moved}") == read_line(f"/other/python -E -P {moved} || true") is not None
     for other in ("", "'", "make", line.replace("-E", "-c"), line.replace("codex", "hal"), line + " more"):

@@ -132,7 +132,7 @@ def test_other_places_that_harnesses_are_told_of_are_used(cli: Any) -> None:
     cli("install", "claude-code", CLAUDE_CONFIG_DIR=elsewhere)
     cli("install", "codex", CODEX_HOME=elsewhere)
     assert set(_tree(cli)) == {
-        f"else/{name}" for name in (".claude.json", "settings.json", "config.toml", "hooks.json")
+        f"else/{name}" for name in (".claude.json", "settings.json", "sightline-capture", "config.toml", "hooks.json")
     }
 
 

@@ -111,6 +111,21 @@ def test_a_rule_that_a_person_had_already_stays() -> None:
     assert "pipefail" not in without_ours(text, content, Undo()), "where it is not known to be theirs it goes"
 
 
+def test_what_an_earlier_version_wrote_is_taken_over() -> None:
+    """0.1.0 piped commands into ``sightline capture``, and named no script in its hooks."""
+    _, content = _target("claude-code")
+    new, _ = with_ours("{}", content)
+    (hook,) = _data(new)["hooks"]["PreToolUse"][0]["hooks"]
+    old = hook["command"].replace(" --through /h/.claude/sightline-capture", "")
+    assert old != hook["command"]
+    before = _data(new)
+    before["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = old
+    before["permissions"]["allow"] = ["Bash(/venv/bin/sightline capture:*)", "Bash(set -o pipefail)"]
+    text, _ = with_ours(json.dumps(before), content)
+    assert _data(text)["hooks"] == _data(new)["hooks"]
+    assert sorted(_data(text)["permissions"]["allow"]) == sorted(_data(new)["permissions"]["allow"])
+
+
 def test_a_text_that_only_speaks_of_our_hooks_is_not_touched() -> None:
     _, content = _target("claude-code", which=0)
     before = '{"history": ["sightline mcp", {"command": "sightline", "args": ["mcp"]}]}'

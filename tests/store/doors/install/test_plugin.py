@@ -1,6 +1,8 @@
 """The plugin for Claude Code: a folder that says the same as the settings would."""
 
 import json
+import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,11 @@ def test_it_has_the_server_and_the_hooks_of_its_mode(cli: Any, mode: str) -> Non
     assert cli("install", "claude-code", "--plugin", str(folder), "--mode", mode).code == 0
     cli("install", "claude-code", "--mode", mode)
     assert _json(folder / ".mcp.json")["mcpServers"] == _json(cli.folder / ".claude.json")["mcpServers"]
-    assert _json(folder / "hooks/hooks.json")["hooks"] == _json(cli.folder / ".claude/settings.json")["hooks"]
+    hooks = json.dumps(_json(cli.folder / ".claude/settings.json")["hooks"])
+    script = str(cli.folder / ".claude" / "sightline-capture")
+    moved = hooks.replace(shlex.quote(script), shlex.quote(str(folder / "sightline-capture")))
+    assert _json(folder / "hooks/hooks.json")["hooks"] == json.loads(moved)
+    assert os.access(folder / "sightline-capture", os.X_OK) == os.access(script, os.X_OK) == (mode != "record")
     manifest = _json(folder / ".claude-plugin/plugin.json")
     assert manifest["name"] == "sightline"
     assert f"mcp__plugin_{manifest['name']}_sightline__" in HARNESSES["claude-code"].own
