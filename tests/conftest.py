@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from large_values import tell_briefly
 from sightline.store.capture.command import CommandCapture
 from sightline.store.config import Settings
 from sightline.store.records import Buffer
@@ -19,8 +20,13 @@ from sightline.store.store import Store
 
 PATIENCE_SECONDS = 20.0
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background: what the tests start would ignore it
+# Begun in the background or by nohup, what the tests start would ignore these; what is handled here, it does not.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)  # the tests themselves go on, as was asked for
+
+tell_briefly()
 
 _GARBAGE_OBJECTS = 50_000  # looking for it as often as Python does takes a fifth of what the tests do
 
