@@ -5,26 +5,16 @@ looked at in windows of that size, which overlap: a secret that takes OVERLAP_BY
 wherever it lies.
 """
 
-import re
 from typing import Any
 
+from sightline.store.redact import keys
 from sightline.store.redact.rules import Match, Rules, Spans, across, marker, spans_of
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14
 _BEHIND_BYTES = 1 << 10  # that were passed on, and a rule may look back at
 
-_PRIVATE_KEY = b"private-key"
-_KEY_BEGINS = re.compile(rb"-----BEGIN [0-9A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_ENDS = b"-----END "
-_KEY_LINE = re.compile(
-    rb"(?:[^\s:]{1,200}:)?(?:\s{0,16}[0-9]{1,9}[\t :|-])?[^0-9A-Za-z+/=]{0,16}"  # what grep, nl or an indent put before
-    rb"([0-9A-Za-z+/=]+)"
-    rb"(?:\\+[nr]){0,2}[\s\"',;+\\)]{0,8}"
-)
-_KEY_CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/="
 _LEAST_KEY_BYTES = 4  # fewer are no base64
-_KEY_HEADER = re.compile(rb".{0,200}\b(?:Proc-Type|DEK-Info|Version|Comment|Hash): .{0,200}|\W{0,16}", re.DOTALL)
 
 
 class StreamHider:
@@ -41,9 +31,10 @@ class StreamHider:
         self._passed = 0  # bytes at the beginning of that which were passed on
         self._look = 0  # where among them a secret that follows may be named, at first
         self._in_key = False  # the line is one of a private key
+        self._key_goes_on = False  # what was passed on of the line ends in the midst of one whose lines were joined
         self._key_begun = False  # what was passed on of the line has one's beginning, and no end behind that
         self._key_counted = False
-        self._hides_keys = any(rule.name == _PRIVATE_KEY for rule in rules.rules)
+        self._hides_keys = any(rule.name == keys.NAME for rule in rules.rules)
 
     def feed(self, data: bytes | memoryview) -> bytes:
         """Take the next bytes; what can be passed on."""
@@ -64,8 +55,10 @@ class StreamHider:
         return self._last(rest) if rest else b""
 
     def _lines(self, text: bytes) -> bytes:
-        if not self._in_key and not self._key_begun and not self._rules.can_match(text):
-            return text[self._begin()[0] :]
+        in_key = self._in_key or self._key_begun or self._key_goes_on
+        if not in_key and not self._rules.own and not (self._hides_keys and keys.may_begin(text)):
+            begin, look = self._begin()
+            return self._hidden(text, spans_of(self._rules.matches(text, begin, look), text), begin)
         done: list[bytes] = []
         for line in text[:-1].split(b"\n"):
             done += (self._last(self._windows(line, done)), b"\n")
@@ -76,16 +69,17 @@ class StreamHider:
         while len(line) - self._passed >= LINE_BYTES:
             if self._in_key:
                 window = line[:LINE_BYTES]
-                end = window.find(_KEY_ENDS)
-                if end >= 0 or _KEY_LINE.fullmatch(window):
+                end = keys.end(window)
+                if end >= 0 or keys.part_of_line(window):
                     done.append(self._end_of_key(window[:end]) if end >= 0 else self._of_key(window))
                     line = line[end if end >= 0 else LINE_BYTES :]
                     continue
             begin, look = self._begin()
             window = line[: begin + LINE_BYTES]
             self._in_key = False
-            matches = self._rules.matches(window, begin, look)
+            matches = self._matches(window, begin, look)
             cut, may_name = _cut(matches, begin)
+            self._key_goes_on = any(match.rule == keys.NAME and match.start < cut == match.end for match in matches)
             spans = spans_of((match for match in matches if match.start < cut), window)
             done.append(self._hidden(window[:cut], spans, begin))
             self._key_begun = self._begins_key(window[:cut])
@@ -105,39 +99,45 @@ class StreamHider:
         if self._in_key:
             return self._of_key(line)
         begin, look = self._begin()
-        can_match = self._rules.can_match(line)
-        self._in_key = (can_match or self._key_begun) and self._begins_key(line)
-        self._key_begun = self._key_counted = False
-        if not can_match:
-            return line[begin:]
-        return self._hidden(line, spans_of(self._rules.matches(line, begin, look), line), begin)
+        matches = self._matches(line, begin, look)
+        self._in_key = self._begins_key(line)
+        self._key_begun = self._key_counted = self._key_goes_on = False
+        return self._hidden(line, spans_of(matches, line), begin)
+
+    def _matches(self, part: bytes, begin: int, look: int) -> list[Match]:
+        """The secrets of a part of a line, of one that goes on from before too."""
+        matches = self._rules.matches(part, begin, look)
+        if self._key_goes_on and (end := keys.end_of_body(part, begin)) > begin:
+            matches.insert(0, Match(begin, begin, end, keys.NAME))
+        return matches
 
     def _begins_key(self, part: bytes) -> bool:
         """Whether the next line is of a private key, as far as this part of a line, and what came before it, tell."""
         if not self._hides_keys:
             return False
-        headers = list(_KEY_BEGINS.finditer(part))
-        return (bool(headers) or self._key_begun) and _KEY_ENDS not in part[headers[-1].end() if headers else 0 :]
+        begun = keys.begins(part)
+        return (begun >= 0 or self._key_begun) and keys.end(part, max(begun, 0)) < 0
 
     def _of_key(self, line: bytes) -> bytes:
         """A line after that with which a private key begins, until one that cannot be of the key."""
-        if match := _KEY_LINE.fullmatch(line):
+        end = keys.end(line)
+        if end < 0 and (span := keys.part_of_line(line)):
             self.count += not self._key_counted
             self._key_counted = True
-            return line[: match.start(1)] + marker(_PRIVATE_KEY) + line[match.end(1) :]
-        if _KEY_HEADER.fullmatch(line):
+            return line[: span[0]] + marker(keys.NAME) + line[span[1] :]
+        if end < 0 and keys.is_header(line):
             return line
-        end = max(line.find(_KEY_ENDS), 0)
+        end = max(end, 0)
         return self._end_of_key(line[:end]) + self._last(line[end:])
 
     def _end_of_key(self, before: bytes) -> bytes:
         """What stands before that with which a key ends, on the same line."""
         self._in_key = False
-        text = before.rstrip(_KEY_CHARACTERS)
+        text = before.rstrip(keys.CHARACTERS)
         if len(before) - len(text) < _LEAST_KEY_BYTES:
             return before
         self.count += not self._key_counted
-        return text + marker(_PRIVATE_KEY)
+        return text + marker(keys.NAME)
 
     def _hidden(self, line: bytes, spans: Spans, begin: int) -> bytes:
         if not spans:
@@ -194,12 +194,27 @@ class Redaction:
         return text if not hider.count else _decoded(hidden)
 
     def value(self, value: Any) -> Any:
-        """A request's value, of any depth: its texts hidden, and tuples as lists."""
+        """A request's value, of any depth: its texts hidden, names of others too, and tuples as lists."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
-            return {name: self.value(one) for name, one in value.items()}
+            return self._members(value)
         return [self.value(one) for one in value] if isinstance(value, list | tuple) else value
+
+    def _members(self, members: dict[Any, Any]) -> dict[Any, Any]:
+        hidden: dict[Any, Any] = {}
+        for name, value in members.items():
+            clean = self.value(value)
+            if isinstance(name, str) and isinstance(clean, str):
+                told = self.text(f"{name}={clean}")  # a secret may be known by its name alone
+                clean = told[len(name) + 1 :] if told.startswith(f"{name}=") else clean
+            shown = unique = self.text(name) if isinstance(name, str) else name
+            number = 1
+            while unique in hidden:
+                number += 1
+                unique = f"{shown} {number}"
+            hidden[unique] = clean
+        return hidden
 
 
 def _decoded(data: bytes) -> str:

@@ -2,32 +2,61 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
 from importlib import resources
 from typing import NamedTuple
+
+from sightline.store.redact import keys
+from sightline.store.redact.escapes import Plain, without_escapes
 
 Spans = list[tuple[int, int, bytes]]
 """Places in a line that are hidden, in order and apart from each other: (start, end, name of the rule)."""
 
-_EDGE = r"(?:(?<![0-9A-Za-z])|(?<=\\[bfnrt])|(?<=\\u00[0-9A-Fa-f]{2})|(?<=\x1b\[m)|(?<=[0-9]m))"
-"""Where a word begins in raw output: a letter before it may be the end of an escape."""
+_PARTS = {
+    # where a word begins in raw output: a letter before it may be the end of an escape
+    "<edge>": r"(?:(?<![0-9A-Za-z])|(?<=\\[bfnrt])|(?<=\\u00[0-9A-Fa-f]{2})|(?<=\x1b\[m)|(?<=[0-9]m))",
+    # between a name and its value: also in JSON within JSON, in XML and in tables
+    "<is>": r"(?:\\{0,7}[\"'`])?[ \t]{0,32}(?:=>|:=|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`])?",
+    # no value that only says what should stand there
+    "<no-stand-in>": r"(?!(?i:(?:your|my|the|a|an|some|new|old|test|dummy|fake|sample|example|placeholder|access|api|"
+    r"auth|bearer|basic|id|jwt|user|undefined|null|none|nil|true|false|required|missing|invalid|expired|empty|not|"
+    r"scheme|realm|headers?|authentication|authorization|authenticated|authorized|credentials?|tokens?|keys?|secrets?|"
+    r"passwords?|here|value|string|changeme|hidden)(?:[-_.]|(?![0-9A-Za-z._~+/=-]))){1,8}(?![0-9A-Za-z._~+/=-]))",
+    # no path of words, such as com/example/SessionToken
+    "<no-path>": r"(?!/?[a-z]{0,30}(?:[A-Z][a-z]{1,30}){0,8}[0-9]{0,3}"
+    r"(?:/[a-z]{0,30}(?:[A-Z][a-z]{1,30}){0,8}[0-9]{0,3}){1,40}(?![0-9A-Za-z/+=]))",
+    "<key-body>": keys.BODY.decode(),
+}
 
 _MARKER = re.compile(rb"\[redacted: [ 0-9a-z-]{1,40}\]")
+_LONG_WORD = 7  # bytes, from which on looking for the whole is faster than for its first
+_SIGNS = b"_-.:~/=@"  # rarer than letters, and in no base64 but at its end
 
 
-class Rule(NamedTuple):
+class Rule:
     """One kind of secret.
 
     Attributes:
         name: what stands in the place of what it hides.
         pattern: found within a line; where it has a group, only that is hidden.
         words: literals of which each match has one; none where that is not known.
+        begins: whether each match begins with one of them.
     """
 
-    name: bytes
-    pattern: re.Pattern[bytes]
-    words: tuple[bytes, ...] = ()
+    def __init__(self, name: bytes, pattern: str, words: tuple[bytes, ...] = (), *, begins: bool = False) -> None:
+        self.name = name
+        self.words = words
+        self.begins = begins
+        self._pattern = pattern
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """Made when a text first has one of its words: few of many are ever needed."""
+        pattern = self._pattern
+        for name, part in _PARTS.items() if self.words else ():
+            pattern = pattern.replace(name, part)
+        return re.compile(pattern.encode())
 
 
 class Match(NamedTuple):
@@ -45,46 +74,105 @@ class Match(NamedTuple):
     rule: bytes
 
 
+class _Word(NamedTuple):
+    """A literal of a rule, as it is looked for: by its rarest byte, or whole where it is long and has but letters.
+
+    Attributes:
+        sign: what is looked for; before and behind, what stands around it.
+    """
+
+    rule: Rule
+    before: bytes
+    sign: bytes
+    behind: bytes
+
+
+def _word(rule: Rule, text: bytes) -> _Word:
+    at = next((at for at, byte in enumerate(text) if byte in _SIGNS), -1)
+    if at < 0 and len(text) >= _LONG_WORD:
+        return _Word(rule, b"", text, b"")
+    at = max(at, 0)
+    return _Word(rule, text[:at], text[at : at + 1], text[at + 1 :])
+
+
+def _finder(sign: bytes, words: list[_Word]) -> re.Pattern[bytes]:
+    """Finds words that have the same sign; the number of the last group says which."""
+    tried = b"|".join(
+        (rb"(?<=" + re.escape(word.before + sign) + rb")" if word.before else b"")
+        + (rb"(?=" + re.escape(word.behind) + rb")" if word.behind else b"")
+        + b"()"
+        for word in words
+    )
+    ends = {word.before[-1:] for word in words}
+    glance = (
+        b"" if b"" in ends else rb"(?<=[" + b"".join(map(re.escape, sorted(ends))) + rb"]" + re.escape(sign) + rb")"
+    )
+    return re.compile(re.escape(sign) + glance + b"(?:" + tried + b")")
+
+
 class Rules:
     """The rules that are on."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
-        self._always = [rule for rule in self.rules if not rule.words]
-        self._by_word: dict[bytes, list[Rule]] = {}
-        for rule in self.rules:
-            for word in rule.words:
-                self._by_word.setdefault(word, []).append(rule)
-        words = b"|".join(re.escape(word) for word in sorted(self._by_word, key=len, reverse=True))
-        self._glance = re.compile(words) if words else None
-        self._words = re.compile(b"(?=(" + words + b"))")  # at each place, since words may overlap
+        self.own = [rule for rule in self.rules if not rule.words]
+        """Those that are looked for in every line, each by itself."""
+        by_sign: dict[bytes, list[_Word]] = {}
+        for word in (_word(rule, text) for rule in self.rules for text in rule.words):
+            by_sign.setdefault(word.sign, []).append(word)
+        self._finders = [(sign, _finder(sign, words), words) for sign, words in by_sign.items()]
 
-    def can_match(self, text: bytes) -> bool:
-        """Whether there may be a match; False is sure."""
-        return bool(self._always) or (self._glance is not None and self._glance.search(text) is not None)
-
-    def _possible(self, line: bytes) -> Iterable[Rule]:
-        """The rules that may match: of most lines none, of nearly all others one."""
-        if self._glance is None or not self._glance.search(line):
-            return self._always
-        found = {rule.name: rule for word in set(self._words.findall(line)) for rule in self._by_word[word]}
-        return [*self._always, *found.values()]
-
-    def matches(self, line: bytes, begin: int = 0, look: int = 0) -> list[Match]:
-        """The secrets of a line from a byte on, in order of where they are named.
+    def matches(self, text: bytes, begin: int = 0, look: int = 0) -> list[Match]:
+        """The secrets of a text from a byte on, in order of where they are named.
 
         Args:
-            line: the line.
+            text: a line; where no rule is a person's own, any number of lines.
             begin: what stands before was passed on.
             look: where names are looked for from.
         """
+        found = list(self._found(text, look))
+        if plain := without_escapes(text):
+            found += self._joined(plain, look)
         return sorted(
-            Match(max(min(match.start(), start), begin), max(start, begin), end, rule.name)
-            for rule in self._possible(line)
-            for match in rule.pattern.finditer(line, look)
-            for start, end in (match.span(1 if rule.pattern.groups else 0),)  # it may look back at its group
+            Match(max(min(named, start), begin), max(start, begin), end, rule)
+            for named, start, end, rule in found
             if max(start, begin) < end
         )
+
+    def _joined(self, plain: Plain, look: int) -> Iterator[Match]:
+        """What shows once escape codes are taken out."""
+        for named, start, end, rule in self._found(plain.text, 0):
+            if start < end and (origin := plain.origin(min(named, start))) >= look:
+                yield Match(origin, *plain.span(start, end), rule)
+
+    def _found(self, text: bytes, look: int) -> Iterator[Match]:
+        for sign, finder, words in self._finders:
+            if sign not in text:
+                continue
+            ended: dict[bytes, int] = {}
+            for hit in finder.finditer(text, look):
+                word = words[(hit.lastindex or 1) - 1]
+                rule, start = word.rule, hit.start() - len(word.before)
+                if start < max(look, ended.get(rule.name, 0)):
+                    continue
+                if rule.begins:
+                    if match := rule.pattern.match(text, start):
+                        ended[rule.name] = match.end()
+                        yield _match(rule, match)
+                    continue
+                line_start = max(text.rfind(b"\n", 0, start) + 1, look)
+                line_end = text.find(b"\n", start)
+                ended[rule.name] = line_end = len(text) if line_end < 0 else line_end
+                for match in rule.pattern.finditer(text, line_start, line_end):
+                    yield _match(rule, match)
+        for rule in self.own:
+            for match in rule.pattern.finditer(text, look):
+                yield _match(rule, match)
+
+
+def _match(rule: Rule, match: re.Match[bytes]) -> Match:
+    start, end = match.span(1 if rule.pattern.groups else 0)  # it may look back at its group
+    return Match(match.start(), start, end, rule.name)
 
 
 def spans_of(matches: Iterable[Match], line: bytes) -> Spans:
@@ -136,28 +224,25 @@ def marker(name: bytes) -> bytes:
 def load_rules(known: bool, patterns: tuple[str, ...]) -> Rules:
     """The rules: the well-known formats, and regular expressions of a person's, which `check_pattern` has passed."""
     rules = list(_known()) if known else []
-    rules += [Rule(b"pattern %d" % number, _compiled(pattern)) for number, pattern in enumerate(patterns, start=1)]
+    rules += [Rule(b"pattern %d" % number, pattern) for number, pattern in enumerate(patterns, start=1)]
     return Rules(rules)
 
 
-def _known() -> list[Rule]:
+def _known() -> Iterator[Rule]:
     import tomllib
 
     data = tomllib.loads(resources.files(__package__).joinpath("tokens.toml").read_text(encoding="utf-8"))
-    return [
-        Rule(name.encode(), _compiled(rule["match"].replace("<edge>", _EDGE)), tuple(map(str.encode, rule["words"])))
-        for name, rule in data.items()
-    ]
-
-
-def _compiled(pattern: str) -> re.Pattern[bytes]:
-    return re.compile(pattern.encode())
+    for name, rule in data.items():
+        begins = "begins" in rule
+        yield Rule(
+            name.encode(), rule["begins" if begins else "has"], tuple(map(str.encode, rule["words"])), begins=begins
+        )
 
 
 def check_pattern(pattern: str) -> str:
     """What is wrong with a person's regular expression; empty if nothing is."""
     try:
-        compiled = _compiled(pattern)
+        compiled = re.compile(pattern.encode())
     except (re.error, UnicodeEncodeError) as error:
         return f"no regular expression: {error}"
     return "it matches nothing at all, so it would be everywhere" if compiled.search(b"") else ""

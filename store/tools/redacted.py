@@ -2,6 +2,7 @@
 
 from sightline.store.disk.recording import joined_notes
 from sightline.store.records import Buffer
+from sightline.store.redact.hiding import Redaction
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store
 from sightline.store.tools.reply import Reply, in_order
@@ -10,15 +11,16 @@ _TOLD = "redacted: "
 
 
 def redacted_reply(store: Store, reply: Reply) -> Reply:
-    """The reply without secrets in its fields and in what is literal in its body; its note says what was hidden.
+    """The reply without secrets in its fields and its body; its note says what was hidden.
 
-    What it shows of streams was hidden when they were written.
+    What it shows of streams was looked through when they were written, and is again: cleaning may have joined what
+    backspaces or other codes parted there, and a stream may be older than the setting. Such lines are shown in part.
     """
     redaction = store.redaction()
     if redaction is None:
         return reply
     fields = redaction.value(reply.fields)
-    body = tuple(segment if segment.ref else Segment(redaction.text(segment.text)) for segment in reply.body)
+    body = tuple(_hidden(redaction, segment) for segment in reply.body)
     note = fields.get("note") or ""
     told = [] if _TOLD in note else [_told_of(store.index.buffer(name)) for name in reply.shows.refs]
     here = f"{_TOLD}{redaction.count:,} in this reply" if redaction.count else ""
@@ -26,6 +28,11 @@ def redacted_reply(store: Store, reply: Reply) -> Reply:
         return reply
     fields = in_order({**fields, "note": joined_notes(note, *dict.fromkeys(told), here)})
     return reply._replace(fields=fields, body=body, missing=True)
+
+
+def _hidden(redaction: Redaction, segment: Segment) -> Segment:
+    text = redaction.text(segment.text)
+    return segment if text == segment.text else segment._replace(text=text, partial=bool(segment.ref))
 
 
 def _told_of(buffer: Buffer | None) -> str:

@@ -1,14 +1,15 @@
 """However a stream comes, what is stored of it has the same bytes, and no secret that the rules know."""
 
+import json
 import tomllib
-from collections.abc import Iterable
 from importlib import resources
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sightline.store.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
-from sightline.store.redact.rules import Rule, Rules, check_pattern, load_rules, spans_of
+from sightline.store.redact.rules import Match, Rule, Rules, check_pattern, load_rules, spans_of
 
 KNOWN = load_rules(True, ())
 OWN = load_rules(False, (r"hunter(\d+)", r"pass=\S+"))
@@ -62,6 +63,38 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "telegram-token": ("123456789", ":AA", "x" * 33),
     "json-web-token": ("eyJ", "x" * 20, ".eyJ", "x" * 20, ".", "x" * 20),
     "authorization-header": ("Authorization: ", "Bearer ", "x" * 30),
+    "aws-bedrock-key": ("ABSK", "QmVk" * 32),
+    "azure-shared-key": ("AccountName=x;AccountKey=", "Ab1+" * 21, "Ab=="),
+    "azure-client-secret": ("Abc8", "Q~", "x" * 34),
+    "azure-shared-access-signature": ("https://x.blob.core.windows.net/c?sv=2024&sig=", "Ab%2B" * 10 + "%3D"),
+    "client-secret": ("clientSecret: '", "s3cr3t" * 4),
+    "openai-legacy-key": ("sk-" + "x" * 20, "T3Blbk", "FJ" + "x" * 20),
+    "openrouter-key": ("sk-or-v1-", "0a" * 32),
+    "groq-key": ("gsk_", "x" * 52),
+    "xai-key": ("xai-", "x" * 80),
+    "perplexity-key": ("pplx-", "x" * 48),
+    "replicate-token": ("r8_", "x" * 37),
+    "crates-io-token": ("cio", "x" * 32),
+    "fly-token": ("fm2_", "lJPE" * 30),
+    "heroku-token": ("HRKU-AA", "x" * 58),
+    "heroku-key": ("HEROKU_API_KEY=", "01234567-89ab-4cde-8f01-", "23456789abcd"),
+    "planetscale-token": ("pscale_tkn_", "x" * 43),
+    "supabase-key": ("sbp_", "0a" * 20),
+    "doppler-token": ("dp.pt.", "x" * 43),
+    "tailscale-key": ("tskey-auth-", "kabcdef1CNTRL-", "x" * 32),
+    "brevo-key": ("xkeysib-", "0a" * 32 + "-" + "x" * 16),
+    "shippo-token": ("shippo_live_", "0a" * 20),
+    "notion-token": ("ntn_", "12345678901" + "x" * 35),
+    "airtable-token": ("pat" + "x" * 14, ".", "0a" * 32),
+    "figma-token": ("figd_", "x" * 40),
+    "discord-token": ("DISCORD_TOKEN=", "x" * 24 + ".", "x" * 6 + "." + "x" * 38),
+    "discord-webhook": ("https://discord.com/api/webhooks/123456789012345678/", "x" * 68),
+    "dynatrace-token": ("dt0c01.", "X" * 24 + "." + "X" * 64),
+    "pulumi-token": ("pul-", "0a" * 20),
+    "prefect-key": ("pnu_", "x" * 36),
+    "readme-key": ("rdme_", "x" * 70),
+    "1password-token": ("ops_eyJ", "x" * 250),
+    "kubernetes-client-key": ("client-key-data: ", "LS0t" * 40),
     "url-password": ("postgres://user", ":", "secret", "@host/db"),
     "private-key": ("-----BEGIN ", "PRIVATE KEY-----", r"\n", "MIIE" * 20, r"\n-----END PRIVATE KEY-----"),
 }
@@ -112,10 +145,152 @@ def test_each_format_of_the_list_has_an_example() -> None:
         b"eyJ is how they begin",
         b"ssh://git@example.org/repo.git",
         b"ratio 16:9 at http://example.org:80/x",
+        b"http://localhost:8080/@scope/pkg@1.0",
+        b"docker://alpine:latest@sha256:0123",
+        b"postgres://user:$PASS@host/db",
+        b"postgres://user:${DB_PASS:-x}@host/db",
+        b"postgres://user:{password}@host/db",
+        b"postgres://user:***@host/db",
+        b"Authorization: Bearer undefined",
+        b"Authorization: bearer null.",
+        b"Authorization: Bearer YOUR_API_KEY",
+        b"authorization: basic authentication",
+        b"Authorization: token required",
+        b"Authorization: Bearer ${TOKEN}",
+        b"Authorization: Bearer $PASS",
+        b"SessionToken: github.com/aws/aws-sdk-go/service/sts/session/token/provider",
+        b"SessionToken: com/amazonaws/services/securitytoken/model/SessionToken",
+        b"SessionToken: internal/auth/providers/session/SessionTokenProvider",
+        b"SecretAccessKey: src/main/java/com/example/aws/v2/SecretAccessKeyProvider.java",
+        b"client_secret: process.env.OAUTH2_CLIENT_SECRET",
+        b"clientSecret = your-client-secret-here",
+        b"pattern precious discord dapifoo",
+        b"fig_leaf secret_santa gsk_short r8_x",
+        b"\x1b[31mred\x1b[0m and \x1b[1mbold\x1b[0m",
     ],
 )
 def test_what_only_looks_alike_stays(line: bytes) -> None:
     assert hidden(line + b"\n") == line + b"\n"
+
+
+ENCRYPTED = _made(
+    "-----BEGIN RSA PRIVATE",
+    " KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B2C3D4E5F60718293A4B5C6D7E8F9\n\n",
+    ("MIIEow+/" * 8 + "\n") * 3,
+    "q0==\n-----END RSA PRIVATE KEY-----\n",
+)
+PGP = _made(
+    "-----BEGIN PGP PRIVATE",
+    " KEY BLOCK-----\nVersion: GnuPG v2.0.22 (GNU/Linux)\nComment: of nobody\n\n",
+    ("MIIEow+/" * 8 + "\n") * 3,
+    "q0==\n=Ab3d\n-----END PGP PRIVATE KEY BLOCK-----\n",
+)
+PUTTY = _made(
+    "PuTTY-User-Key-File-3: ssh-ed25519\nComment: me\nPublic-Lines: 1\nAAAAC3Nz\nPrivate-Li",
+    "nes: 2\n",
+    "MIIEow+/" * 8,
+    "\nq0==\nPrivate-MAC: 0a1b2c\n",
+)
+
+
+def _numbered(text: bytes, before: bytes = b"%d:") -> bytes:
+    return b"".join(before.replace(b"%d", b"%d" % n) + line + b"\n" for n, line in enumerate(text.splitlines(), 1))
+
+
+_SHOWN = {
+    "as it is": lambda key: key,
+    "grep -n": _numbered,
+    "grep -nH": lambda key: _numbered(key, b"keys/id.pem:%d:"),
+    "grep -nHA9": lambda key: _numbered(key, b"keys/my-id.pem-%d-"),
+    "grep -n in colour": lambda key: _numbered(key, b"\x1b[32m\x1b[K%d\x1b[m\x1b[K\x1b[36m\x1b[K:\x1b[m\x1b[K"),
+    "cat -n": lambda key: _numbered(key, b"     %d\t"),
+    "indented": lambda key: _numbered(key, b"    "),
+    "diff": lambda key: _numbered(key, b"+"),
+    "in JSON": lambda key: json.dumps({"key": key.decode(), "other": 1}).encode() + b"\n",
+    "in JSON in JSON": lambda key: json.dumps({"text": json.dumps({"key": key.decode()})}).encode() + b"\n",
+    "joined by blanks": lambda key: b"KEY='" + key.rstrip().replace(b"\n", b" ") + b"' make\n",
+}
+
+
+@pytest.mark.parametrize("shown", _SHOWN)
+@pytest.mark.parametrize("key", [KEY, ENCRYPTED, PGP], ids=["plain", "encrypted", "PGP"])
+def test_each_kind_of_private_key_is_hidden_however_it_is_shown(key: bytes, shown: str) -> None:
+    after = b"all is well()\nabcd" + b"efgh" * 8 + b"\n"
+    data = _SHOWN[shown](key) + after
+    told = hidden(data)
+    assert b"MII" not in told
+    assert b"q0==" not in told
+    assert told.endswith(after)
+    assert hidden(data, tuple(range(0, len(data), 7))) == told
+
+
+def test_a_key_of_putty_is_hidden() -> None:
+    told = hidden(PUTTY + b"next\n")
+    assert b"MII" not in told
+    assert b"q0==" not in told
+    assert told.endswith(b"Private-MAC: 0a1b2c\nnext\n")
+
+
+@pytest.mark.parametrize("between", [b"\\n", b"\\\\n", b""])
+@pytest.mark.parametrize("lines", [300, 1500, 4000])
+def test_a_key_whose_lines_were_joined_is_hidden_however_long_it_is(lines: int, between: bytes) -> None:
+    for before in (b'{"key": "', b". " * 30_000):
+        data = before + _BEGINS + between.join([b"", *[b"MIIEow+/" * 8] * lines, b""]) + _ENDS + b'"}\nnext\n'
+        told = hidden(data)
+        assert b"MII" not in told
+        assert told.startswith(before + _BEGINS)
+        assert told.endswith(_ENDS + b'"}\nnext\n')
+        assert hidden(data, tuple(range(0, len(data), 30_011))) == told
+
+
+AWS = "wJalr/+UtnFEMI" * 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"SecretAccessKey": "%s"}',
+        '{"text": "{\\"SecretAccessKey\\": \\"%s\\"}"}',
+        '{"a": "{\\"b\\": \\"{\\\\\\"SecretAccessKey\\\\\\": \\\\\\"%s\\\\\\"}\\"}"}',
+        "secretAccessKey: '%s',",
+        "AWS_SECRET_ACCESS_KEY=%s",
+        "aws-secret-access-key: %s",
+        "<SecretAccessKey>%s</SecretAccessKey>",
+        "|  SecretAccessKey |  %s  |",
+        "\x1b[34mAWS_SECRET_ACCESS_KEY\x1b[0m=\x1b[33m%s\x1b[0m",
+        '\x1b[1;34m"SecretAccessKey"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m"%s"\x1b[0m',
+        '{"out": "\\u001b[34mSecretAccessKey\\u001b[0m: \\u001b[33m%s\\u001b[0m"}',
+        "Secret\x1b[01;31m\x1b[KAccess\x1b[m\x1b[KKey=%s",
+        '"sessionToken": "%s"',
+    ],
+)
+def test_a_named_secret_is_found_in_each_spelling(line: str) -> None:
+    told = hidden((line % AWS).encode() + b" after\n")
+    assert b"[redacted: aws-secret-key]" in told
+    assert b"UtnFEMI" not in told
+    assert told.endswith(b" after\n")
+
+
+@pytest.mark.parametrize("at", [2, 4, 9, 30])
+def test_a_secret_that_colours_part_is_hidden(at: int) -> None:
+    for code in (b"\x1b[01;31m\x1b[K", b"\x1b[m", b"\\u001b[31m"):
+        told = hidden(b"x " + TOKEN[:at] + code + TOKEN[at:] + b" y\n")
+        assert told == b"x [redacted: github-token] y\n"
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("postgres://user:p@ss@host/db", "postgres://user:[redacted: url-password]@host/db"),
+        ("postgres://user:pa/ss/wd@host/db", "postgres://user:[redacted: url-password]@host/db"),
+        ("postgres://user:p@ss/w#rd?@host:5432/db", "postgres://user:[redacted: url-password]@host:5432/db"),
+        ("https:\\/\\/user:se\\/cret@host\\/x", "https:\\/\\/user:[redacted: url-password]@host\\/x"),
+        ("redis://:12345@host a@b", "redis://:[redacted: url-password]@host a@b"),
+        ("a://u:sec1@h,b://u:sec2@h", "a://u:[redacted: url-password]@h,b://u:[redacted: url-password]@h"),
+    ],
+)
+def test_the_password_of_a_url_may_have_any_sign(url: str, told: str) -> None:
+    assert hidden(f"x {url} y\n".encode()) == f"x {told} y\n".encode()
 
 
 _PIECES = st.sampled_from(
@@ -132,6 +307,14 @@ _PIECES = st.sampled_from(
         b"x" * 50,
         b"\xff\x00",
         b"-----END ",
+        ENCRYPTED,
+        KEY.rstrip().replace(b"\n", b"\\n"),
+        b"\x1b[31m",
+        TOKEN[20:],
+        b"Authorization\x1b[0m: ",
+        b"Bearer 12345678",
+        b"a://u:p@",
+        b"-eyJ",
     )
 )
 _STREAMS = st.lists(_PIECES | st.binary(max_size=8), max_size=14).map(b"".join)
@@ -264,10 +447,10 @@ def test_secrets_that_name_each_other_without_end_take_no_longer_than_others(siz
     looked = 0
 
     class Counting(Rules):
-        def _possible(self, line: bytes) -> Iterable[Rule]:
+        def matches(self, text: bytes, begin: int = 0, look: int = 0) -> list[Match]:
             nonlocal looked
             looked += 1
-            return super()._possible(line)
+            return super().matches(text, begin, look)
 
     hider = StreamHider(Counting(load_rules(True, ()).rules))
     data = (_CHAIN * (size // len(_CHAIN) + 1))[:size]
@@ -383,9 +566,12 @@ def test_what_stands_before_the_end_of_a_private_key_stays_if_it_is_none_of_it(s
 
 
 def test_no_word_of_a_rule_hides_another_ones() -> None:
-    """At each place the first word that fits is taken: none may be the beginning of one of another rule."""
-    words = [(word, rule.name) for rule in KNOWN.rules for word in rule.words]
-    assert not [(a, b) for a, one in words for b, other in words if one != other and b.startswith(a)]
+    """At each place the first word that fits is taken: no other rule may match where it does."""
+    words = [(word, rule) for rule in KNOWN.rules for word in rule.words]
+    for word, rule in words:
+        for other, hidden_rule in words:
+            if hidden_rule is not rule and word.startswith(other):
+                assert not hidden_rule.pattern.search(word + b"x" * 200)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -393,6 +579,59 @@ def test_each_example_is_found_behind_every_word(name: str) -> None:
     secret = _made(*EXAMPLES[name])
     words = b" ".join(word for rule in KNOWN.rules for word in rule.words)
     assert b"[redacted: " + name.encode() + b"]" in hidden(words + b" " + secret)
+
+
+def test_the_names_of_a_value_are_hidden_and_tell_what_they_name() -> None:
+    redaction = Redaction(KNOWN)
+    value = {
+        TOKEN.decode(): [TOKEN.decode()],
+        TOKEN.decode() + " ": 1,
+        "SecretAccessKey": AWS,
+        "inner": {"authorization": "Bearer 0123456789", 3: None},
+    }
+    marked = "[redacted: github-token]"
+    assert redaction.value(value) == {
+        marked: [marked],
+        f"{marked} ": 1,
+        "SecretAccessKey": "[redacted: aws-secret-key]",
+        "inner": {"authorization": "Bearer [redacted: authorization-header]", 3: None},
+    }
+    assert redaction.value({TOKEN.decode(): 1, TOKEN.decode().swapcase(): 2, marked: 3}).keys() >= {
+        marked,
+        f"{marked} 2",
+    }
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_rule_goes_beyond_its_line(name: str) -> None:
+    rule = next(rule for rule in KNOWN.rules if rule.name == name.encode())
+    secret = _made(*EXAMPLES[name])
+    for at in range(1, len(secret)):
+        broken = secret[:at] + b"\n" + secret[at:]
+        assert not any(b"\n" in match[0] for match in rule.pattern.finditer(broken))
+
+
+@pytest.mark.parametrize(
+    "run", [b"-eyJ", b"-eyJ.", b"ghp_", b"glpat-", b"://a:", b"Authorization: ", b"AKIA", b"secret_"]
+)
+def test_a_run_of_beginnings_is_tried_no_more_often_than_it_has_of_them(run: bytes) -> None:
+    tries = 0
+
+    class Counted(Rule):
+        @property
+        def pattern(self) -> Any:
+            nonlocal tries
+            tries += 1
+            return Rule.pattern.func(self)
+
+    with_words = [Counted(one.name, one._pattern, one.words, begins=one.begins) for one in KNOWN.rules]
+    for times in (1_000, 10_000):
+        tries = 0
+        Rules(with_words).matches(run * times)
+        assert tries <= 3 * times
+    tries = 0
+    Rules(with_words).matches(b"no word of any rule " * 1_000)
+    assert not tries
 
 
 def test_secrets_are_counted() -> None:

@@ -199,6 +199,49 @@ def test_a_running_or_broken_off_capture_says_that_something_was_hidden(store: S
     assert stored(store, broken) == f"{SHOWN}\npart"
 
 
+_CALL = {"tool_name": "Bash", "tool_use_id": "u", "tool_input": {"command": "c"}, "tool_response": f"a {TOKEN} b"}
+
+
+@pytest.mark.parametrize(
+    ("harness", "event", "given"),
+    [
+        ("claude-code", "PostToolBatch", {"tool_calls": [_CALL]}),
+        (
+            "gemini",
+            "AfterTool",
+            {**_CALL, "tool_name": "run_shell_command", "tool_response": {"llmContent": _CALL["tool_response"]}},
+        ),
+    ],
+)
+def test_what_a_harness_showed_its_model_is_hidden_in_the_log(
+    sightline: Sightline, store: Store, harness: str, event: str, given: dict[str, Any]
+) -> None:
+    given = {"session_id": "s1", "cwd": "/", "hook_event_name": event, **given}
+    sightline("hook", harness, event, input=json.dumps(given).encode())
+    assert not files_with(store.root)
+    assert [view_text(store, view) for view in list_views(store)] == [f"a {SHOWN} b"]
+
+
+def test_what_cleaning_joins_is_hidden_in_views(sightline: Sightline, store: Store) -> None:
+    parted = f"{TOKEN[:2]}\\bX\\b{TOKEN[1:]}"
+    script = f"printf 'one\\n{parted}\\nthree\\n'; seq 3000"
+    sightline("run", "-c", script)
+    for words in (
+        ("run", "-c", script),
+        ("show", "@last"),
+        ("show", "@last", "--lines", "1-3"),
+        ("show", "@last", "--search", "^three", "--context", "2"),
+        ("query", "head -n 3 @last"),
+        ("show", "@last", "--offset", "0", "--limit", "200"),
+    ):
+        done = sightline(*words)
+        assert TOKEN.encode() not in done.stdout, words
+        assert SHOWN.encode() in done.stdout, words
+        assert b"redacted: 1 in this reply" in done.stdout, words
+    assert not files_with(store.root)
+    assert TOKEN not in "".join(view_text(store, view) for view in list_views(store))
+
+
 _SERVER = """
 import json, sys
 for line in sys.stdin:

@@ -209,6 +209,8 @@ def log_view(
         StoreFailed: it could not be logged.
     """
     buffers = [one for one in (buffer, unfiltered) if one]
+    if redaction := store.redaction():  # as in the buffers, whose lines are looked for in it
+        text, seen = redaction.text(text), redaction.text(seen)
     command = request.get("command", "")
     shown, matched, parts = list[Shown](), list[Shown](), list[LinePart]()
     if known:

@@ -1,0 +1,80 @@
+"""Private keys: where their text begins, and what of the lines that follow is theirs."""
+
+import re
+
+from sightline.store.redact.escapes import without_escapes
+
+NAME = b"private-key"
+SIGNS = (b"PRIVATE", b"Private-Lines: ")
+"""One of these stands in each line with which a key begins."""
+
+CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/="
+_LETTERS = rb"[0-9A-Za-z+/=]"
+_NAMES = rb"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): "
+_CHECKED = rb"(?:[ \t\r]{1,2}=" + _LETTERS + rb"{4})?"
+_BREAK = rb"(?:\\{1,8}[nrt]|[ \t\r]{1,2})"
+_INLINE_HEADER = (
+    _NAMES + rb"[^\\\r\n\"]{0,200}?"
+    rb"(?=\\{1,8}[nr]|" + _BREAK * 2 + rb"|" + _BREAK + _NAMES + rb"|" + _BREAK + _LETTERS + rb"{40})"
+)
+_MORE = (
+    rb"(?:" + _INLINE_HEADER + rb"|" + _LETTERS + rb"+|\\{1,8}[nrt]|"
+    rb"[ \t\r]{1,2}(?="
+    + _LETTERS
+    + rb"{40}|"
+    + _LETTERS
+    + rb"{1,100}"
+    + _CHECKED
+    + rb"[ \t\r]{0,2}-----END |"
+    + _NAMES
+    + rb"))*"
+)
+BODY = rb"(?=(?:" + _INLINE_HEADER + rb"|" + _BREAK + rb"){0,24}" + _LETTERS + rb"{12})" + _MORE
+"""What stands behind a key's beginning where its lines were joined: by newlines as JSON has them, or by blanks."""
+
+_BEGINS = re.compile(rb"-----BEGIN [0-9A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-Lines: [0-9]{1,4}")
+_ENDS = re.compile(rb"-----END |\bPrivate-MAC: ")
+_BEFORE = rb"(?:[^\s:]{1,200}[:-])?(?:\s{0,16}[0-9]{1,9}[\t :|-])?[^0-9A-Za-z+/=]{0,16}"  # by grep, nl or an indent
+_LINE = re.compile(_BEFORE + rb"([0-9A-Za-z+/=]+)(?:\\+[nr]){0,2}[\s\"',;+\\)]{0,8}")
+_HEADER = re.compile(rb".{0,200}\b" + _NAMES + rb".{0,400}|" + _BEFORE + rb"(?:\\+[nr]){0,2}\W{0,16}", re.DOTALL)
+
+
+def may_begin(text: bytes) -> bool:
+    """Whether a key may begin in a text; False is sure."""
+    return any(sign in text for sign in SIGNS)
+
+
+def begins(text: bytes) -> int:
+    """Behind the last place where a key begins in a text; -1 where none does."""
+    if not may_begin(text):
+        return -1
+    plain = without_escapes(text)
+    end = max((match.end() for match in _BEGINS.finditer(plain.text if plain else text)), default=-1)
+    return plain.span(0, end)[1] if plain and end > 0 else end
+
+
+def end(text: bytes, at: int = 0) -> int:
+    """Where from a place on a key's end stands; -1 where none does."""
+    match = _ENDS.search(text, at)
+    return match.start() if match else -1
+
+
+def end_of_body(text: bytes, at: int) -> int:
+    """Where what is a key's ends, from a place in the midst of one."""
+    match = re.compile(_MORE).match(text, at)  # few lines are as long
+    return match.end() if match else at
+
+
+def part_of_line(line: bytes) -> tuple[int, int] | None:
+    """What of a whole line is a key's, after the line with which it begins; None where nothing is."""
+    plain = without_escapes(line)
+    match = _LINE.fullmatch(plain.text if plain else line)
+    if match is None:
+        return None
+    return plain.span(*match.span(1)) if plain else match.span(1)
+
+
+def is_header(line: bytes) -> bool:
+    """Whether a line may stand before the lines of a key: a header, or an empty one."""
+    plain = without_escapes(line)
+    return _HEADER.fullmatch(plain.text if plain else line) is not None
