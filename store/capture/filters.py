@@ -7,8 +7,15 @@ certain that they change nothing. Which processes there are, how they are joined
 import re
 from typing import NamedTuple
 
-from sightline.store.capture.pipelines import ASSIGNMENT, MAY_FAIL, Pipelines, Stage, program_of, without_assignments
-from sightline.store.capture.syntax import Unclear, tokens_of
+from sightline.store.shell_words.pipelines import (
+    ASSIGNMENT,
+    MAY_FAIL,
+    Pipelines,
+    Stage,
+    program_of,
+    without_assignments,
+)
+from sightline.store.shell_words.syntax import Unclear, tokens_of
 
 FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk", "cut", "wc", "sort", "uniq", "tr"))
 

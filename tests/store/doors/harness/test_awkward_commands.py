@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import pytest
 from sightline.store.capture.inserting import PIPEFAIL
-from sightline.store.capture.syntax import OPERATOR, tokens_of
 from sightline.store.doors.harness import before
 from sightline.store.doors.harness.facts import HARNESSES, KEEP, allow_rules
 from sightline.store.doors.harness.line import capture_program
+from sightline.store.shell_words.syntax import OPERATOR, tokens_of
 from sightline.store.store import Store, Target
 
 CLAUDE = HARNESSES["claude-code"]

@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.store.capture.pipelines import ASSIGNMENT
-from sightline.store.capture.syntax import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
+from sightline.store.shell_words.pipelines import ASSIGNMENT
+from sightline.store.shell_words.syntax import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
 
 _DEEPEST = 8  # scripts within scripts; what lies deeper is read loosely
 _MOST_READ = 24  # times the length of the line that its scripts may have together
@@ -190,25 +190,47 @@ def _run_by(command: Command, scripts: _Scripts | None, depth: int) -> Iterator[
     Without scripts it was read loosely: the words that follow are what it hands over.
     """
     words, at = command.words, 0
+    while handed := (found := behind_runners(words, at, command.stdin)).script:
+        if scripts is not None:
+            yield from scripts.add(handed.text, depth + 1)
+            return
+        at = handed.begin
+    if found.at >= len(words):
+        return
+    reached = _named(words[found.at :], command.stdin)
+    yield reached
+    for run in runs_of_find(reached.words):
+        inner = _named(run, "")
+        yield from _run_by(inner, scripts, depth + 1) if depth < _DEEPEST else (inner,)
+
+
+class Reached(NamedTuple):
+    """What a simple command comes to behind what only runs another.
+
+    Attributes:
+        at: the index of the program's name among the words; their number where there is none.
+        script: what that program gives to a shell to run; None where it gives none.
+    """
+
+    at: int
+    script: "Script | None" = None
+
+
+def behind_runners(words: Sequence[str], at: int = 0, stdin: str = "") -> Reached:
+    """The program that words run behind ``sudo``, ``timeout 5`` and the like.
+
+    Args:
+        words: of a simple command, without quotes.
+        at: the index from which on they are looked at.
+        stdin: what is known of its standard input.
+    """
     while at < len(words):
         name = words[at].rpartition("/")[2]
         if (behind := _behind_runner(name, words, at)) and behind < len(words):
             at = behind
             continue
-        handed = _handed_to_shell(name, words, at, command.stdin)
-        if handed is None:
-            break
-        if scripts is not None:
-            yield from scripts.add(handed.text, depth + 1)
-            return
-        at = handed.begin
-    if at >= len(words):
-        return
-    yield _named(words[at:], command.stdin)
-    if name in _FINDERS:
-        for run in _runs_of_find(words[at:]):
-            inner = _named(run, "")
-            yield from _run_by(inner, scripts, depth + 1) if depth < _DEEPEST else (inner,)
+        return Reached(at, _handed_to_shell(name, words, at, stdin))
+    return Reached(len(words))
 
 
 def _behind_runner(name: str, words: Sequence[str], at: int) -> int:
@@ -217,13 +239,13 @@ def _behind_runner(name: str, words: Sequence[str], at: int) -> int:
         return _in_container(words, at)
     if name not in _RUNNERS or (name == "env" and _split_by_env(words[at : at + 3])):
         return 0
-    at = _behind_options(words, at + 1, _RUNNERS[name].takes) + _RUNNERS[name].operands
+    at = behind_options(words, at + 1, _RUNNERS[name].takes) + _RUNNERS[name].operands
     while at < len(words) and ASSIGNMENT.match(words[at]):
         at += 1
     return at
 
 
-class _Script(NamedTuple):
+class Script(NamedTuple):
     """What is given to a shell to run.
 
     Attributes:
@@ -235,21 +257,21 @@ class _Script(NamedTuple):
     begin: int
 
 
-def _handed_to_shell(name: str, words: Sequence[str], at: int, stdin: str) -> _Script | None:
+def _handed_to_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Script | None:
     """What a command gives to a shell to run; None where it is no such command, or that is in a file."""
     if name in _SHELLS or name == "su":
         return _script_of_shell(name, words, at, stdin)
     if name == "env" and (text := _split_by_env(words[at : at + 3])):
-        return _Script(text, at + 2)
+        return Script(text, at + 2)
     if name == "ssh":
-        at = _behind_options(words, at + 1, _SSH_TAKES)
-        return _Script(" ".join(words[at + 1 :]) or stdin, at + 1)
+        at = behind_options(words, at + 1, _SSH_TAKES)
+        return Script(" ".join(words[at + 1 :]) or stdin, at + 1)
     if name == "trap":
-        at = _behind_options(words, at + 1, frozenset())
-        return _Script(words[at] if at < len(words) else "", at)
+        at = behind_options(words, at + 1, frozenset())
+        return Script(words[at] if at < len(words) else "", at)
     if name in ("eval", "watch"):
-        at = _behind_options(words, at + 1, _WATCH_TAKES)
-        return _Script(" ".join(words[at:]), at)
+        at = behind_options(words, at + 1, _WATCH_TAKES)
+        return Script(" ".join(words[at:]), at)
     return None
 
 
@@ -261,21 +283,22 @@ def _split_by_env(words: Sequence[str]) -> str:
     return option.removeprefix("--split-string=") if option.startswith("--split-string=") else ""
 
 
-def _script_of_shell(name: str, words: Sequence[str], at: int, stdin: str) -> _Script | None:
+def _script_of_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Script | None:
     reads = True
     for position in range(at + 1, len(words)):
         word = words[position]
         if re.fullmatch(r"-[a-zA-Z]*c|--command", word):
-            return _Script(words[position + 1] if position + 1 < len(words) else "", position + 1)
+            return Script(words[position + 1] if position + 1 < len(words) else "", position + 1)
         if re.fullmatch(r"-[a-zA-Z]*s", word):
             break
         if not word.startswith(("-", "+")) and not _SHELL_TAKES.fullmatch(words[position - 1]) and name != "su":
             reads = False  # a file
             break
-    return _Script(stdin, len(words)) if reads else None
+    return Script(stdin, len(words)) if reads else None
 
 
-def _behind_options(words: Sequence[str], at: int, takes: Collection[str]) -> int:
+def behind_options(words: Sequence[str], at: int, takes: Collection[str]) -> int:
+    """The index behind the options that stand at an index; some take the word behind them."""
     while at < len(words) and words[at].startswith("-") and words[at] != "--":
         at += 2 if words[at] in takes else 1
     return at + 1 if at < len(words) and words[at] == "--" else at
@@ -288,10 +311,13 @@ def _in_container(words: Sequence[str], at: int) -> int:
     begin = words.index("exec", at) + 1
     if "--" in words[begin : begin + 12]:
         return words.index("--", begin) + 1
-    return _behind_options(words, begin, _EXEC_TAKES) + 1  # the container
+    return behind_options(words, begin, _EXEC_TAKES) + 1  # the container
 
 
-def _runs_of_find(words: Sequence[str]) -> Iterator[Sequence[str]]:
+def runs_of_find(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The commands that find runs, by its words; none for any other program."""
+    if words[0] not in _FINDERS:
+        return
     begin = 0
     for at, word in enumerate(words):
         if begin and word in (";", "+"):

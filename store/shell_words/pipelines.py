@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sightline.store.capture.syntax import ARITHMETIC, OPERATOR, WORD, Token, Unclear
+from sightline.store.shell_words.syntax import ARITHMETIC, OPERATOR, WORD, Token, Unclear
 
 _CONTROL = frozenset(("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))
 _RESERVED = _CONTROL | {"select", "function", "{", "}", "[[", "]]", "!", "time", "coproc"}
@@ -30,6 +30,7 @@ class Stage(NamedTuple):
         is_compound: whether it is a loop, a group or the like.
         reads_elsewhere: whether a redirection of its own takes its standard input away from the pipe.
         redirections: its own ones, as ``2>file``, without the space that may stand before the file.
+        inner: of a compound one, the pipelines in it.
     """
 
     joined: str
@@ -40,6 +41,19 @@ class Stage(NamedTuple):
     is_compound: bool = False
     reads_elsewhere: bool = False
     redirections: tuple[str, ...] = ()
+    inner: "tuple[Pipeline, ...]" = ()
+
+
+class Pipeline(NamedTuple):
+    """Stages, each reading what the one before it writes.
+
+    Attributes:
+        stages: at least one.
+        joined: the operator between the pipeline before and this one; empty for the first of a list.
+    """
+
+    stages: tuple[Stage, ...]
+    joined: str = ""
 
 
 def without_assignments(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -69,6 +83,7 @@ class Pipelines:
     def __init__(self, tokens: tuple[Token, ...]) -> None:
         self._tokens = tokens
         self._at = 0
+        self._passed: list[Pipeline] = []
         self.simple = True
         self.posix = True
 
@@ -91,6 +106,13 @@ class Pipelines:
         if self._peek():
             raise Unclear
         return stages
+
+    def all_pipelines(self) -> tuple[Pipeline, ...]:
+        """The pipelines that the command runs one after the other, or one beside the other. Raises Unclear."""
+        self._list(())
+        if self._peek():
+            raise Unclear
+        return tuple(self._passed)
 
     def _peek(self, offset: int = 0) -> str:
         at = self._at + offset
@@ -122,6 +144,7 @@ class Pipelines:
         self._newlines()
         while self._peek() and self._peek() not in closing:
             last = self._pipeline()
+            self._passed.append(Pipeline(tuple(last), separator))
             separator = self._take().text if self._peek() in _SEPARATORS else ""
             self._newlines()
             if not separator:
@@ -145,8 +168,10 @@ class Pipelines:
         token = self._token()
         if token.kind == ARITHMETIC or token.text in ("(", "{", "if", "for", "select", "while", "until", "[["):
             self.simple = False
+            outer, self._passed = self._passed, []
             end = self._compound()
-            return self._redirected(Stage(joined, token.start, end, end, is_compound=True))
+            inner, self._passed = tuple(self._passed), outer
+            return self._redirected(Stage(joined, token.start, end, end, is_compound=True, inner=inner))
         if token.text in _RESERVED:
             raise Unclear
         return self._simple_command(joined)

@@ -1,0 +1,105 @@
+"""Which programs write what a command line prints, by its words: behind wrappers, in loops, before filters."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sightline.store.shell_words.commands import behind_options, behind_runners, runs_of_find, unquoted
+from sightline.store.shell_words.pipelines import Pipeline, Pipelines, Stage, without_assignments
+from sightline.store.shell_words.syntax import Unclear, tokens_of
+
+_PASSING = """awk cat column cut egrep fgrep fmt fold gawk grep head jq less mawk more nl paste rev rg sed sort tac tail
+    tee tr uniq wc xxd yq"""
+FILTERS = frozenset(_PASSING.split())
+"""Programs that pass on what they read, or some of it."""
+
+_TAKES = {"git": ("-C", "-c"), "gh": ("-R", "--repo"), "kubectl": ("-n", "--namespace"), "docker": ("-H", "--context")}
+"""Options right before a program's subcommand that are followed by a value."""
+
+_DEEPEST = 6
+"""Commands within commands, such as ``ssh host "bash -c '…'"``, are followed so far."""
+
+
+class Program(NamedTuple):
+    """A program that writes some of what a command line prints.
+
+    Attributes:
+        words: its words without quotes, its name first, without a path; at least one.
+        ends: whether the command's exit code tells how it ended, too: no filter and no other command comes behind it.
+        filters: names of the filters behind it.
+    """
+
+    words: tuple[str, ...]
+    ends: bool
+    filters: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.words[0]
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """Its words behind its name, and behind the options that stand there, that are no options."""
+        begin = behind_options(self.words, 1, _TAKES.get(self.name, ()))
+        return tuple(word for word in self.words[begin:] if not word.startswith("-"))
+
+
+def programs_of(command: str) -> tuple[Program, ...]:
+    """The programs whose output a command line prints: of a pipeline the last that is no filter. Raises Unclear."""
+    return tuple(_of_text(command, ends=True, depth=0))
+
+
+def _of_text(command: str, *, ends: bool, depth: int) -> Iterator[Program]:
+    if depth > _DEEPEST:
+        raise Unclear
+    yield from _of_list(Pipelines(tokens_of(command).tokens).all_pipelines(), ends=ends, depth=depth)
+
+
+def _of_list(pipelines: Iterable[Pipeline], *, ends: bool, depth: int) -> Iterator[Program]:
+    """What a list prints. Of ``a && b`` both have ended as the command did, where that went well."""
+    found = tuple(pipelines)
+    for at, pipeline in enumerate(found):
+        behind = found[at + 1 :]
+        yield from _of_pipeline(pipeline, ends=ends and all(one.joined == "&&" for one in behind), depth=depth)
+
+
+def _of_pipeline(pipeline: Pipeline, *, ends: bool, depth: int) -> Iterator[Program]:
+    stages, filters = list(pipeline.stages), list[str]()
+    while len(stages) > 1 and (words := _called(stages[-1].words)) and words[0] in FILTERS:
+        filters.append(words[0])
+        stages.pop()
+    for program in _of_stage(stages[-1], ends=ends and not filters, depth=depth):
+        yield program._replace(filters=(*program.filters, *reversed(filters)))
+
+
+def _of_stage(stage: Stage, *, ends: bool, depth: int) -> Iterator[Program]:
+    if stage.is_compound:
+        yield from _of_list(stage.inner, ends=False, depth=depth)
+    elif words := _called(stage.words):
+        yield from _behind(words, ends=ends, depth=depth)
+
+
+def _called(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a simple command from the program's name on, without quotes; none where it only assigns."""
+    rest = without_assignments(words)
+    return _named(tuple(unquoted(word) for word in rest)) if rest else ()
+
+
+def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+    return (words[0].rpartition("/")[2], *words[1:])
+
+
+def _behind(words: tuple[str, ...], *, ends: bool, depth: int) -> Iterator[Program]:
+    """What a simple command runs, behind what only says how: ``sudo``, ``ssh``, ``docker exec``, ``bash -c``."""
+    if depth > _DEEPEST:
+        raise Unclear
+    reached = behind_runners(words)
+    if reached.script and reached.script.text:
+        yield from _of_text(reached.script.text, ends=ends, depth=depth + 1)
+    elif reached.at < len(words):
+        ran = _named(words[reached.at :])
+        inner = [tuple(run) for run in runs_of_find(ran)]
+        for run in inner:
+            yield from _behind(run, ends=False, depth=depth + 1)
+        if not inner:
+            yield Program(ran, ends and "xargs" not in words[: reached.at])
