@@ -13,7 +13,7 @@ from sightline.store.shape.source import BLOCK_BYTES, Source
 from sightline.store.store import Store, Target
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.judge import Judge
+    from sightline.store.shape.failure.examine import Examination
 
 REGION_GAP_LINES = 5
 """Lines between two failure lines up to which both are one region; as much as a view shows around each."""
@@ -30,7 +30,7 @@ class GivenUp(Exception):
 
 
 class FailureLines:
-    """The failure lines of a buffer's streams. A thread at a time."""
+    """The lines of a buffer's streams that look like failures. A thread at a time."""
 
     def __init__(self, store: Store, buffer: Buffer, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Prepare; nothing is read yet.
@@ -43,23 +43,26 @@ class FailureLines:
         self._store = store
         self._buffer = buffer
         self._cancelled = cancelled
-        self._judges: dict[str, Judge] = {}
+        self._examined: dict[str, Examination] = {}
 
-    def among(self, stream: str, first: int, last: int) -> list[int]:
-        """The failure lines from one line of a stream to another, inclusive. Raises as `Store.open_text`."""
+    def among(self, stream: str, first: int, last: int) -> dict[int, bool]:
+        """The lines that look like failures from one line of a stream to another, inclusive, and whether each is one.
+
+        Raises as `Store.open_text`.
+        """
         with self._open(stream) as reader:
-            judge = self._judge(stream)
+            examination = self._examination(stream)
             data = b"".join(line.data + b"\n" for line in reader.lines(first, last))
-            return list(_failing((first, data), judge))
+            return dict(_failing((first, data), examination))
 
     def next_region(self, stream: str, line: int) -> int:
         """The first line of the next region below a line of a stream, 0 where there is none. Raises as `among`."""
         with self._open(stream) as reader:
-            judge = self._judge(stream)
+            examination = self._examination(stream)
             known = [one for one in self.among(stream, max(1, line - REGION_GAP_LINES), line) if line]
             begun, held = line, known[-1] if known else 0
             for block in self._watched(_blocks(reader, line + 1)):
-                for number in _failing(block, judge):
+                for number, _ in _failing(block, examination):
                     if number <= line:
                         continue
                     if not held or number - held > REGION_GAP_LINES + 1 or number - begun > REGION_LINES:
@@ -71,9 +74,9 @@ class FailureLines:
         """The first line of the region above a line, or of the one that it stands in; as `next_region`."""
         found = 0
         with self._open(stream) as reader:
-            judge = self._judge(stream)
+            examination = self._examination(stream)
             for block in self._watched(_blocks_above(reader, line)):
-                for number in reversed(list(_failing(block, judge))):
+                for number, _ in reversed(list(_failing(block, examination))):
                     if found and (found - number > REGION_GAP_LINES + 1 or line - number > REGION_LINES):
                         return found
                     found = number
@@ -92,31 +95,38 @@ class FailureLines:
         with self._store.open_text(Target(self._buffer, stream)) as reader:
             yield reader
 
-    def _judge(self, stream: str) -> "Judge":
+    def _examination(self, stream: str) -> "Examination":
         """What judges a stream: both of a command's share one, each block of a result has its own."""
-        if stream not in self._judges:
+        if stream not in self._examined:
             # Loads the rules of all tools.
+            from sightline.store.audit.failures import judgement_of
             from sightline.store.shape.failure.examine import Examination
             from sightline.store.shape.memory import BytesSource
 
             nothing: Source = BytesSource(b"")
+            judgement = judgement_of(self._buffer)
             if stream not in ("out", "err"):
                 with self._open(stream) as reader:
-                    self._judges[stream] = Examination(reader, nothing).judge
+                    examination = Examination(reader, nothing, judged=judgement)
+                    examination.settle()
+                    self._examined[stream] = examination
             else:
                 with self._open("out") as out, self._open("err") as err:
-                    self._judges["out"] = self._judges["err"] = Examination(out, err, self._buffer.command).judge
-        return self._judges[stream]
+                    examination = Examination(out, err, self._buffer.command, judgement)
+                    examination.settle()
+                    self._examined["out"] = self._examined["err"] = examination
+        return self._examined[stream]
 
 
-def _failing(block: Block, judge: "Judge") -> Iterator[int]:
-    """The failure lines of a block, in order."""
+def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bool]]:
+    """The lines of a block that look like failures, in order, and whether each is one."""
     from sightline.store.shape.failure.judge import JUDGED_BYTES
     from sightline.store.shape.failure.sieve import Sieve
 
+    judge = examination.judge
     for number, line in Sieve(judge.stems, judge.literals).lines([block]):
-        if judge.verdict(line[:JUDGED_BYTES]) is not None:
-            yield number
+        if (verdict := judge.verdict(line[:JUDGED_BYTES])) is not None:
+            yield number, examination.counts(verdict, line)
 
 
 def _blocks(reader: StreamReader, first: int) -> Iterator[Block]:

@@ -5,20 +5,22 @@ was seen when any line that tells of it stood in a view.
 """
 
 import json
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from sightline.store.audit.coverage import Coverage, StreamCoverage
 from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.spans import Spans, common, spans_of
+from sightline.store.audit.spans import Spans, common, size, spans_of
 from sightline.store.errors import SightlineError
 from sightline.store.records import Buffer
 from sightline.store.refs import format_ref
 from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.judge import ECHO, WORD
+from sightline.store.shape.failure.failures import find_failures
+from sightline.store.shape.failure.judge import ECHO, LOCATED, WORD
+from sightline.store.shape.failure.judged import Judged, judged
 from sightline.store.shape.failure.naming import last_part
-from sightline.store.shape.failure.regions import Region, regions_of
+from sightline.store.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.store.shape.memory import BytesSource
 from sightline.store.store import Store, Target
 
@@ -26,19 +28,9 @@ QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
 
 _KEY = "failures/3"  # another number whenever the same bytes would be judged in another way
-_READERS = frozenset(
-    ("cat", "head", "tail", "sed", "awk", "less", "more", "bat", "find", "fd", "ls", "tree", "git", "jq", "wc", "sort")
-)
-_SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp"))
-"""Programs that show what others wrote: words of failure in what they print are nobody's failure, if they went well.
-
-To a searcher, 1 is an answer.
-"""
-
-_SILENT = frozenset(("cd", "pushd", "popd", "export", "set", "source", ".", ":", "true", "echo", "printf", "sleep"))
-_WRAPPERS = frozenset(("sudo", "time", "command", "env", "nice", "nohup", "exec"))
-_JOINTS = re.compile(r"&&|\|\||[;\n]")
-_ASSIGNMENT = re.compile(r"\w+=")
+_UNJUDGED = "unjudged/1"  # likewise
+_NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
+"""Kinds of buffer that are not judged, and why."""
 
 
 class Place(NamedTuple):
@@ -90,6 +82,31 @@ class Failure(NamedTuple):
         return any(place.is_seen(stream) for place in self.places if (stream := coverage.streams.get(place.stream)))
 
 
+class Unjudged(NamedTuple):
+    """Lines that look like failures and are not judged.
+
+    Attributes:
+        why: why they are not, such as ``cat only reads``.
+        lines: these lines, by stream.
+    """
+
+    why: str
+    lines: Mapping[str, Spans]
+
+    def unseen(self, coverage: Coverage) -> int:
+        """How many of them stood in no view of a coverage."""
+        streams = coverage.streams
+        return sum(size(common(spans, streams[name].unseen)) for name, spans in self.lines.items() if name in streams)
+
+    def told(self, coverage: Coverage) -> str:
+        """What is to be said of them: ``2 error lines unseen; not judged, since cat only reads``; empty for none."""
+        if not (count := sum(map(size, self.lines.values()))):
+            return ""
+        unseen = self.unseen(coverage)
+        lines = f"{unseen or count:,} error line{'' if (unseen or count) == 1 else 's'}"
+        return f"{lines} {'unseen' if unseen else 'seen'}; not judged, since {self.why}"
+
+
 class Overlooked(NamedTuple):
     """A failure that stood in no view."""
 
@@ -105,7 +122,7 @@ class Overlooked(NamedTuple):
 def failures_of(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
     """What failed in a buffer, in order; of one that has ended found once, and then kept in the index.
 
-    Nothing for a file, and nothing where the output neither failed nor says that anything did.
+    Nothing where the output is not judged (`judgement_of`), nor where nothing that is judged says that it failed.
 
     Raises:
         ExpiredRef, StoreFailed: its bytes are gone.
@@ -130,6 +147,46 @@ def failures_if_quick(store: Store, buffer: Buffer) -> tuple[Failure, ...] | Non
     if buffer.bytes > QUICK_BYTES and buffer.kind != "file" and store.index.derived(buffer.name, _KEY) is None:
         return None
     return failures_of(store, buffer)
+
+
+def not_judged(buffers: Iterable[Buffer]) -> int:
+    """How many of some buffers are not judged, and hold something."""
+    return sum(bool(buffer.bytes and judgement_of(buffer).why_not) for buffer in buffers)
+
+
+def unjudged_of(store: Store, buffer: Buffer) -> Unjudged:
+    """The lines of a buffer that look like failures and do not count; found as, and raises as, `failures_of`."""
+    judgement = judgement_of(buffer)
+    if judgement.all_counts or not buffer.bytes:
+        return Unjudged(judgement.why, {})
+    final = buffer.state in ("sealed", "interrupted")
+    kept = store.index.derived(buffer.name, _UNJUDGED) if final else None
+    if kept is None:
+        kept = json.dumps(dict(_not_counting(store, buffer, judgement)))
+        if final:
+            store.index.put_derived(buffer.name, _UNJUDGED, kept)
+    lines = {name: spans_of((first, last) for first, last in spans) for name, spans in json.loads(kept).items()}
+    return Unjudged(judgement.why, lines)
+
+
+def unjudged_if_quick(store: Store, buffer: Buffer) -> Unjudged | None:
+    """As `unjudged_of`, where that is known or found in a moment; None for a large one not examined yet."""
+    if buffer.bytes > QUICK_BYTES and store.index.derived(buffer.name, _UNJUDGED) is None:
+        return None
+    return unjudged_of(store, buffer)
+
+
+def _not_counting(store: Store, buffer: Buffer, judgement: Judged) -> Iterator[tuple[str, Spans]]:
+    """(stream, lines), of the streams that have any; as many as anybody is told of."""
+    names = [("out", "err")] if buffer.kind == "cmd" else [(stream, "") for stream in buffer.streams]
+    for first, second in names:
+        with ExitStack() as opened:
+            out = opened.enter_context(store.open_text(Target(buffer, first)))
+            err = opened.enter_context(store.open_text(Target(buffer, second))) if second else BytesSource(b"")
+            examination = Examination(out, err, buffer.command, judgement)
+            for stream, source in ((first, out), (second, err)):
+                if spans := find_failures(source, examination.judge, counts=examination.ignores).spans:
+                    yield stream, spans
 
 
 def overlooked_in(store: Store, buffer: Buffer, coverage: Coverage) -> list[Failure]:
@@ -167,74 +224,58 @@ def _read(row: list[Any]) -> Failure:
     return Failure(name, at, text, tuple(made))
 
 
+def judgement_of(buffer: Buffer) -> Judged:
+    """How a buffer is judged: the output of a command by how it ended, nothing else at all."""
+    if why_not := _NOT_JUDGED.get(buffer.kind):
+        return Judged(why_not)
+    return judged(buffer.command, failed=buffer.failed, exit_code=buffer.exit_code)
+
+
 def _examine(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
-    names = [("out", "err")] if buffer.kind == "cmd" else [(stream, "") for stream in buffer.streams]
-    found: list[tuple[str, Region, str]] = []
-    for pair in names:
-        found += _regions(store, buffer, *pair)
-    return tuple(_grouped(found))
-
-
-def _regions(store: Store, buffer: Buffer, first: str, second: str) -> list[tuple[str, Region, str]]:
-    """(stream, region, its first telling line) of two streams of one command, or of one block of a result."""
-    if second == "" and store.pretty_facts(Target(buffer, first)):
-        return []  # data
-    with store.open(Target(buffer, first)) as out, store.open(Target(buffer, second or first)) as other:
-        err = other if second else BytesSource(b"")
-        examination = Examination(out, err, buffer.command)
-        if not _has_failed(buffer, examination):
-            return []
-        rows = []
-        for stream, source in ((first, out), (second, err)):
-            for region in regions_of(examination, source) if stream else ():
+    judgement = judgement_of(buffer)
+    if judgement.why_not:
+        return ()
+    with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+        examination = Examination(out, err, buffer.command, judgement, MOST_HITS)
+        found = []
+        for stream, source in (("out", out), ("err", err)):
+            for region in regions_of(examination, source):
                 line = next(iter(source.lines(region.telling[0][0], region.telling[0][0])), None)
                 text = examination.judge.text(line.data) if line else ""
-                rows.append((stream, region, " ".join(text.split())[:200]))
-        return rows
-
-
-def _has_failed(buffer: Buffer, examination: Examination) -> bool:
-    """Whether it failed, or says that something did; what only shows what others wrote speaks for those."""
-    programs = _programs(buffer.command)
-    only_shows = bool(programs) and programs <= _READERS | _SEARCHERS
-    if only_shows and programs & _SEARCHERS and buffer.exit_code in (0, 1):
-        return False
-    return buffer.failed or (not only_shows and examination.says_failed)
-
-
-def _programs(command: str) -> set[str]:
-    """The programs that a command line runs one after the other, as far as its words tell; of a pipe the first."""
-    found = set()
-    for part in _JOINTS.split(command):
-        words = [word for word in part.strip("(){} \t").split() if not _ASSIGNMENT.match(word)]
-        name = next((word for word in words if word not in _WRAPPERS), "").rpartition("/")[2]
-        if name and name not in _SILENT:
-            found.add(name)
-    return found
+                found.append((stream, region, " ".join(text.split())[:200]))
+    return tuple(_grouped(found))
 
 
 def _counting(found: list[tuple[str, Region, str]]) -> list[tuple[str, Region, str]]:
     """The regions that tell of a failure: a tool's own where it has any, then the general; echoes only alone."""
     strong = [row for row in found if row[1].rank < ECHO]
     ruled = [row for row in strong if row[1].by_rule]
-    return ruled or strong or [row for row in found if row[1].rank <= WORD]
+    sure = [row for row in ruled if not row[1].logged]
+    return sure or ruled or strong or [row for row in found if row[1].rank <= WORD]
 
 
 def _grouped(found: list[tuple[str, Region, str]]) -> list[Failure]:
-    """Regions that name the same thing as one failure; what has no name, by itself.
+    """Regions that name the same thing as one failure, and lines that say the very same of the same place.
 
-    Those that do not count by themselves still tell of what is named in one that does.
+    Whatever else there is, is one by itself. Regions that do not count by themselves still tell of what is named in one
+    that does.
     """
     made: list[Failure] = []
     named: dict[str, list[int]] = {}
+    said: dict[str, list[int]] = {}
     counting = _counting(found)
     count = len(counting)
     others = [row for row in found if row[1].name and row[1].rank >= ECHO] if count < len(found) else []
     for nth, row in enumerate((*counting, *others)):
         stream, region, text = row
         place = Place(stream, region.first, region.last, spans_of(region.telling), region.spots)
-        alike = named.setdefault(last_part(region.name), []) if region.name else []
-        known = next((at for at in alike if _same(made[at].name, region.name)), None)
+        if region.name:
+            alike = named.setdefault(last_part(region.name), [])
+            known = next((at for at in alike if _same(made[at].name, region.name)), None)
+        else:
+            lone = place.telling == ((region.first, region.first),) and (region.place or region.rank == LOCATED)
+            alike = said.setdefault(text, []) if lone else []
+            known = alike[0] if alike else None
         if known is not None:
             made[known] = _joined(made[known], region, place)
         elif nth < count:

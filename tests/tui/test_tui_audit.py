@@ -351,6 +351,23 @@ def test_with_nothing_overlooked_it_is_said_why(store: Store) -> None:
     run(body)
 
 
+def test_what_only_shows_is_not_judged_and_gutter_key_and_words_agree(store: Store) -> None:
+    read = add(store, "cmd_00000a", "cat app.log", BROKEN)
+    show(store, read, (1, 50))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await told(pilot, "not judged")
+            await press(pilot, "enter", "exclamation_mark")
+            assert toasts(pilot)[-1] == "2 error lines unseen; not judged, since cat only reads"
+            await press(pilot, "e")
+            assert viewer(pilot).target == 101
+            await until(pilot, lambda: any("101?" in row for row in text(viewer(pilot))))
+            assert not any("!" in row for row in text(viewer(pilot)))
+
+    run(body)
+
+
 def test_of_what_nobody_looked_at_that_is_said(store: Store) -> None:
     add(store, "cmd_00000a", "make", BROKEN, exit_code=2)
 

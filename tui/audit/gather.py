@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.failures import Failure, failures_if_quick, failures_of
+from sightline.store.audit.failures import Failure, failures_if_quick, failures_of, judgement_of, unjudged_of
 from sightline.store.audit.notes import list_notes
 from sightline.store.audit.spans import Span
 from sightline.store.errors import SightlineError
@@ -33,8 +33,10 @@ def gather(store: Store, buffer: Buffer, session: str = "", *, known: Failures =
     """
     buffer = store.with_progress(buffer)
     whole = coverage_of(store, buffer)
+    unjudged = None
     if thorough:
         failures: Failures = failures_of(store, buffer)
+        unjudged = None if failures else unjudged_of(store, buffer)
     elif buffer.state == "running":
         failures = known
     else:
@@ -44,7 +46,7 @@ def gather(store: Store, buffer: Buffer, session: str = "", *, known: Failures =
             failures = None
     remarks = tuple(_remarks(store, buffer))
     names = {name: session_name(store, name) for name in (*whole.sessions, *((session,) if session else ()))}
-    return Marks(whole, session, failures, remarks, names)
+    return Marks(whole, session, failures, remarks, names, unjudged, judgement_of(buffer).why_not)
 
 
 def session_name(store: Store, name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sightline.store.audit.coverage import Coverage, Lines, PartSeen
-from sightline.store.audit.failures import Failure
+from sightline.store.audit.failures import Failure, Unjudged
 from sightline.store.audit.spans import NONE, Span, Spans, holds, union
 from sightline.store.records import Note
 
@@ -57,6 +57,8 @@ class Marks:
         failure_lines: by stream, the lines that tell of any failure.
         remarks: the notes, oldest first.
         names: what to call sessions, by name.
+        unjudged: lines that look like failures and are not judged; None where these were not looked for.
+        why_not: why nothing of the output is judged; empty where it is.
     """
 
     def __init__(
@@ -66,6 +68,8 @@ class Marks:
         failures: tuple[Failure, ...] | None = None,
         remarks: tuple[Remark, ...] = (),
         names: Mapping[str, str] | None = None,
+        unjudged: Unjudged | None = None,
+        why_not: str = "",
     ) -> None:
         """Work out what follows from these."""
         self.whole = whole
@@ -75,6 +79,8 @@ class Marks:
         self.overlooked = tuple(one for one in failures or () if not one.is_seen(self.coverage))
         self.remarks = remarks
         self.names = names or {}
+        self.unjudged = unjudged
+        self.why_not = why_not
         self.overlooked_lines = _telling(self.overlooked) if self.coverage.contributions else {}
         self.failure_lines = _telling(failures or ())
         self._grades = [
@@ -91,7 +97,12 @@ class Marks:
     __hash__ = None  # type: ignore[assignment]  # it is compared, and never kept by its worth
 
     def _told(self) -> tuple[object, ...]:
-        return self.whole, self.session, self.failures, self.remarks, self.names
+        return self.whole, self.session, self.failures, self.remarks, self.names, self.unjudged, self.why_not
+
+    @property
+    def is_thorough(self) -> bool:
+        """Whether failures were looked for, and where there are none, what looks like one."""
+        return bool(self.failures) or (self.failures is not None and self.unjudged is not None)
 
     @property
     def has_any(self) -> bool:

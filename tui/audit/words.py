@@ -33,6 +33,8 @@ def of_output(marks: Marks) -> list[Part]:
         parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.overlooked), 'failure')} overlooked", "failed")]
     elif marks.failures:
         parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.failures), 'failure')} seen", "ok")]
+    elif marks.why_not:
+        parts += [Part(" · ", "dim"), Part("not judged", "dim")]
     return [*parts, Part(" ")]
 
 
@@ -93,7 +95,10 @@ def none_unseen(marks: Marks, here: Span | None, *, back: bool) -> str:
 def none_overlooked(marks: Marks) -> str:
     """Why there is no overlooked failure to go to."""
     if not marks.failures:
-        return "No failure here: nothing to overlook"
+        told = marks.unjudged.told(marks.coverage) if marks.unjudged else ""
+        if told or not marks.why_not:
+            return told or "No failure here: nothing to overlook"
+        return f"Nothing here reads like an error; not judged, since {marks.why_not}"
     if len(marks.failures) == 1:
         return f"Its failure was seen{_by(marks)}"
     return f"All {len(marks.failures):,} failures were seen{_by(marks)}"

@@ -289,6 +289,7 @@ def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
         Part(f" so far, {told.looked:.0%} looked at" if told.looked < 1 else "", "dim"),
         Part(f", {counted(told.skipped, 'large output')} not looked at" if told.skipped else "", "dim"),
         Part(f", {counted(told.gone, 'output')} gone" if told.gone else "", "dim"),
+        Part(f", {counted(told.unjudged, 'output')} not judged" if told.unjudged else "", "dim"),
     ]
     return [[Part(" "), *joined(first)], second]
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sightline.store.audit.failures import not_judged
 from sightline.store.audit.overview import Overview
 from sightline.store.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
 from sightline.store.records import Buffer
@@ -32,6 +33,7 @@ class Totalled(NamedTuple):
         looked: share of the buffers that have been looked through for these, 1 for all.
         skipped: how many of them were too large for that.
         gone: how many are gone before all of them was shown, so that nobody can tell.
+        unjudged: how many are not judged, since they only show what others wrote.
     """
 
     totals: Totals
@@ -39,6 +41,7 @@ class Totalled(NamedTuple):
     looked: float
     skipped: int
     gone: int = 0
+    unjudged: int = 0
 
 
 class Totalling:
@@ -53,7 +56,7 @@ class Totalling:
         self._captured: list[Buffer] = []
         self._totals = Totals()
         self._missed = dict[str, tuple[Missed, ...] | None]()  # None for what is too large
-        self._at = self._gone = 0
+        self._at = self._gone = self._unjudged = 0
 
     def step(self, calls: Sequence[Call]) -> Totalled:
         """Count what these calls come to, and look for what they missed, for a moment. Raises as the store does."""
@@ -61,6 +64,7 @@ class Totalling:
             self._counted, self._at = calls, 0
             names = [self._session] if self._session is not None else list(self._store.index.session_counts())
             self._captured = captured_by(self._store, names)[::-1]
+            self._unjudged = not_judged(self._captured)
             self._totals = totals_of(calls, self._captured)
             self._gone = len(unknowable(self._store, calls, names))
             self._overview.refresh()
@@ -74,7 +78,7 @@ class Totalling:
         looked = [self._missed[buffer.name] for buffer in self._captured if buffer.name in self._missed]
         found = tuple(one for missed in looked for one in missed or ())
         share = len(looked) / len(self._captured) if self._captured else 1.0
-        return Totalled(self._totals, found, share, looked.count(None), self._gone)
+        return Totalled(self._totals, found, share, looked.count(None), self._gone, self._unjudged)
 
     @property
     def is_done(self) -> bool:

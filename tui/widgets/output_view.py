@@ -50,7 +50,7 @@ class OutputView(Styled, Audited, can_focus=True):
     RARE_PARTS = (
         *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
         *("heading", "added", "removed", "error", "warning", "time"),
-        *("exact", "matched", "cut", "asked", "overlooked", "note", "pointed"),
+        *("exact", "matched", "cut", "asked", "overlooked", "unjudged", "note", "pointed"),
     )
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
 
@@ -229,9 +229,9 @@ class OutputView(Styled, Audited, can_focus=True):
             self._auditing = Auditing(self)
         return self._auditing
 
-    def is_failure(self, drawn: Drawn) -> bool:
-        """Whether a line is known to say what failed."""
-        return self._failing is not None and self._failing.marks(drawn)
+    def is_failure(self, drawn: Drawn) -> bool | None:
+        """Whether a line is known to say what failed; None where it does not even look so."""
+        return None if self._failing is None else self._failing.marks(drawn)
 
     def with_hits(self, number: int, strip: Strip) -> Strip:
         """A line with the hits of the search marked."""

@@ -230,7 +230,7 @@ class Auditing:
             from sightline.tui.audit.steps import destination
 
             marks, overlooked = known, step.to == "overlooked"
-            if marks is None or marks.session != session or (overlooked and marks.failures is None):
+            if marks is None or marks.session != session or (overlooked and not marks.is_thorough):
                 marks = gather(store, opened.buffer, session, thorough=overlooked)
             reading = open_reading(store, opened.buffer, opened.stream)
             try:

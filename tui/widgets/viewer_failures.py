@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Lines = frozenset[tuple[str, int]]
 """(stream, line) of lines."""
 
+Marked = dict[tuple[str, int], bool | None]
+"""Of lines whether they are failures; None for those that do not even look like one."""
+
 _KEPT_LINES = 4_000
 
 
@@ -27,10 +30,10 @@ class Failing:
         self._serial = 0  # of the output that is meant; what is found for older ones is dropped
         self._lines: FailureLines | None = None
         self._reading = threading.Lock()  # a thread at a time reads
-        self._known: dict[tuple[str, int], bool] = {}
+        self._known: Marked = {}
         self._asked: tuple[int, bool] | None = None  # from which line, and whether upwards
         self._steps: Errand[tuple[int, int]] = Errand(viewer, self._plan_step, self._stepped, self._not_stepped)
-        self._marking: Errand[tuple[int, Lines, Lines]] = Errand(viewer, self._plan_marks, self._marked)
+        self._marking: Errand[tuple[int, Lines, Marked]] = Errand(viewer, self._plan_marks, self._marked)
 
     def begin(self) -> None:
         """From now on lines of what is shown are marked."""
@@ -117,16 +120,16 @@ class Failing:
 
     # marks
 
-    def marks(self, drawn: "Drawn") -> bool:
-        """Whether a line is known to say what failed; found out where it is not."""
+    def marks(self, drawn: "Drawn") -> bool | None:
+        """Whether a line says what failed; None where it does not look so, and while that is not known."""
         if self._lines is None or not drawn.line:
-            return False
-        known = self._known.get((drawn.stream, drawn.line))
-        if known is None:
+            return None
+        place = drawn.stream, drawn.line
+        if place not in self._known:
             self._marking.ask()
-        return bool(known)
+        return self._known.get(place)
 
-    def _plan_marks(self) -> Callable[[], tuple[int, Lines, Lines]] | None:
+    def _plan_marks(self) -> Callable[[], tuple[int, Lines, Marked]] | None:
         viewer, lines, serial, guard = self._viewer, self._lines, self._serial, self._reading
         if lines is None or viewer.opened is None or isinstance(viewer.opened.reading, Dump):
             return None
@@ -136,24 +139,25 @@ class Failing:
             stream: [line for name, line in wanted if name == stream] for stream in sorted({name for name, _ in wanted})
         }
 
-        def read() -> tuple[int, Lines, Lines]:
-            failing = set[tuple[str, int]]()
+        def read() -> tuple[int, Lines, Marked]:
+            failing: Marked = {}
             try:
                 with guard:
                     for stream, numbers in ranges.items():
-                        failing.update((stream, line) for line in lines.among(stream, min(numbers), max(numbers)))
+                        among = lines.among(stream, min(numbers), max(numbers))
+                        failing.update(((stream, line), counts) for line, counts in among.items())
             except GivenUp:
                 pass
-            return serial, wanted, frozenset(failing)
+            return serial, wanted, failing
 
         return read if wanted else None
 
-    def _marked(self, found: tuple[int, Lines, Lines]) -> None:
+    def _marked(self, found: tuple[int, Lines, Marked]) -> None:
         serial, wanted, failing = found
         if serial != self._serial:
             return
         if len(self._known) > _KEPT_LINES:
             self._known = {}
-        self._known |= dict.fromkeys(wanted, False) | dict.fromkeys(failing, True)
+        self._known |= dict.fromkeys(wanted, None) | failing
         if failing:
             self._viewer.refresh()

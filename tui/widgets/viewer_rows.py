@@ -23,6 +23,8 @@ SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·"}
 """What stands before the number of a line that was shown to someone; one that never was has nothing there."""
 
 FAILURE_MARK = "!"
+UNJUDGED_MARK = "?"
+"""Before a line that looks like a failure and is not judged, such as an error in a file that was read."""
 GOES_ON = "›"  # at the right edge, where there is more of a line
 _NOTE_MARK = "✎"
 _MIN_DIGITS = 2
@@ -204,10 +206,11 @@ class Rows:
         if self._noted:
             segments.append(self._note(drawn, base))
         overlooked = not row and self._marked and viewer.audited is not None and viewer.audited.is_overlooked(drawn)
-        failed = overlooked or (not row and viewer.is_failure(drawn))
-        if mark or failed:
-            style = viewer.part_style("overlooked" if overlooked else "failure")
-            segments.append(Segment(FAILURE_MARK if failed else " ", base + style if failed else base))
+        failed = True if overlooked else None if row else viewer.is_failure(drawn)
+        if mark or failed is not None:
+            style = viewer.part_style("overlooked" if overlooked else "failure" if failed else "unjudged")
+            told = {True: FAILURE_MARK, False: UNJUDGED_MARK, None: " "}[failed]
+            segments.append(Segment(told, base if failed is None else base + style))
             segments.append(Segment(f"{mark or ' '} ", base + styles["stderr"]))
         else:
             segments.append(Segment("   ", base))

@@ -24,6 +24,7 @@ def as_data(report: Report) -> dict[str, Any]:
             "at_most": totals.at_most,
             "again_ratio": round(totals.again_ratio, 6),
             "overlooked_failures": report.overlooked,
+            "not_judged_outputs": report.unjudged,
         },
         "overlooked": [
             {

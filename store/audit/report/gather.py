@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sightline.store.audit.checking import CUT, Finding, find_others
 from sightline.store.audit.coverage import Coverage, StreamCoverage
 from sightline.store.audit.covering import coverage_of, filtered_from
-from sightline.store.audit.failures import Failure, Overlooked, failures_of, overlooked
+from sightline.store.audit.failures import Failure, Overlooked, failures_of, not_judged, overlooked
 from sightline.store.audit.notes import list_notes, notes_for
 from sightline.store.audit.roster import SessionFacts, list_sessions
 from sightline.store.audit.spans import Span, Spans, minus, spans_of
@@ -107,6 +107,7 @@ class Report(NamedTuple):
         left_out: what there was no room for, in words.
         overlooked: how many failures were overlooked in all.
         gone: names of outputs that went before all of them was shown.
+        unjudged: how many outputs are not judged, since they only show what others wrote.
     """
 
     title: str
@@ -122,6 +123,7 @@ class Report(NamedTuple):
     left_out: tuple[str, ...]
     overlooked: int
     gone: tuple[str, ...] = ()
+    unjudged: int = 0
 
 
 def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> Report:
@@ -156,6 +158,7 @@ def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> R
         notes=tuple(notes_for(list_notes(store), calls, session, since)),
         left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone))),
         overlooked=len(unseen),
+        unjudged=not_judged(captured),
         gone=tuple(gone),
     )
 

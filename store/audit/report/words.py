@@ -72,7 +72,8 @@ def none_missed(report: Report) -> str:
     where = " in what is still there" if report.gone else ""
     where += " and reached the store" if where and report.totals.partial else ""
     where = where or (" in what reached the store" if report.totals.partial else "")
-    return f"None{where}: something of every failure stood in a reply."
+    left = f" {counted(report.unjudged, 'output')} only show what others wrote, and were not judged."
+    return f"None{where}: something of every failure stood in a reply.{left if report.unjudged else ''}"
 
 
 def span_of_time(report: Report) -> str:

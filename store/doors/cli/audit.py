@@ -1,14 +1,20 @@
 """``sightline audit``: what went wrong unseen; with ``--fail-on``, for scripts and builds."""
 
+from collections.abc import Iterable
+
 from sightline.store.audit.checking import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
+from sightline.store.audit.failures import not_judged
+from sightline.store.audit.spans import spans_of, written
 from sightline.store.audit.timeline import calls_of, captured_by, unknowable
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, print_json, red, write_out
 from sightline.store.doors.cli.scope import add_scope, scope_of
 from sightline.store.errors import UsageError
+from sightline.store.refs import parse_ref
 from sightline.store.tools.printing import printable
 
 _NAMED = 5
+_LISTED = 8  # ranges of lines in a row
 
 
 def main(name: str, words: list[str]) -> int:
@@ -24,6 +30,7 @@ def main(name: str, words: list[str]) -> int:
     )
     add_scope(made)
     made.add_argument("--fail-on", default="", metavar="KIND,…", help="exit with 1 where one of these is found")
+    made.add_argument("--all", action="store_true", help="one row for each of them, not one a buffer and kind")
     given = made.parse_args(words)
     kinds = [kind.strip() for kind in given.fail_on.split(",") if kind.strip()]
     implied = [PARTIAL] if {OVERLOOKED, CUT} & set(kinds) else []
@@ -37,20 +44,48 @@ def main(name: str, words: list[str]) -> int:
         captured = captured_by(door.store, sessions, scope.since)
         gone = ["@" + name for name in unknowable(door.store, calls, sessions, scope.since)]
         found = find_all(door.store, calls, captured, scope.session)
+        unjudged = not_judged(captured)
     finally:
         door.close()
     failing = [finding for finding in found if finding.kind in (*kinds, *implied)]
     if given.json:
         counts = {kind: sum(finding.kind == kind for finding in found) for kind in KINDS}
         rows = [one._asdict() for one in found]
-        print_json({"findings": rows, "counts": counts, "gone": gone, "failed": bool(failing)})
+        print_json({"findings": rows, "counts": counts, "gone": gone, "not_judged": unjudged, "failed": bool(failing)})
     else:
         nothing = "nothing of what is still there went wrong unseen\n" if gone else "nothing went wrong unseen\n"
-        write_out("".join(_row(one) for one in found) or nothing)
+        write_out("".join(_row(one) for one in (found if given.all else _grouped(found))) or nothing)
+        if unjudged:
+            outputs = f"{unjudged:,} output{'' if unjudged == 1 else 's'}"
+            write_out(f"not judged, since they only show what others wrote: {outputs}\n")
         if gone:
             named = ", ".join(gone[:_NAMED]) + (" …" if len(gone) > _NAMED else "")
             write_out(f"gone before all of them was shown, so that nobody can tell: {len(gone):,} ({named})\n")
     return int(bool(failing))
+
+
+def _grouped(found: Iterable[Finding]) -> list[Finding]:
+    """One for each buffer and kind, with how many there are and where; what is of no buffer, by itself."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for nth, one in enumerate(found):
+        name = parse_ref(one.ref).name if one.ref else str(nth)
+        groups.setdefault((one.kind, name), []).append(one)
+    return [group[0] if len(group) == 1 else _together(group) for group in groups.values()]
+
+
+def _together(group: list[Finding]) -> Finding:
+    refs = [parse_ref(one.ref) for one in group]
+    lines: dict[str, list[tuple[int, int]]] = {}
+    for ref in refs:
+        lines.setdefault(ref.stream, []).append((ref.first, ref.last))
+    places = []
+    for stream, spans in lines.items():
+        listed = written(spans_of(spans))
+        more = f" and {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
+        places.append(f"{stream and stream + ' '}{', '.join(listed[:_LISTED])}{more}")
+    what = "failures" if group[0].kind == OVERLOOKED else "times"
+    text = f"{len(group):,} {what}, lines {'; '.join(places)}: {group[0].text}, …"
+    return group[0]._replace(ref="@" + refs[0].name, text=text)
 
 
 def _row(finding: Finding) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from sightline.store.audit.coverage import Coverage, Lines, cut_data, percent, rounded, told_share
 from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.failures import Failure, failures_if_quick
+from sightline.store.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
 from sightline.store.audit.roster import find_session
 from sightline.store.audit.spans import Spans, size, written
 from sightline.store.doors.cli.arguments import parser
@@ -35,16 +35,19 @@ def main(name: str, words: list[str]) -> int:
         session = find_session(door.store, given.session).session.name if given.session else None
         coverage = coverage_of(door.store, buffer, session=session)
         failures = failures_if_quick(door.store, buffer)
+        unjudged = unjudged_if_quick(door.store, buffer)
         if given.json:
-            print_json(as_data(buffer, coverage, failures))
+            print_json(as_data(buffer, coverage, failures, unjudged))
         else:
-            _tell(target, coverage, failures)
+            _tell(target, coverage, failures, unjudged)
         return 0
     finally:
         door.close()
 
 
-def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...] | None) -> dict[str, Any]:
+def as_data(
+    buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...] | None, unjudged: Unjudged | None
+) -> dict[str, Any]:
     """Coverage as ``coverage --json`` gives it; ranges are text such as ``"3-9"``."""
     return {
         "ref": buffer.ref,
@@ -88,6 +91,13 @@ def as_data(buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...] | 
             }
             for failure in failures
         ],
+        "not_judged": {
+            "why": unjudged.why,
+            "lines": {name: written(spans) for name, spans in unjudged.lines.items()},
+            "unseen": unjudged.unseen(coverage),
+        }
+        if unjudged and unjudged.lines
+        else None,
     }
 
 
@@ -107,7 +117,7 @@ def _grades(lines: Lines) -> dict[str, Any]:
     return {**{grade: written(spans) for grade, spans in lines.by_grade()}, "cut": cut_data(lines)}
 
 
-def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | None) -> None:
+def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | None, unjudged: Unjudged | None) -> None:
     name = target.buffer.name
     if target.buffer.is_partial:
         write_out(f"partial: {target.buffer.lost}\n")
@@ -144,6 +154,8 @@ def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | No
             write_out(f"  {failure.ref(name)}  {printable(failure.name or failure.text)[:100]}\n")
         if len(unseen) > _LISTED:
             write_out(f"  and {len(unseen) - _LISTED} more\n")
+    if unjudged and (told := unjudged.told(coverage)):
+        write_out(f"{told}\n")
 
 
 def listed(spans: Spans) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sightline.store.audit.accounting import Accounted
 from sightline.store.audit.coverage import percent, rounded, told_share
-from sightline.store.audit.failures import overlooked
+from sightline.store.audit.failures import not_judged, overlooked
 from sightline.store.audit.notes import list_notes, notes_for
 from sightline.store.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
 from sightline.store.doors.cli.arguments import parser
@@ -45,13 +45,18 @@ def main(name: str, words: list[str]) -> int:
         gone = len(unknowable(door.store, calls, sessions, scope.since))
         totals = totals_of(calls, captured)
         unseen = len(overlooked(door.store, captured, session=scope.session))
+        unjudged = not_judged(captured)
         wanted = Wanted(given.verb, _name(door, given.ref), given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
         notes = notes_for(list_notes(door.store), calls, scope.session, scope.since)
         if given.json:
             rows = [{**as_data(call), "gone": gone_of(door.store, call.view)} for call in shown]
             print_json(
-                {"calls": rows, "notes": [note_data(one) for one in notes], "totals": totals_data(totals, unseen, gone)}
+                {
+                    "calls": rows,
+                    "notes": [note_data(one) for one in notes],
+                    "totals": {**totals_data(totals, unseen, gone), "not_judged_outputs": unjudged},
+                }
             )
             return 0
         plain = wanted == Wanted()
@@ -59,7 +64,7 @@ def main(name: str, words: list[str]) -> int:
         rows_at = [(one.view.time, _row(one, gone_of(door.store, one.view), everyone=everyone)) for one in shown]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
-        write_out(_totals(totals, unseen, gone))
+        write_out(_totals(totals, unseen, gone, unjudged))
         return 0
     finally:
         door.close()
@@ -132,7 +137,7 @@ def _lines(call: Call) -> str:
     return f"{call.lines:,} of {call.view.lines_total:,} lines{in_part}"
 
 
-def _totals(totals: Totals, unseen: int, gone: int) -> str:
+def _totals(totals: Totals, unseen: int, gone: int, unjudged: int) -> str:
     plural = "" if totals.calls == 1 else "s"
     told = (
         f"\n{totals.calls:,} call{plural}, {totals.cut:,} cut; shown {human_bytes(totals.shown_bytes)} "
@@ -146,6 +151,10 @@ def _totals(totals: Totals, unseen: int, gone: int) -> str:
         told += f"; of {totals.partial:,} partial output{'' if totals.partial == 1 else 's'} nobody can tell"
     if gone:
         told += f"; {gone:,} output{'' if gone == 1 else 's'} gone before all was shown, of which nobody can tell"
+    if unjudged:
+        told += (
+            f"; {unjudged:,} output{'' if unjudged == 1 else 's'} not judged, since they only show what others wrote"
+        )
     return told + "\n"
 
 

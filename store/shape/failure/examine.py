@@ -9,9 +9,11 @@ from sightline.store.shape.failure.counting import Tally, tally
 from sightline.store.shape.failure.failures import Failures, Hit, find_failures
 from sightline.store.shape.failure.findings import header_of
 from sightline.store.shape.failure.glance import glance, sampled_lines
-from sightline.store.shape.failure.judge import EXIT, Judge, name_and_place
+from sightline.store.shape.failure.judge import CACHED_LINES, EXIT, JUDGED_BYTES, Judge, Verdict, name_and_place
+from sightline.store.shape.failure.judged import EVERYTHING, Judged
 from sightline.store.shape.failure.naming import Named, named
 from sightline.store.shape.failure.prefixes import prefix_of
+from sightline.store.shape.failure.sieve import NUMBERS
 from sightline.store.shape.failure.tool_rules import Block, Failure, load_rule, recognise
 from sightline.store.shape.source import Source
 
@@ -25,9 +27,21 @@ TITLE_LINES = 4
 class Examination:
     """What is known of an output, found when it is first asked for."""
 
-    def __init__(self, out: Source, err: Source, command: str = "") -> None:
-        """Take the streams, and the command line; empty where it is unknown."""
+    def __init__(
+        self, out: Source, err: Source, command: str = "", judged: Judged = EVERYTHING, of_kind: int | None = None
+    ) -> None:
+        """Take an output.
+
+        Args:
+            out: what was written to standard output; err, to standard error.
+            command: the command line; empty where it is unknown.
+            judged: which of the lines that look like failures count; all do, where nobody says.
+            of_kind: failure lines of one kind that are kept from the beginning on; None for what a view has room for.
+        """
         self._streams = (out, err)
+        self._judged = judged
+        self._of_kind = of_kind
+        self._counted: dict[bytes, bool] = {}
         self._command = command
         self._failures: dict[int, Failures] = {}
 
@@ -47,8 +61,33 @@ class Examination:
         """The failure lines of one of the streams; the first time in one pass over it."""
         place = 0 if source is self._streams[0] else 1
         if place not in self._failures:
-            self._failures[place] = find_failures(source, self.judge)
+            counts = None if self._judged.all_counts else self.counts
+            self._failures[place] = find_failures(source, self.judge, first_of_kind=self._of_kind, counts=counts)
         return self._failures[place]
+
+    def counts(self, verdict: Verdict, data: bytes) -> bool:
+        """Whether a raw line that looks like a failure is one, by how its command ended."""
+        if self._judged.all_counts or self._judged.why_not:
+            return not self._judged.why_not
+        key = data[:JUDGED_BYTES].translate(NUMBERS)
+        known = self._counted.get(key)
+        if known is None:
+            known = self._judged.counts(verdict, self.judge.text(data), self._counts_failures)
+            if len(self._counted) < CACHED_LINES:
+                self._counted[key] = known
+        return known
+
+    def ignores(self, verdict: Verdict, data: bytes) -> bool:
+        """Whether a raw line that looks like a failure is none."""
+        return not self.counts(verdict, data)
+
+    def settle(self) -> None:
+        """Read now what `counts` needs of the streams, which may be closed by then."""
+        if any(rule.logs for rule in self.judge.rules):
+            self._counts_failures()
+
+    def _counts_failures(self) -> bool:
+        return any(tally.bad for tally in self.tallies)
 
     @cached_property
     def tallies(self) -> list[Tally]:
@@ -99,7 +138,7 @@ class Examination:
     def says_failed(self) -> bool:
         """Whether the output, whatever the exit code, says that something failed."""
         hits = (hit for source in self._streams for hit in self.failures(source).hits)
-        return any(tally.bad for tally in self.tallies) or any(hit.verdict.rank < EXIT for hit in hits)
+        return self._counts_failures() or any(hit.verdict.rank < EXIT for hit in hits)
 
     @property
     def search(self) -> str:

@@ -4,6 +4,7 @@ A large output that says little of errors is read at nearly the speed of searchi
 """
 
 from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sightline.store.shape.failure.judge import JUDGED_BYTES, Judge, Verdict
@@ -48,13 +49,26 @@ class Failures(NamedTuple):
     hits: tuple[Hit, ...]
 
 
-def find_failures(source: Source, judge: Judge) -> Failures:
-    """Every failure line of a stream."""
-    collector = _Collector()
+def find_failures(
+    source: Source,
+    judge: Judge,
+    *,
+    first_of_kind: int | None = None,
+    counts: Callable[[Verdict, bytes], bool] | None = None,
+) -> Failures:
+    """Every failure line of a stream.
+
+    Args:
+        source: the stream.
+        judge: tells what its lines look like.
+        first_of_kind: hits of one kind that are kept from its beginning on; None for FIRST_OF_KIND.
+        counts: whether what looks like a failure is one, by its line; None where everything is.
+    """
+    collector = _Collector(FIRST_OF_KIND if first_of_kind is None else first_of_kind)
     verdict_of = judge.verdict
     for number, line in Sieve(judge.stems, judge.literals).lines(source.blocks()):
         verdict = verdict_of(line[:JUDGED_BYTES])
-        if verdict is not None:
+        if verdict is not None and (counts is None or counts(verdict, line)):
             collector.add(number, verdict)
     return collector.failures()
 
@@ -62,15 +76,16 @@ def find_failures(source: Source, judge: Judge) -> Failures:
 class _Kind:
     """The lines of one kind, and how many of the kind came before each."""
 
-    __slots__ = ("count", "early", "late")
+    __slots__ = ("_first", "count", "early", "late")
 
-    def __init__(self) -> None:
+    def __init__(self, first: int) -> None:
         self.count = 0
+        self._first = first
         self.early: list[Hit] = []
         self.late: deque[tuple[int, int, Verdict]] = deque(maxlen=LAST_OF_KIND)
 
     def add(self, number: int, verdict: Verdict) -> None:
-        if self.count < FIRST_OF_KIND:
+        if self.count < self._first:
             self.early.append(Hit(number, self.count, verdict))
         else:
             self.late.append((number, self.count, verdict))
@@ -78,7 +93,8 @@ class _Kind:
 
 
 class _Collector:
-    def __init__(self) -> None:
+    def __init__(self, first_of_kind: int) -> None:
+        self._first_of_kind = first_of_kind
         self._total = 0
         self._kinds: dict[tuple[int, str], _Kind] = {}
         self._spans: list[tuple[int, int]] = []
@@ -95,7 +111,7 @@ class _Collector:
         if kind is None:
             if len(self._kinds) >= KINDS:
                 name = (verdict.rank, "")
-            kind = self._kinds.setdefault(name, _Kind())
+            kind = self._kinds.setdefault(name, _Kind(self._first_of_kind))
         kind.add(number, verdict)
 
     def failures(self) -> Failures:

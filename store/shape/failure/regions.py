@@ -6,6 +6,7 @@ from typing import NamedTuple
 from sightline.store.shape.failure.examine import Examination
 from sightline.store.shape.failure.failures import Hit
 from sightline.store.shape.failure.findings import layers_of
+from sightline.store.shape.failure.judge import CAUSE, NAME
 from sightline.store.shape.failure.tool_rules import Block
 from sightline.store.shape.runs import Span
 from sightline.store.shape.source import Source
@@ -13,8 +14,8 @@ from sightline.store.shape.source import Source
 LONG_BYTES = 300
 """A longer line is often shown in part: of such it is known which bytes tell of the failure."""
 
-MOST_HITS = 5000
-"""Failure lines that are looked at: of a flood of one kind only the first and the last are known anyway."""
+MOST_HITS = 20_000
+"""Failure lines that are looked at."""
 
 
 class Region(NamedTuple):
@@ -28,6 +29,7 @@ class Region(NamedTuple):
         by_rule: whether a tool's rule knows it, not only a general class.
         name: what failed, empty where it does not say.
         place: where, such as ``src/x.py:12``; likewise.
+        logged: whether it is made of lines that what goes well writes, too.
         spots: of its telling lines over LONG_BYTES, (line, first byte, last byte) of what tells, bytes from 1.
     """
 
@@ -38,26 +40,58 @@ class Region(NamedTuple):
     by_rule: bool = False
     name: str = ""
     place: str = ""
+    logged: bool = False
     spots: tuple[tuple[int, int, int], ...] = ()
 
 
 def regions_of(examination: Examination, source: Source) -> tuple[Region, ...]:
-    """The regions of one of an examination's streams, ascending; they do not overlap."""
+    """The regions of one of an examination's streams, by their first lines.
+
+    What fails by itself within a region, such as each error of a compiler within what a build tool calls one failed
+    step, has a region of its own.
+    """
     made: list[Region] = []
+    around: Region | None = None
+    heads: Hit | None = None
     for found in examination.failures(source).hits[:MOST_HITS]:
         hit = examination.titled(found, source, deep=False)
-        if made and hit.line <= made[-1].last:
+        if around is None or heads is None or hit.line > around.last:
+            around, heads = _region(hit, source, examination), hit
+            made.append(around)
+        elif not _stands_alone(hit, heads):
             made[-1] = _with(made[-1], hit, source, examination)
-        else:
+        elif isinstance(heads.verdict.sort, Block):
             made.append(_region(hit, source, examination))
+        else:
+            made[-1] = _before(made[-1], hit.line)
+            around, heads = _region(hit, source, examination), hit
+            made.append(around)
     return tuple(made)
+
+
+def _stands_alone(hit: Hit, heads: Hit) -> bool:
+    """Whether a failure line in the region of another is told of by itself."""
+    verdict, head = hit.verdict, heads.verdict
+    if isinstance(head.sort, Block):
+        return verdict.rank == CAUSE and verdict.rule is not head.rule and bool(verdict.place)
+    if verdict.rule or head.rule:
+        return verdict.rank in (CAUSE, NAME)
+    return verdict.rank == head.rank
+
+
+def _before(region: Region, line: int) -> Region:
+    """A region up to before some line."""
+    telling = tuple((first, min(last, line - 1)) for first, last in region.telling if first < line)
+    spots = tuple(one for one in region.spots if one[0] < line)
+    return region._replace(last=min(region.last, line - 1), telling=telling, spots=spots)
 
 
 def _region(hit: Hit, source: Source, examination: Examination) -> Region:
     layers = layers_of(hit, source, examination.judge)
     is_block = isinstance(hit.verdict.sort, Block)
     extent = [span for span in layers[-1 if is_block else 0] if span[1] >= hit.line]
-    telling = tuple(span for span in layers[0] if span[1] >= hit.line) if not is_block or len(layers) > 1 else ()
+    core = layers[0] if not is_block or len(layers) > 1 else ()
+    telling = tuple((max(first, hit.line), last) for first, last in core if last >= hit.line)
     verdict = hit.verdict
     return Region(
         hit.line,
@@ -67,6 +101,7 @@ def _region(hit: Hit, source: Source, examination: Examination) -> Region:
         verdict.rule is not None,
         verdict.name,
         verdict.place,
+        bool(verdict.sort and verdict.sort.logged),
         tuple(_spots(telling or ((hit.line, hit.line),), source, examination)),
     )
 
@@ -90,4 +125,5 @@ def _with(region: Region, hit: Hit, source: Source, examination: Examination) ->
         by_rule=region.by_rule or verdict.rule is not None,
         name=region.name or verdict.name,
         place=region.place or verdict.place,
+        logged=region.logged and bool(verdict.sort and verdict.sort.logged),
     )

@@ -67,12 +67,14 @@ class Failure(NamedTuple):
             ``kind`` tells sorts of messages apart.
         role: one of ROLES.
         under: is found in the line above it that heads it, such as a file's name; None where there is none.
+        logged: whether what goes well writes such lines, too, so that they are failures only beside one.
     """
 
     has: tuple[str, ...]
     line: Pattern
     role: str
     under: Pattern | None
+    logged: bool = False
 
 
 class Block(NamedTuple):
@@ -88,6 +90,7 @@ class Block(NamedTuple):
         role: one of ROLES.
         under: as for a Failure; its groups name what failed where the start does not.
         titled: is found in one of the lines after its start, where those name what failed; groups likewise.
+        logged: as for a Failure.
     """
 
     has: tuple[str, ...]
@@ -99,6 +102,7 @@ class Block(NamedTuple):
     role: str
     under: Pattern | None
     titled: Pattern | None
+    logged: bool = False
 
 
 class Count(NamedTuple):
@@ -135,6 +139,11 @@ class Rule(NamedTuple):
     blocks: tuple[Block, ...]
     counts: tuple[Count, ...]
     quiet: Pattern | None
+
+    @property
+    def logs(self) -> bool:
+        """Whether some of its failure lines are those of what goes well, too."""
+        return any(one.logged for one in self.failures) or any(one.logged for one in self.blocks)
 
 
 class Known(NamedTuple):
@@ -183,6 +192,7 @@ def recognise(command: str, data: bytes) -> list[str]:
         data: the output, or parts of it, without colours.
     """
     words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
+    data = b"\n" + data  # what a mark says of the beginning of a line holds for the first one, too
     there = frozenset(data.translate(_WORDS).split())
     is_quoted = _only_quotes(command)
     found = [
@@ -270,8 +280,8 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
     )
 
 
-def _failure(has: str | list[str], line: str, role: str = "cause", under: str = "") -> Failure:
-    return Failure(_literals(has), Pattern(line), _role(role), _pattern(under))
+def _failure(has: str | list[str], line: str, role: str = "cause", under: str = "", logged: bool = False) -> Failure:
+    return Failure(_literals(has), Pattern(line), _role(role), _pattern(under), logged)
 
 
 def _block(
@@ -284,6 +294,7 @@ def _block(
     role: str = "cause",
     under: str = "",
     titled: str = "",
+    logged: bool = False,
 ) -> Block:
     return Block(
         _literals(has),
@@ -295,6 +306,7 @@ def _block(
         _role(role),
         _pattern(under),
         _pattern(titled),
+        logged,
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from sightline.store.audit import failures
 from sightline.store.audit.checking import CUT, OVERLOOKED, UNTOLD, find_all
 from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.failures import Failure, failures_of, overlooked, overlooked_in
+from sightline.store.audit.failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
 from sightline.store.audit.timeline import calls_of, captured_by
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.records import Buffer, LinePart, Session, Shown
@@ -67,12 +67,21 @@ def _failed(store: Store, buffer: Buffer) -> Buffer:
 
 
 def test_a_failure_that_stood_in_no_view_is_overlooked_until_it_does(store: Store, keep: Keep, show: Any) -> None:
-    buffer = keep(LOG)
+    buffer = _failed(store, keep(LOG))
     show(buffer, (1, 20), (40, 61))
     (failure,) = _overlooked(store, buffer)
     assert failure.text == "ValueError: boom"
     assert failure.ref(buffer.name) == f"@{buffer.name}:31-31"
     show(buffer, (31, 31))
+    assert _overlooked(store, buffer) == []
+
+
+def test_a_failure_line_that_was_cut_is_seen_where_its_beginning_was(store: Store, keep: Keep, show: Any) -> None:
+    line = "ERROR: no disk " + "x" * 4000
+    buffer = _failed(store, keep(line.encode() + b"\n", command="./save"))
+    show(buffer, parts=(LinePart(buffer.name, "out", 1, len(line), ((3000, 4000),)),))
+    assert len(_overlooked(store, buffer)) == 1
+    show(buffer, parts=(LinePart(buffer.name, "out", 1, len(line), ((1, 900),)),))
     assert _overlooked(store, buffer) == []
 
 
@@ -114,33 +123,127 @@ def test_of_a_line_that_was_cut_what_tells_of_the_failure_must_have_been_shown(
 def test_nothing_is_found_in_what_went_well_or_only_shows_others(store: Store, keep: Keep) -> None:
     assert failures_of(store, keep(b"fine\n" * 50)) == ()
     assert failures_of(store, keep(LOG, command="cat build.log")) == ()
-    assert failures_of(store, _failed(store, keep(LOG, command="grep -c boom build.log"))) == ()
+
+
+SOURCE = b"fine\n" * 5 + b"    except ValueError as error:\n        raise SystemExit(f'ERROR: {error}')\n" * 43
+DIFF = b"diff --git a/a.go b/a.go\n@@ -1 +1,2 @@\n a\n" + b'+\t\tt.Fatal("expected error, got nil")\n' * 9
+HITS = b"src/a.py:12:raise ValueError('boom')\nsrc/log.txt:3:ERROR: boom\n" * 20
+LEVELS = b"fine\n" * 30 + b"2026-03-01 ERROR: no connection\nERROR: no connection\n" + b"fine\n" * 30
+
+
+@pytest.mark.parametrize("exit_code", [0, None])
+@pytest.mark.parametrize(
+    ("command", "data"),
+    [
+        ("cat a.py", SOURCE),
+        ("cd src && LANG=C sudo /bin/cat a.py | head -500; echo done", SOURCE),
+        ("ssh -p 22 host 'cat /var/log/app.log'", LEVELS),
+        ("docker exec -it web sh -c 'tail -n 100 app.log | sort'", LEVELS),
+        ("for f in *.log; do tail -5 $f; done", LEVELS),
+        ("git diff main", DIFF),
+        ("git -C repo log -p | head", DIFF),
+        ("gh pr diff 88", DIFF),
+        ("printf 'y\\n' | git add -p a.go", DIFF),
+        ("grep -rn boom .", HITS),
+        ("find . -name '*.log' -exec grep -Hn boom {} +", HITS),
+        ("git ls-files | xargs rg boom", HITS),
+        ("man grep", b"EXIT STATUS\n  2 if an error occurred\nERROR: x\n" * 5),
+        ("tar --help", b"Error: exit code 1 means some files differ\n" * 5),
+    ],
+)
+def test_what_a_command_shows_of_others_is_no_failure(
+    store: Store, keep: Keep, command: str, data: bytes, exit_code: int | None
+) -> None:
+    buffer = store.amend(keep(data, command=command).name, exit_code=exit_code)
+    assert failures_of(store, buffer) == ()
+    assert judgement_of(buffer).why_not.endswith(("reads", "searches", "shows", "show what others wrote"))
 
 
 @pytest.mark.parametrize(
-    ("command", "exit_code", "is_told"),
+    ("command", "exit_code", "told"),
     [
-        ("cd src && grep -rn Error .", 0, False),
-        ("cd src && LANG=C sudo /bin/cat build.log | head -5; echo done", 0, False),
-        ("git diff", 1, True),
-        ("rg boom; cat build.log", 1, False),
-        ("cat build.log missing", 1, True),
-        ("grep x missing", 2, True),
-        ("cat notes && make", 0, True),
-        ("echo start; ./build.sh", 0, True),
-        ("echo hello", 0, True),
+        ("git diff --no-index a b", 1, ""),
+        ("cat build.log missing", 1, "cat: missing: No such file or directory"),
+        ("grep x missing | head", 2, "grep: missing: No such file or directory"),
+        ("cd nowhere && git log", 1, "bash: line 1: cd: nowhere: No such file or directory"),
     ],
 )
-def test_what_a_command_line_shows_of_others_is_told_from_what_it_does(
-    store: Store, keep: Keep, command: str, exit_code: int, is_told: bool
+def test_of_what_only_shows_and_failed_its_own_complaint_is_the_failure(
+    store: Store, keep: Keep, command: str, exit_code: int, told: str
 ) -> None:
-    buffer = store.amend(keep(LOG, command=command).name, exit_code=exit_code)
-    assert bool(failures_of(store, buffer)) is is_told
+    buffer = store.amend(keep(LOG + told.encode(), command=command).name, exit_code=exit_code)
+    assert [failure.text for failure in failures_of(store, buffer)] == ([told] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("ERROR: no connection", True),
+        ("[lint] ERROR task failed", True),
+        ("mise ERROR no tasks defined", True),
+        ("error[E0308]: mismatched types", True),
+        ("ld: fatal: no such file", True),
+        ("--- FAIL: TestBasket (0.01s)", True),
+        ("zsh: command not found: jqq", True),
+        ("an error is expected here, and failed is a word", False),
+        ("Got expected error: exit status 1", False),
+        ('    t.Fatal("Get() returned nil strategy")', False),
+        ("src/a.py:12: raise ValueError('boom')", False),
+        ("0 errors, 0 failed", False),
+    ],
+)
+def test_of_a_run_that_went_well_a_rule_or_a_level_tells_a_failure(
+    store: Store, keep: Keep, line: str, is_told: bool
+) -> None:
+    buffer = keep(b"fine\n" * 9 + line.encode() + b"\n" + b"fine\n" * 9, command="mise run check 2>&1 | tail -50")
+    assert [failure.text for failure in failures_of(store, buffer)] == ([line.strip()] if is_told else [])
+
+
+def test_what_tests_log_that_pass_is_no_failure(store: Store, keep: Keep) -> None:
+    logged = b"=== RUN   TestA\n    a_test.go:9: got expected error: exit status 1\n"
+    passed = keep(logged + b"--- PASS: TestA (0.01s)\nPASS\nok  \tx/a\t0.1s\n", command="go test -v ./... | tail -30")
+    assert failures_of(store, passed) == ()
+    failed = keep(logged + b"--- FAIL: TestA (0.01s)\nFAIL\nFAIL\tx/a\t0.1s\n", command="go test -v ./... | tail -30")
+    assert [failure.name for failure in failures_of(store, failed)] == ["TestA"]
+
+
+def test_each_error_of_a_flood_is_a_failure_by_itself(store: Store, keep: Keep, show: Any) -> None:
+    lines = [f"src/f{number % 7}.c:{number}:5: error: ‘name_{number}’ undeclared" for number in range(1, 2781)]
+    buffer = _failed(store, keep("\n".join([*lines, *lines[:9]]).encode() + b"\n", command="make"))
+    failures = failures_of(store, buffer)
+    assert [failure.text for failure in failures[:2]] == lines[:2]
+    assert len(failures) == 2780
+    show(buffer, (100, 100))
+    assert len(_overlooked(store, buffer)) == 2779
+
+
+def test_what_is_said_again_is_one_failure_only_where_it_names_the_same_place(
+    store: Store, keep: Keep, show: Any
+) -> None:
+    buffer = _failed(store, keep(b"src/a.c:3: error: no\nERROR: broken\n" * 50, command="./all.sh"))
+    assert [len(failure.places) for failure in failures_of(store, buffer)] == [50, *[1] * 50]
+    show(buffer, (99, 100))
+    assert len(_overlooked(store, buffer)) == 49
+
+
+def test_errors_within_a_failed_step_are_failures_beside_it(store: Store, keep: Keep, show: Any) -> None:
+    step = "FAILED: till.o\n/usr/bin/cc -c till.c\ntill.c: In function ‘main’:\n".encode()
+    errors = b"".join(b"till.c:%d:5: error: expected expression\n    %d | x\n" % (at, at) for at in (7, 13, 14))
+    buffer = _failed(store, keep(step + errors + b"ninja: build stopped: subcommand failed.\n", command="ninja"))
+    assert [one.name or one.at for one in failures_of(store, buffer)] == [
+        "till.o",
+        "till.c:7",
+        "till.c:13",
+        "till.c:14",
+    ]
+    show(buffer, (1, 4))
+    assert [one.at for one in _overlooked(store, buffer)] == ["till.c:13", "till.c:14"]
 
 
 def test_files_and_empty_outputs_have_no_failures(store: Store, keep: Keep) -> None:
     assert failures_of(store, keep()) == ()
     assert failures_of(store, keep(LOG)._replace(kind="file")) == ()
+    assert failures_of(store, keep(LOG)._replace(kind="tool", exit_code=1)) == ()
 
 
 def test_a_sealed_buffer_is_examined_once(store: Store, keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +265,7 @@ def test_what_is_kept_of_a_buffer_goes_with_it(store: Store, keep: Keep) -> None
 
 
 def test_only_the_views_of_a_session_count_for_it(store: Store, keep: Keep, show: Any) -> None:
-    buffer = keep(LOG)
+    buffer = _failed(store, keep(LOG))
     show(buffer, (31, 31))
     assert overlooked(store, [buffer]) == []
     assert [one.failure.text for one in overlooked(store, [buffer], session="other")] == ["ValueError: boom"]

@@ -40,7 +40,7 @@ def test_regions_are_walked_down_and_up(keep: Keep, store: Store, lines: list[by
     out = b"\n".join(lines) + (b"\n" if ended and lines else b"")
     found = FailureLines(store, keep(out))
     failing = all_of(out)
-    assert found.among("out", 1, len(lines)) == failing
+    assert list(found.among("out", 1, len(lines))) == failing
     walked, line = [], 0
     while line := found.next_region("out", line):
         walked.append(line)

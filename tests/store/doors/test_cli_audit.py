@@ -11,7 +11,7 @@ from sightline.store.audit import failures
 from sightline.store.audit.checking import KINDS
 from sightline.store.doors.cli import coverage
 
-HIDDEN = "seq 1 3000; echo 'ValueError: boom'; seq 1 3000"
+HIDDEN = "seq 1 3000; echo 'ERROR: boom'; seq 1 3000"
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_coverage_tells_lines_by_grade_and_session(cli: Any, numbers: str) -> No
 
 
 def test_coverage_tells_what_was_overlooked(cli: Any, hidden: str) -> None:
-    assert f"{hidden}:3001-3001  ValueError: boom" in cli("coverage", hidden).out
+    assert f"{hidden}:3001-3001  ERROR: boom" in cli("coverage", hidden).out
     (failure,) = cli("coverage", hidden, "--json").data["failures"]
     assert (failure["ref"], failure["seen"]) == (f"{hidden}:3001-3001", False)
     cli("show", hidden, "--search", "boom")
@@ -106,7 +106,7 @@ def test_audit_exits_as_it_says(cli: Any, hidden: str) -> None:
     assert cli("audit").code == 0, "it fails only on what it is told to"
     failed = cli("audit", "--session", "a-test", "--fail-on", "overlooked-failure")
     assert failed.code == 1
-    assert "ValueError: boom" in failed.out
+    assert "ERROR: boom" in failed.out
     assert cli("audit", "--fail-on", "cut-failure,untold-failure,broken-log").code == 0
     assert cli("audit", "--fail-on", "anything").code == 2
     assert cli("audit", "--session", "nobody").code == 2
@@ -121,6 +121,38 @@ def test_audit_as_data_has_findings_and_counts(cli: Any, hidden: str) -> None:
     assert ran.data["counts"]["overlooked-failure"] == 1
     assert ran.data["findings"][0]["ref"] == f"{hidden}:3001-3001"
     assert ran.data["failed"] is True
+
+
+def test_audit_has_a_row_for_each_buffer_and_kind_and_the_rest_with_all(cli: Any) -> None:
+    errors = 'for n in $(seq 1 400); do echo "src/a.c:$n:5: error: expected expression $n"; seq 1 20; done; exit 1'
+    cli("run", "-c", errors)
+    ref = cli.last()
+    found = cli("audit", "--json").data
+    unseen = [one for one in found["findings"] if one["kind"] == "overlooked-failure"]
+    assert 300 < len(unseen) == found["counts"]["overlooked-failure"]
+    rows = cli("audit").out.splitlines()
+    assert [row.split()[0] for row in rows] == ["overlooked-failure", "cut-failure"]
+    assert f"{ref}  {len(unseen)} failures, lines " in rows[0]
+    assert "and " in rows[0]
+    assert unseen[0]["text"] in rows[0]
+    whole = cli("audit", "--all").out.splitlines()
+    assert sum(row.startswith("overlooked-failure") for row in whole) == len(unseen)
+
+
+def test_what_only_reads_is_said_to_be_not_judged(cli: Any) -> None:
+    fine = "".join(f"line {number}\n" for number in range(3000))
+    (cli.folder / "app.log").write_text(f"{fine}ERROR: no disk\n{fine}")
+    cli("run", "-c", "cat app.log")
+    assert cli("audit", "--fail-on", "overlooked-failure").code == 0
+    assert cli("audit").out == (
+        "nothing went wrong unseen\nnot judged, since they only show what others wrote: 1 output\n"
+    )
+    assert "1 error line unseen; not judged, since cat only reads" in cli("coverage", cli.last()).out
+    data = cli("coverage", cli.last(), "--json").data
+    assert data["failures"] == []
+    assert data["not_judged"] == {"why": "cat only reads", "lines": {"out": ["3001"]}, "unseen": 1}
+    assert "1 output not judged" in cli("timeline").out
+    assert cli("timeline", "--json").data["totals"]["not_judged_outputs"] == 1
 
 
 def test_audit_finds_a_log_that_was_changed(cli: Any, hidden: str) -> None:
@@ -193,7 +225,7 @@ def test_report_is_written_in_each_format(cli: Any, hidden: str) -> None:
         assert cli("report", "-o", name).code == 0
         path = cli.folder / name
         assert path.read_text().startswith(begins)
-        assert "ValueError: boom" in path.read_text()
+        assert "ERROR: boom" in path.read_text()
         assert path.stat().st_mode & 0o077 == 0
     assert json.loads((cli.folder / "r.json").read_text())["totals"]["overlooked_failures"] == 1
     assert cli("report", "--format", "md", "--session", "a-test").out.startswith("# a-test")

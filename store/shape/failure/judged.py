@@ -1,0 +1,178 @@
+"""Whether an output is judged by how its command ended, and which of its lines then say that something failed.
+
+What a program reads, finds or looks up was written by others: words of failure in it are nobody's failure.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sightline.store.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, Verdict
+from sightline.store.shell_words.programs import Program, programs_of
+from sightline.store.shell_words.syntax import Unclear
+
+READS, SEARCHES, SHOWS = "reads", "searches", "shows"
+
+_WORDS = {
+    READS: """awk bat bzcat cat column comm cut file fmt fold gawk head hexdump join less mawk md5 md5sum more nl nm
+        objdump od paste readelf rev sed sha1sum sha256sum shasum sort stat strings tac tail tee tr uniq wc xmllint
+        xxd xzcat yq zcat zless jq""",
+    SEARCHES: "ack ag cmp diff egrep fd fgrep find grep locate ls pgrep rg tree type whereis which zgrep",
+    SHOWS: """date df dig dmesg du history hostname http id info journalctl lsof man nslookup perldoc printenv ps pwd
+        pydoc tldr uname uptime whatis whoami whois curl wget
+        git/blame git/cat-file git/describe git/diff git/diff-files git/diff-index git/diff-tree
+        git/for-each-ref git/grep git/log git/ls-files git/ls-remote git/ls-tree git/merge-base git/name-rev git/reflog
+        git/rev-list git/rev-parse git/shortlog git/show git/show-ref git/status git/whatchanged
+        git/stash/list git/stash/show git/worktree/list git/notes/show git/submodule/status
+        gh/api gh/browse gh/search gh/status gh/*/diff gh/*/list gh/*/status gh/*/view
+        docker/diff docker/history docker/images docker/inspect docker/logs docker/ps docker/top docker/*/inspect
+        docker/*/ls docker/*/list docker/*/logs docker/*/ps podman/history podman/inspect podman/logs podman/ps
+        kubectl/api-resources kubectl/describe kubectl/explain kubectl/get kubectl/logs kubectl/top
+        helm/get helm/history helm/list helm/show helm/status systemctl/cat systemctl/show systemctl/status
+        npm/explain npm/info npm/list npm/ls npm/outdated npm/search npm/show npm/view yarn/info yarn/list pnpm/list
+        pip/freeze pip/index pip/list pip/search pip/show pip3/freeze pip3/list pip3/show
+        cargo/metadata cargo/search cargo/tree go/doc go/env go/help go/list go/version brew/info brew/list brew/search
+        apt/list apt/search apt/show apt-cache/policy apt-cache/search apt-cache/show rustup/show
+        svn/blame svn/cat svn/diff svn/info svn/log svn/status hg/annotate hg/cat hg/diff hg/grep hg/log hg/status""",
+}
+"""Programs, and subcommands of programs, that only show what others wrote; ``*`` stands for any word."""
+
+_SHOWING = {tuple(phrase.split("/")): what for what, phrases in _WORDS.items() for phrase in phrases.split()}
+_DEEPEST = 3  # words of a phrase
+
+_UNHEARD = """cd pushd popd export set unset shopt true false : echo printf sleep [ [[ test read exit return break
+    continue wait trap local declare shift mkdir touch"""
+_SILENT = frozenset(_UNHEARD.split())
+"""Programs that say nothing by themselves of how anything went, while they end well."""
+
+_HELP = frozenset(("--help", "--version", "help"))
+_PATCHING = frozenset(("-p", "--patch"))
+
+_LEVEL = re.compile(
+    r"^\s{0,4}(?:\[[\w .:/@-]{1,40}\] ?)?(?:[\[(<*!✖✗✘❌✕🚨]{1,3} ?)?"
+    r"(?:(?:[a-z][\w./@+-]{0,40}(?:\[\d+\])?:? )?(?:ERROR|FATAL|CRITICAL|PANIC|SEVERE|EMERGENCY)\b(?![\w=(.])"
+    r"|(?:[a-z][\w./@+-]{0,40}: )?(?:[Ee]rror|[Ff]atal(?: error)?|panic)(?:\[\w+\])?: )"
+)
+"""A level at a line's start, perhaps behind who says it: ``ERROR x``, ``[lint] ERROR x``, ``ld: error: x``."""
+
+_SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*:?\d+: )")
+
+
+class Judged(NamedTuple):
+    """How an output is judged.
+
+    Attributes:
+        why_not: why no line of it is a failure, such as ``cat only reads``; empty where it is judged.
+        failed: whether what made it is known to have ended badly.
+        shown: the programs that show what others wrote in it; what they complain of themselves is theirs.
+        acts: whether what other programs say stands in it.
+        hidden: whether it is unknown how some of these ended, as before a filter.
+        unknown: whether it is unknown how the command ended.
+    """
+
+    why_not: str = ""
+    failed: bool = False
+    shown: tuple[str, ...] = ()
+    acts: bool = True
+    hidden: bool = False
+    unknown: bool = False
+
+    @property
+    def all_counts(self) -> bool:
+        """Whether whatever looks like a failure is one."""
+        return self.failed and not self.shown
+
+    @property
+    def why(self) -> str:
+        """Why lines are not judged that look like failures and do not count, in words."""
+        if self.why_not:
+            return self.why_not
+        return f"{_list(self.shown)} shows what others wrote" if self.failed else "nothing else says that it failed"
+
+    def counts(self, verdict: Verdict, text: str, says_failed: Callable[[], bool]) -> bool:
+        """Whether a line that looks like a failure is one.
+
+        Args:
+            verdict: what it looks like.
+            text: the line, cleaned and without a log's prefix.
+            says_failed: tells whether what a tool counts says that something failed.
+        """
+        if self.why_not:
+            return False
+        if self.all_counts:
+            return True
+        if not self.acts:
+            return (
+                self._complains(text)
+                or bool(_SHELL_SAYS.match(text))
+                or bool(verdict.rule and verdict.rule.name in self.shown)
+            )
+        if verdict.rule:
+            told = verdict.rank in (CAUSE, NAME, ECHO)
+            if told and verdict.sort and verdict.sort.logged:
+                told = says_failed()
+            if self.failed or told or (verdict.rank == EXCEPTION and self.hidden and not self.shown):
+                return True
+        if _SHELL_SAYS.match(text) or (self.failed and self._complains(text)):
+            return True
+        if self.unknown and not self.shown:
+            return verdict.rank < EXIT
+        return (self.failed or not self.shown) and bool(_LEVEL.match(text))
+
+    def _complains(self, text: str) -> bool:
+        """Whether a program that only shows says something in its own name."""
+        who = text.partition(": ")[0].rpartition("/")[2]
+        return who in self.shown or ("git" in self.shown and who == "fatal")
+
+
+EVERYTHING = Judged(failed=True)
+"""Of what failed, whatever looks like a failure."""
+
+
+def judged(command: str, *, failed: bool, exit_code: int | None) -> Judged:
+    """How a command's output is judged.
+
+    Args:
+        command: the command line; empty where it is unknown.
+        failed: whether it is known to have ended badly.
+        exit_code: None where it is unknown, or there is none.
+    """
+    try:
+        programs = [program for program in programs_of(command) if program.name not in _SILENT]
+    except Unclear:
+        # Of what went well, for all one knows, only a tool's rule tells: it may be what some program shows.
+        return Judged("", failed, () if failed else ("it",), True, True)
+    showing = [(program, found) for program in programs if (found := _shows(program))]
+    shown = tuple(dict.fromkeys(program.name for program, _ in showing))
+    acting = [program for program in programs if not _shows(program)]
+    if acting or not shown:
+        hidden = exit_code is None or not all(program.ends for program in acting)
+        return Judged("", failed, shown, True, hidden, exit_code is None and not failed)
+    if failed:
+        filters = tuple(name for program in programs for name in program.filters)
+        return Judged("", True, tuple(dict.fromkeys((*shown, *filters))), False)
+    phrases = list(dict.fromkeys(phrase for _, (phrase, _) in showing))
+    what = showing[0][1][1] if len(phrases) == 1 else ""
+    return Judged(f"{phrases[0]} only {what}" if what else f"{_list(phrases)} only show what others wrote", shown=shown)
+
+
+def _list(names: "tuple[str, ...] | list[str]") -> str:
+    """Such as ``cat``, ``cat and rg``, ``cat, rg and 2 more``."""
+    first, more = names[:2], len(names) - 2
+    if more > 0:
+        return f"{', '.join(first)} and {more} more"
+    return " and ".join(first)
+
+
+def _shows(program: Program) -> tuple[str, str] | None:
+    """What a program is called that only shows what others wrote, and what it does; None for any other."""
+    if not _HELP.isdisjoint(program.words[1:3]):
+        return f"{program.name} {next(word for word in program.words if word in _HELP)}", SHOWS
+    words = (program.name, *program.plain)[:_DEEPEST]
+    for count in range(1, len(words) + 1):
+        for phrase in (words[:count], (*words[: count - 2], "*", words[count - 1]) if count == _DEEPEST else ()):
+            if phrase in _SHOWING:
+                return " ".join(words[:count]), _SHOWING[phrase]
+    if program.name == "git" and not _PATCHING.isdisjoint(program.words):
+        return f"git {words[-1]} -p", SHOWS
+    return None
