@@ -21,6 +21,10 @@ def after_tool(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> di
     when = facts.when(event)
     call = called_of(facts, when, given)
     if call is None:
+        if when == AFTER and facts.background:
+            from sightline.store.doors.harness.tasks import note_task  # few calls go on
+
+            note_task(facts, given)
         return None
     store = Store(patience=PATIENCE_SECONDS)
     session = session_of(facts.name, call.session, call.cwd)

@@ -11,7 +11,7 @@ from sightline.store.doors.harness.line import capture_program
 from sightline.store.doors.harness.pending import Pending, is_use, remember
 
 _LEFT_ALONE_KEYS = ("run_in_background",)
-"""Of a tool's input: what is run so is told of long before it ends."""
+"""Of a tool's input: what is run so has its answer long before it ends, see `tasks`."""
 
 _DISTURBING = (
     "PYTHONHOME",

@@ -51,6 +51,7 @@ class Facts(NamedTuple):
         tells: whether hooks can say something to the model.
         reads: names of its tools that read a file, whose path is all that its last event tells of it.
         judged: commands whose code it reads in its own way where they come last: ``PROGRAM`` or ``PROGRAM WORD``.
+        background: how a prompt begins that tells of the end of a command in the background; empty for no such thing.
         missing: what it lacks, in a sentence for people; empty for nothing.
     """
 
@@ -66,6 +67,7 @@ class Facts(NamedTuple):
     tells: bool
     reads: tuple[str, ...] = ()
     judged: tuple[str, ...] = ()
+    background: str = ""
     missing: str = ""
 
     def when(self, event: str) -> str:
@@ -96,6 +98,7 @@ HARNESSES = {
             tells=True,
             reads=("Read",),
             judged=("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep"),
+            background="<task-notification>",
             missing="what it shows of a command that fails cannot be replaced afterwards",
         ),
         Facts(

@@ -26,6 +26,10 @@ def at_start_or_prompt(facts: Facts, event: str, mode: str, given: dict[str, Any
         from sightline.store.doors.harness.pending import forget_old
 
         forget_old()
+    elif facts.background and str(given.get("prompt", "")).startswith(facts.background):
+        from sightline.store.doors.harness.tasks import take_in
+
+        take_in(facts, given)
     if os.path.exists(os.path.join(default_root(), "outbox")):
         from sightline.store.doors.harness.who import session_of
         from sightline.store.store import Store
