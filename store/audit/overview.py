@@ -3,19 +3,19 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.audit.coverage import Lines, contribution, joined, share_of, within
+from sightline.store.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
 from sightline.store.audit.covering import (
     contribution_of,
     coverage_of,
     filtered_from,
-    is_recorded,
     is_transformed,
     may_have_cut,
 )
+from sightline.store.audit.spans import NONE
 from sightline.store.audit.view_list import fill_index
 from sightline.store.disk.view_index import IndexedView
 from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer
+from sightline.store.records import Buffer, View
 from sightline.store.store import Store
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Overview:
             if self._only is not None and name not in self._only:
                 continue
             known = self._known.setdefault(name, _Known())
-            ranges = contribution(view, name).streams if is_recorded(view, name) else {}
+            ranges = _recorded(view, name)
             is_new = view.id not in known.views
             was_traced = bool(ranges) and view.id in known.unmatched
             if was_traced:
@@ -249,3 +249,11 @@ class Overview:
         del known.unmatched[indexed.view.id]
         for stream, lines in part.streams.items():
             known.add(stream, lines)
+
+
+def _recorded(view: View, name: str) -> dict[str, Lines]:
+    """The lines of a buffer that a view records, by stream; in which grade is not asked here."""
+    found = {stream: Lines(spans) for stream, spans in recorded((*view.shown, *view.matched), name).items()}
+    for stream, cuts in recorded_cuts(view.parts, name).items() if view.parts else ():
+        found[stream] = graded(found.get(stream, NO_LINES).exact, NONE, NONE, cuts)
+    return found
