@@ -19,6 +19,9 @@ _FRESH_SECONDS = 60.0
 """What was changed so long ago has new times with its next change. Before, it need not: a page that a program mapped
 and written to is not noticed again until it was written back, which Linux does within 35 s."""
 
+_FRESH = ":fresh"
+"""What an origin that is not to be relied upon ends with, but for the rules."""
+
 _TIMED = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "apfs"))
 """File systems that note the time of each change by themselves, in steps of at most 1 s. Others may not: tmpfs does not
 for mapped pages, and what a server or a FUSE program tells may be old, or whatever it likes."""
@@ -109,9 +112,9 @@ def _rules_of(store: Store) -> str:
 
 
 def _settled_origin(status: os.stat_result, rules: str = "") -> str:
-    """The origin; without times where the file's next change might leave them: then the content is compared."""
+    """The origin; marked where the file's next change might leave its times: then the content is compared."""
     is_settled = status.st_ctime < time.time() - _FRESH_SECONDS and _file_system(status.st_dev) in _TIMED
-    return origin(status) + rules if is_settled else rules
+    return origin(status) + ("" if is_settled else _FRESH) + rules
 
 
 def _file_system(device: int) -> str:
