@@ -93,6 +93,8 @@ def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
     yield Fact("state", state, "" if buffer.state == "sealed" else state_of(buffer))  # sealed is neither good nor bad
     if buffer.kind == "cmd" and buffer.ended is not None:
         yield Fact("ended", _ending(buffer), state_of(buffer))
+    if buffer.is_partial:
+        yield Fact("partial", buffer.lost, "interrupted")
     yield Fact("began", _moment(buffer.created))
     if buffer.ended is not None:
         yield Fact("until", _moment(buffer.ended))

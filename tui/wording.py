@@ -24,6 +24,8 @@ def is_void(buffer: Buffer | None) -> bool:
 
 MARKS = {"running": "●", "ok": "✓", "failed": "✗", "unknown": "?", "interrupted": "◌", "evicted": "·"}
 PIN = "◆"
+PARTIAL = "◔"
+"""Beside an output of which only a part reached the store, and where something of it is missing."""
 
 
 def age(seconds: float) -> str:
@@ -105,6 +107,7 @@ def facts(buffer: Buffer, now: float) -> list[str]:
         told.append(human_seconds(max(0.0, (now if buffer.ended is None else buffer.ended) - buffer.created)))
     if err := buffer.stream("err").lines:
         told.append(f"{err:,} on stderr")
+    told.insert(1, f"partial: {buffer.lost}" if buffer.partial else "")
     told += [buffer.label, buffer.note, "pinned" if buffer.pinned else "", buffer.cwd, buffer.session]
     return [fact for fact in told if fact]
 

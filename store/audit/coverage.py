@@ -342,10 +342,13 @@ class Told(Protocol):
 
 def told_share(told: Told, digits: int = 1) -> str:
     """How much was seen, in words: ``97 %``, or ``at most 97 %`` where it may be less."""
-    if not told.at_most or not told.share:
-        return percent(told.share, digits)
-    up = math.ceil(round(told.share * 10 ** (digits + 2), 6)) / 10**digits
-    return "less than 100 %" if up == 100 and told.share < 1 else f"at most {up:.{digits}f} %".replace(".0 %", " %")
+    return most(told.share, digits) if told.at_most and told.share else percent(told.share, digits)
+
+
+def most(share: float, digits: int = 1) -> str:
+    """A share that may be less: ``at most 97 %``, rounded up, or ``less than 100 %``."""
+    up = math.ceil(round(share * 10 ** (digits + 2), 6)) / 10**digits
+    return "less than 100 %" if up == 100 and share < 1 else f"at most {up:.{digits}f} %".replace(".0 %", " %")
 
 
 def percent(share: float, digits: int = 1) -> str:

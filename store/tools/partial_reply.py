@@ -21,7 +21,7 @@ def partial_reply(store: Store, reply: Reply) -> Reply:
     body = list(reply.body)
     for buffer in partial:
         for gap in buffer.gaps:
-            body = list(_with_gap(body, buffer, gap))
+            body = list(with_gap(body, buffer, gap))
     told = partial[0].lost if len(reply.shows.refs) == 1 else "; ".join(f"{one.ref}: {one.lost}" for one in partial)
     has_code = "exit_code" in reply.fields
     fields = in_order({**reply.fields, "partial": told})
@@ -31,7 +31,7 @@ def partial_reply(store: Store, reply: Reply) -> Reply:
     return reply._replace(fields=fields, body=tuple(body), shows=shows, missing=True)
 
 
-def _with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segment]:
+def with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segment]:
     """A body with the marker of a gap, if a line beside it stands there."""
     ref = Target(buffer, gap.stream).ref
     marker = missing(gap.amount, buffer.partial)

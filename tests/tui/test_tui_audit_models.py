@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sightline.store.audit.coverage import Contribution, Coverage, Lines, contribution, cover, percent
 from sightline.store.audit.failures import Failure, Place
 from sightline.store.audit.spans import Spans, spans_of
-from sightline.store.records import LinePart, Note, Shown, View
+from sightline.store.records import Gap, LinePart, Note, Shown, View
 from sightline.tui.audit.marks import ASKED, CUT, EXACT, MATCHED, UNSEEN, Marks, Remark
-from sightline.tui.audit.overview import FAILED, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
+from sightline.tui.audit.overview import FAILED, MISSING, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
 from sightline.tui.audit.steps import UnseenRegions, destination
 from sightline.tui.audit.words import of_line, of_output
 from sightline.tui.listing.seen import percent as list_percent
@@ -267,6 +267,13 @@ def test_an_overlooked_failure_outdoes_a_note_and_a_note_a_failure_that_was_seen
     assert [cell.holds for cell in cells_of(marks, OneStream(), 100, 10)] == [
         *(FAILED, NOTED, NOTED, NOTED, NOTED, NOTED, OVERLOOKED, NOTED, "", ""),
     ]
+
+
+def test_where_something_is_missing_stands_out_beside_the_output() -> None:
+    marks = Marks(covered(100, view(1, "a", shown=(1, 100))), gaps=(Gap("out", 35), Gap("out", 100)))
+    cells = cells_of(marks, OneStream(), 100, 10)
+    assert [cell.holds for cell in cells] == ["", "", "", MISSING, *[""] * 5, MISSING]
+    assert cells[3].place == 35
 
 
 def test_all_but_one_line_seen_does_not_look_like_all() -> None:

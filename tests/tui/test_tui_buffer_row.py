@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.style import Style
-from sightline.store.records import Buffer, StreamInfo
+from sightline.store.records import Buffer, Gap, StreamInfo
 from sightline.tui.listing.command_words import command_parts
 from sightline.tui.listing.ordering import Heading, Order
 from sightline.tui.listing.ranking import terms_of
+from sightline.tui.listing.seen import Seen
 from sightline.tui.safe import title
 from sightline.tui.strips import PartStyles, row, width_of
 from sightline.tui.widgets.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
-from sightline.tui.wording import duration, short_count
+from sightline.tui.wording import duration, facts, short_count
 from tui_kit import NOW
 
 BUFFER = Buffer(
@@ -143,3 +144,13 @@ def test_durations(seconds: float, worded: str) -> None:
 )
 def test_short_counts(count: int, worded: str) -> None:
     assert short_count(count) == worded
+
+
+def test_of_a_partial_output_that_is_marked_unless_a_failure_was_overlooked_in_it() -> None:
+    partial = BUFFER._replace(partial="cut by Claude Code", gaps=(Gap("out", 9, 20_012),))
+    assert "✗◆◔" in shown(150, partial)
+    assert "✗◆◔" not in shown(150)
+    overlooked = shown(150, partial, seen=Seen(0.5, overlooked=True, at_most=True))
+    assert "✗◆!" in overlooked
+    assert "≤50%" in overlooked
+    assert facts(partial, NOW)[1] == "partial: cut by Claude Code; missing: 20,012 characters after line 9"

@@ -46,7 +46,8 @@ def gather(store: Store, buffer: Buffer, session: str = "", *, known: Failures =
             failures = None
     remarks = tuple(_remarks(store, buffer))
     names = {name: session_name(store, name) for name in (*whole.sessions, *((session,) if session else ()))}
-    return Marks(whole, session, failures, remarks, names, unjudged, judgement_of(buffer).why_not)
+    why_not = judgement_of(buffer).why_not
+    return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps)
 
 
 def session_name(store: Store, name: str) -> str:

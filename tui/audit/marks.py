@@ -3,13 +3,13 @@
 A line is meant by its stream and its number there, whatever of the output is on the screen.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sightline.store.audit.coverage import Coverage, Lines, PartSeen
 from sightline.store.audit.failures import Failure, Unjudged
 from sightline.store.audit.spans import NONE, Span, Spans, holds, union
-from sightline.store.records import Note
+from sightline.store.records import Gap, Note
 
 EXACT, MATCHED, CUT, ASKED, UNSEEN = "exact", "matched", "cut", "asked", ""
 
@@ -70,6 +70,7 @@ class Marks:
         names: Mapping[str, str] | None = None,
         unjudged: Unjudged | None = None,
         why_not: str = "",
+        gaps: Iterable[Gap] = (),
     ) -> None:
         """Work out what follows from these."""
         self.whole = whole
@@ -81,6 +82,10 @@ class Marks:
         self.names = names or {}
         self.unjudged = unjudged
         self.why_not = why_not
+        self.gaps = dict[str, Spans]()
+        for gap in gaps:
+            at = max(gap.after, 1)
+            self.gaps[gap.stream] = union(self.gaps.get(gap.stream, NONE), ((at, at),))
         self.overlooked_lines = _telling(self.overlooked) if self.coverage.contributions else {}
         self.failure_lines = _telling(failures or ())
         self._grades = [
@@ -97,7 +102,8 @@ class Marks:
     __hash__ = None  # type: ignore[assignment]  # it is compared, and never kept by its worth
 
     def _told(self) -> tuple[object, ...]:
-        return self.whole, self.session, self.failures, self.remarks, self.names, self.unjudged, self.why_not
+        told = self.whole, self.session, self.failures, self.remarks, self.names
+        return *told, self.unjudged, self.why_not, self.gaps
 
     @property
     def is_thorough(self) -> bool:
@@ -107,7 +113,7 @@ class Marks:
     @property
     def has_any(self) -> bool:
         """Whether anything is marked at all."""
-        return bool(self.coverage.contributions or self.failures or self.remarks)
+        return bool(self.coverage.contributions or self.failures or self.remarks or self.gaps)
 
     def grade(self, stream: str, line: int) -> str:
         """How a line was seen: `EXACT`, `MATCHED`, `CUT`, `ASKED`, or `UNSEEN`."""

@@ -14,7 +14,7 @@ from sightline.store.audit.spans import NONE, Spans
 from sightline.tui.audit.marks import Marks
 from sightline.tui.audit.steps import Counting
 
-OVERLOOKED, NOTED, FAILED = "overlooked", "note", "failure"
+OVERLOOKED, MISSING, NOTED, FAILED = "overlooked", "gap", "note", "failure"
 EIGHTHS = 8
 
 
@@ -27,7 +27,7 @@ class Cell(NamedTuple):
         eighths: how much of it was seen, 0 to 8; 8 only where all was, at least 1 where any was.
         is_exact: whether any of it was seen in its own words.
         is_asked: whether any of it was asked about.
-        holds: `OVERLOOKED`, `NOTED` or `FAILED`, the first of these that is in it; empty for none.
+        holds: `OVERLOOKED`, `MISSING`, `NOTED` or `FAILED`, the first of these that is in it; empty for none.
         place: number of the line that `holds` is about, 0 for none.
     """
 
@@ -80,7 +80,12 @@ def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell,
     cut = {name: Tally(one.cut) for name, one in streams.items() if one.lines.cut}
     exact = {name: Tally(one.lines.exact) for name, one in streams.items()}
     asked = {name: Tally(one.lines.asked) for name, one in streams.items()}
-    events = ((OVERLOOKED, marks.overlooked_lines), (NOTED, marks.remarked), (FAILED, marks.failure_lines))
+    events = (
+        (OVERLOOKED, marks.overlooked_lines),
+        (MISSING, marks.gaps),
+        (NOTED, marks.remarked),
+        (FAILED, marks.failure_lines),
+    )
     limits = bounds(count, rows)
     standing = [text.before(limit + 1) for limit in limits]
     cells = []

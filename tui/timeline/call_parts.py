@@ -14,7 +14,7 @@ from sightline.tui.safe import title
 from sightline.tui.strips import Part, cut, fitted, pad, width_of
 from sightline.tui.timeline.reading import Row
 from sightline.tui.timeline.totalling import Totalled
-from sightline.tui.wording import counted, short_bytes, short_count
+from sightline.tui.wording import PARTIAL, counted, short_bytes, short_count
 
 _LEAD = 4
 _TOKENS_TOLD = 100  # cells, from which on the totals have room for tokens
@@ -145,7 +145,7 @@ def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
     parts = [
         Part(" "),
         Part(FAILED if call.failed else "·", "failed" if call.failed else "dim"),
-        Part(OVERLOOKED if unseen else " ", "failed"),
+        Part(OVERLOOKED, "failed") if unseen else Part(PARTIAL if call.partial else " ", "interrupted"),
         Part(" "),
         Part(pad(clock(view.time, look.now), _TIME_CELLS) + " ", "dim"),
     ]
@@ -230,6 +230,8 @@ def shown_parts(call: Call) -> list[Part]:
     parts.append(Part(f"{human_bytes(view.bytes_shown)}{of} (~{counted(call.tokens, 'token')})"))
     if view.truncated:
         parts.append(Part("cut", "interrupted"))
+    if call.partial:
+        parts.append(Part(f"partial: {title(call.partial)}", "interrupted"))
     if call.again:
         parts.append(Part(f"{counted(call.again, 'line')} shown again", "evicted"))
     return joined(parts)
@@ -272,6 +274,7 @@ def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
     if told is None:
         return [[Part(" counting…", "dim")], []]
     totals, unseen = told.totals, len(told.missed)
+    is_all = told.looked >= 1 and not (told.gone or totals.partial)
     tokens = f"~{counted(totals.tokens, 'token')}"
     first = [
         Part(counted(totals.calls, "call") + (f", {totals.cut:,} cut" if totals.cut else ""), "strong"),
@@ -285,11 +288,12 @@ def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
         Part(" · ", "dim"),
         Part(f"re-read {percent(totals.again_ratio, 0)}"),
         Part(" · ", "dim"),
-        Part(_unseen(unseen), "failed" if unseen else "ok" if told.looked >= 1 and not told.gone else "dim"),
+        Part(_unseen(unseen), "failed" if unseen else "ok" if is_all else "dim"),
         Part(f" so far, {told.looked:.0%} looked at" if told.looked < 1 else "", "dim"),
         Part(f", {counted(told.skipped, 'large output')} not looked at" if told.skipped else "", "dim"),
         Part(f", {counted(told.gone, 'output')} gone" if told.gone else "", "dim"),
         Part(f", {counted(told.unjudged, 'output')} not judged" if told.unjudged else "", "dim"),
+        Part(f", {counted(totals.partial, 'partial output')}" if totals.partial else "", "interrupted"),
     ]
     return [[Part(" "), *joined(first)], second]
 

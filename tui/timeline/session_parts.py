@@ -18,6 +18,7 @@ _RIGHT = (("CALLS", 5), ("OUTPUTS", 7), ("BYTES", 5), ("LAST", 4))
 _RIGHT_CELLS = sum(cells + 1 for _, cells in _RIGHT)
 _HARNESS_CELLS, _CLIENT_CELLS, _STARTED_CELLS = 12, 18, 12
 _LEAD = 3
+_STATE_CELLS = len("exit 127 partial")
 
 
 def _widths(width: int) -> tuple[int, bool, bool, int]:
@@ -87,6 +88,7 @@ def fact_rows(facts: SessionFacts, belongings: Belongings | None) -> list[FactRo
         [
             Part(f" {counted(counts.calls, 'call')}, captured {counted(counts.buffers, 'output')}"),
             Part(f" ({human_bytes(counts.bytes)})", "dim"),
+            Part(f", {counts.partial:,} partial" if counts.partial else "", "interrupted"),
             Part("  removed" if facts.is_removed else "", "interrupted"),
         ],
     ]
@@ -105,7 +107,7 @@ def _belongings(belongings: Belongings) -> Sequence[FactRow]:
         state = state_of(one.buffer)
         parts = [
             Part(f" {pad(one.buffer.ref, 13)}", "key"),
-            Part(pad(state, 10), "error" if one.buffer.failed else "dim"),
+            Part(pad(state, _STATE_CELLS), "error" if one.buffer.failed else "dim"),
             Part(readers.lstrip() + "  " if readers else "", "accent"),
             Part(title(short_asked(" ".join(one.buffer.command.split())))[:400]),
         ]

@@ -153,7 +153,7 @@ def row_parts(
         Part(mark or " ", "mark"),
         Part(wording.MARKS[state], faded or state),
         Part(wording.PIN if buffer.pinned else " ", faded or "accent"),
-        Part(OVERLOOKED if overlooked else " ", "failed"),
+        _told(buffer, overlooked, faded),
         *_ref_parts(buffer, faded, terms),
         Part(" "),
         *_named(buffer, room.command, faded, terms),
@@ -170,6 +170,13 @@ def row_parts(
         else:
             parts.append(Part(f" {text:>{column.cells}}", style))
     return parts
+
+
+def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> Part:
+    """What must not be missed: an overlooked failure, else that only a part of it is there."""
+    if overlooked or not buffer.partial:
+        return Part(OVERLOOKED if overlooked else " ", "failed")
+    return Part(wording.PARTIAL, faded or "interrupted")
 
 
 def _ref_parts(buffer: Buffer, faded: str, terms: "Sequence[Term]") -> list[Part]:

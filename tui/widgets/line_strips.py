@@ -4,9 +4,12 @@ Lines are read in chunks of fixed place, so that what a line looks like does not
 one by one. What is kept does not depend on how large the output is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from rich.segment import Segment
+from sightline.store.records import Buffer
 from sightline.store.shape.source import Line
 from sightline.tui.output.hexdump import draw_row
 from sightline.tui.output.middle import Middle, middle_of
@@ -39,6 +42,9 @@ class Highlighter(Protocol):
 
     def spans(self, texts: list[str]) -> list[Spans]:
         """What stands where in each of some lines that follow each other."""
+
+
+NO_GAPS: Mapping[tuple[str, int], str] = MappingProxyType({})
 
 
 class Drawn(NamedTuple):
@@ -97,6 +103,20 @@ def _text(line: Line) -> str:
     return plain_text(line) if line.whole else ""
 
 
+def gap_markers(buffer: Buffer) -> dict[tuple[str, int], str]:
+    """What is missing of an output, by stream and the line behind which that is told; before the first, behind it."""
+    if not buffer.gaps:
+        return {}
+    from sightline.store.shape.markers import missing  # few outputs have any
+
+    found: dict[tuple[str, int], str] = {}
+    for gap in buffer.gaps:
+        marker = missing(gap.amount, f"before this line, {buffer.partial}" if not gap.after else buffer.partial)
+        key = gap.stream, max(gap.after, 1)
+        found[key] = f"{found[key]}  {marker}" if key in found else marker
+    return found
+
+
 class LineStrips:
     """The drawn lines of one output.
 
@@ -105,9 +125,16 @@ class LineStrips:
     """
 
     def __init__(
-        self, reading: Reading, paint: Callable[[], Paint], look: str = LOOKS[0], highlighter: Highlighter | None = None
+        self,
+        reading: Reading,
+        paint: Callable[[], Paint],
+        look: str = LOOKS[0],
+        highlighter: Highlighter | None = None,
+        gaps: Mapping[tuple[str, int], str] = NO_GAPS,
     ) -> None:
+        """Prepare; ``gaps`` are markers of what is missing, by stream and line behind which they stand."""
         self.look = look
+        self._gaps = gaps
         self._reading = reading
         self._paint = paint
         self._highlighter = highlighter
@@ -149,7 +176,10 @@ class LineStrips:
             return Drawn(stream, line.number, draw_row(line, self._paint()))
         spans = chunk.spans_of(at, self._highlighter) if self._highlighter and self.look == LOOKS[0] else ()
         middle = self._middle(number, stream, line)
-        return Drawn(stream, line.number, draw(line, self.look, self._paint(), chunk.pens[at], spans, middle))
+        strip = draw(line, self.look, self._paint(), chunk.pens[at], spans, middle)
+        if marker := self._gaps.get((stream, line.number)):
+            strip = Strip([*strip, Segment("  "), Segment(marker, self._paint().base + self._paint().syntax("gap"))])
+        return Drawn(stream, line.number, strip)
 
     def look_inside(self, number: int, offset: int) -> int:
         """Have a line that is too long to be read whole shown around a byte, too; which character that is, from 0."""

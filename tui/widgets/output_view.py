@@ -16,7 +16,7 @@ from sightline.tui.output.folding import START, Place
 from sightline.tui.output.hexdump import ROW_BYTES
 from sightline.tui.output.painting import LOOKS
 from sightline.tui.widgets.audited import Audited
-from sightline.tui.widgets.line_strips import NOTHING, Drawn, Highlighter, LineStrips
+from sightline.tui.widgets.line_strips import NOTHING, Drawn, Highlighter, LineStrips, gap_markers
 from sightline.tui.widgets.styled import Styled
 from sightline.tui.widgets.viewer_opening import Opened, Opening
 from sightline.tui.widgets.viewer_rows import Rows
@@ -50,7 +50,7 @@ class OutputView(Styled, Audited, can_focus=True):
     RARE_PARTS = (
         *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
         *("heading", "added", "removed", "error", "warning", "time"),
-        *("exact", "matched", "cut", "asked", "overlooked", "unjudged", "note", "pointed"),
+        *("exact", "matched", "cut", "asked", "overlooked", "unjudged", "note", "pointed", "gap"),
     )
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
 
@@ -106,7 +106,7 @@ class OutputView(Styled, Audited, can_focus=True):
         self.window.wraps = self._wraps and not opened.hex
         if self.strips is None or another or place is not None:
             look = "hex" if opened.hex else self._look
-            self.strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax)
+            self.strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax, gap_markers(opened.buffer))
         else:
             self.strips.forget(opened.reading)
         if another:

@@ -11,6 +11,7 @@ from rich.style import Style
 from sightline.tui.messages import PlaceMeant
 from sightline.tui.widgets.bare_rows import BareRows
 from sightline.tui.widgets.styled import Styled
+from sightline.tui.wording import PARTIAL
 from textual import events
 from textual.scrollbar import ScrollBar, ScrollTo
 from textual.strip import Strip
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # loaded with the audit
 COLUMNS = 2
 _BARS = " ▏▎▍▌▋▊▉█"
 _ASKED_BAR = "·"
-_SIGNS = {"overlooked": "!", "note": "✎", "failure": "•"}
+_SIGNS = {"overlooked": "!", "note": "✎", "failure": "•", "gap": PARTIAL}
 
 
 class OverviewStrip(Styled, ScrollBar):
@@ -29,7 +30,7 @@ class OverviewStrip(Styled, ScrollBar):
 
     PREFIX = "overview"
     PARTS = ("thumb",)
-    RARE_PARTS = ("exact", "matched", "here", "asked", "overlooked", "note", "failure", "held")
+    RARE_PARTS = ("exact", "matched", "here", "asked", "overlooked", "note", "failure", "gap", "held")
     COMPONENT_CLASSES: ClassVar = {f"overview--{part}" for part in (*PARTS, *RARE_PARTS)}
 
     def __init__(self) -> None:

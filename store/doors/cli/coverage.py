@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sightline.store.audit.coverage import Coverage, Lines, cut_data, percent, rounded, told_share
+from sightline.store.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
 from sightline.store.audit.covering import coverage_of
 from sightline.store.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
 from sightline.store.audit.roster import find_session
@@ -122,7 +122,7 @@ def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | No
     if target.buffer.is_partial:
         write_out(f"partial: {target.buffer.lost}\n")
         if (reached := target.buffer.most_reached) < 1:
-            write_out(f"at most {percent(reached)} of what was written reached the store\n")
+            write_out(f"{most(reached)} of what was written reached the store\n")
     lines = "lines that reached the store" if target.buffer.is_partial else "lines"
     for stream, covered in coverage.streams.items():
         ref = format_ref(name, stream)

@@ -59,10 +59,12 @@ def _buffer_name(door: Door, ref: str) -> str:
 
 def _list(door: Door, found: list[IndexedView], given: Any) -> int:
     if given.json:
-        print_json([{**as_data(one.view), "gone": gone_of(door.store, one.view)} for one in found])
+        rows = [(one.view, gone_of(door.store, one.view), partial_of(door.store, one.view)) for one in found]
+        print_json([{**as_data(view), "gone": gone, "partial": partial} for view, gone, partial in rows])
         return 0
     for indexed in found:
-        write_out(_row(indexed.view, gone_of(door.store, indexed.view)) + "\n")
+        view = indexed.view
+        write_out(_row(view, gone_of(door.store, view), partial_of(door.store, view)) + "\n")
     if not found:
         write_out("nothing matches\n" if given.ref or given.session else "nothing has been shown yet\n")
     return 0
@@ -74,10 +76,17 @@ def gone_of(store: Store, view: View) -> list[str]:
     return ["@" + name for name, buffer in found if buffer is None or buffer.state == "evicted"]
 
 
-def _row(view: View, gone: list[str]) -> str:
+def partial_of(store: Store, view: View) -> list[str]:
+    """The buffers of a view that hold only a part of what was written."""
+    found = (store.index.buffer(name) for name in view.refs)
+    return [buffer.ref for buffer in found if buffer and buffer.is_partial and buffer.state != "evicted"]
+
+
+def _row(view: View, gone: list[str], partial: list[str]) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
     share = f"{view.lines_shown:,} of {view.lines_total:,} lines" if view.lines_total else "no lines"
-    marks = ("  cut" if view.truncated else "") + (f"  gone: {' '.join(gone)}" if gone else "")
+    marks = ("  cut" if view.truncated else "") + ("  partial" if partial else "")
+    marks += f"  gone: {' '.join(gone)}" if gone else ""
     return f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{marks}  {printable(asked_of(view)[:100])}"
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from sightline.store.audit import failures
 from sightline.store.audit.checking import KINDS
 from sightline.store.doors.cli import coverage
+from sightline.store.records import Gap
+from sightline.store.store import Store
 
 HIDDEN = "seq 1 3000; echo 'ERROR: boom'; seq 1 3000"
 
@@ -325,3 +328,74 @@ def test_a_command_whose_writer_was_killed_has_failed_and_nobody_was_told(cli: A
     running.wait()
     until(lambda: cli("audit", "--fail-on", "untold-failure").code == 1)
     assert "was interrupted, and nobody was told" in cli("audit", "--session", "a-test").out
+
+
+@pytest.fixture
+def partial(cli: Any) -> Callable[..., str]:
+    """Keeps an output of which only a part reached the store; its ref."""
+
+    def keep(exit_code: int | None = 5, **about: Any) -> str:
+        with Store(str(cli.home)) as store:
+            recording = store.begin("cmd", "make", "/", "a-test")
+            recording.append("out", b"1\n2\n3\n4\n")
+            gaps = (Gap("out", 2, 20_012),)
+            about = {"partial": "cut by Claude Code", "gaps": gaps, **about}
+            return recording.seal(exit_code=exit_code, **about).ref
+
+    return keep
+
+
+def test_no_audit_passes_a_failure_of_which_only_a_part_reached_the_store(cli: Any, partial: Any) -> None:
+    ref = partial()
+    cli("show", ref)
+    told = "ended with exit 5; cut by Claude Code; missing: 20,012 characters after line 2"
+    assert f"failed-partial  {ref}  {told}" in cli("audit").out
+    for kinds, code in (("", 0), ("failed-partial", 1), ("overlooked-failure", 1), ("broken-log", 0)):
+        ran = cli("audit", "--json", *(("--fail-on", kinds) if kinds else ()))
+        assert (ran.code, ran.data["failed"]) == (code, bool(code)), kinds
+        assert ran.data["counts"] == {**dict.fromkeys(KINDS, 0), "failed-partial": 1}
+    assert "What was overlooked in a failed-partial nobody can tell" in " ".join(cli("audit", "--help").out.split())
+
+
+@pytest.mark.parametrize(
+    ("about", "found"),
+    [
+        ({"exit_code": 0}, 0),
+        ({"exit_code": None}, 1),
+        ({"exit_code": None, "timed_out": True}, 1),
+        ({"exit_code": 1, "partial": "", "gaps": ()}, 0),
+    ],
+)
+def test_only_what_failed_or_may_have_is_a_partial_failure(
+    cli: Any, partial: Any, about: dict[str, Any], found: int
+) -> None:
+    cli("show", partial(**about))
+    assert cli("audit", "--json").data["counts"]["failed-partial"] == found
+
+
+def test_everything_that_names_a_partial_output_says_so(cli: Any, partial: Any) -> None:
+    ref = partial()
+    cli("show", ref)
+    marker = "[… 20,012 characters missing: cut by Claude Code …]"
+    assert marker in cli("show", ref).out
+    assert "exit 5 partial" in cli("list").out
+    (row,) = cli("list", "--json").data
+    assert (row["partial"], row["gaps"][0]["missing"]) == ("cut by Claude Code", 20_012)
+    told = cli("coverage", ref).out
+    assert "4 of 4 lines that reached the store seen (less than 100 %)" in told
+    assert "at most 0.1 % of what was written reached the store" in told
+    data = cli("coverage", ref, "--json").data
+    assert data["at_most"]
+    assert data["share"] < 1
+    assert "partial" in cli("views", ref).out
+    timeline = cli("timeline").out
+    assert "  cut  partial  " in timeline
+    assert "less than 100 %" in timeline
+    assert "of 1 partial output nobody can tell" in timeline
+    assert ", 1 partial" in cli("sessions").out
+    assert cli("sessions", "--json").data[0]["partial"] == 1
+    for form in ("md", "html"):
+        report = cli("report", "--format", form).out
+        assert "Failed, and only a part reached the store" in report
+        assert "partial: cut by Claude Code" in report
+        assert "less than 100 % seen" in report
