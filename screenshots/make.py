@@ -28,7 +28,7 @@ from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.query import Request as Query
 from sightline.store.tools.query import query
-from sightline.store.tools.reply import deliver
+from sightline.store.tools.delivery import deliver
 from sightline.store.tools.run_command import Request, run_command
 from sightline.tui.asking.answers import bar_call
 from sightline.tui.app import InspectorApp

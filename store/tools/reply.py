@@ -1,15 +1,13 @@
-"""A reply: fields, then a body; measured alike for every door, logged with its exact text before it is sent."""
+"""A reply: fields, then a body; measured alike for every door."""
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from sightline.store.audit.views import Shows, Traced, record_shown, record_view
-from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.audit.views import Shows, Traced
+from sightline.store.errors import SightlineError
 from sightline.store.shape.budgets import ROOMY, Room
 from sightline.store.shape.segments import Segment, join_segments
-from sightline.store.tools.asking import Asking
 
 FIELD_ORDER = (
     "output_id",
@@ -156,56 +154,3 @@ def error_reply(error: SightlineError, verb: str, request: dict[str, Any]) -> Re
 
 Render = Callable[[Reply], Sequence[Segment]]
 """A door's way of writing a reply, in pieces whose texts make up exactly what it sends."""
-
-
-def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
-    """Log a reply, send it, and count it as a use of what it showed. Notes that wait for who asks go with it.
-
-    A reply that cannot be logged is sent all the same, with a warning that says so.
-
-    Args:
-        asking: who asked.
-        reply: what is answered.
-        render: how it is written.
-        send: takes the text that was logged.
-        is_use: False for a look, after which the store is as it was: nothing moves in the order of use, nothing goes.
-    """
-    if is_use and os.path.exists(asking.store.layout.outbox):
-        from sightline.store.tools.enclosing import deliver_with_notes  # few replies have any
-
-        deliver_with_notes(
-            asking, reply, render, lambda enclosed: _deliver(asking, enclosed, render, send, is_use=True)
-        )
-    else:
-        _deliver(asking, reply, render, send, is_use=is_use)
-
-
-def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
-    if reply.shows.refs:
-        from sightline.store.tools.partial_reply import partial_reply  # of the module it makes its replies of
-
-        reply = partial_reply(asking.store, reply)
-    if asking.store.settings.redacts:
-        from sightline.store.tools.redacted import redacted_reply  # only where a person has turned it on
-
-        reply = redacted_reply(asking.store, reply)
-    text = render(reply)
-    view = None
-    try:
-        view = record_view(asking.store, asking.session, reply.shows, text, asking.profile.cleaning.views)
-    except StoreFailed as error:
-        reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
-        text = render(reply._replace(missing=True))
-    send(join_segments(text))
-    try:
-        if is_use:
-            for name in reply.shows.refs:
-                asking.store.touch(name)
-        if reply.find_shown and view:
-            record_shown(asking.store, view, reply.find_shown())
-        if is_use and asking.store.over_limits():
-            from sightline.store.audit.retention import enforce_limits
-
-            enforce_limits(asking.store)
-    except Exception:  # the reply is out; what is wrong with the store, the next call or `doctor` tells
-        return

@@ -15,7 +15,8 @@ from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
 from sightline.store.tools import query, read_file, read_output, run_command
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply, deliver
+from sightline.store.tools.delivery import deliver
+from sightline.store.tools.reply import Reply
 from sightline.store.tools.result_view import result_reply
 from sightline.store.tools.run_command import Doorway
 from sightline.store.tools.structured_view import sampling_of

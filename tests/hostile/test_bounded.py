@@ -25,7 +25,7 @@ from sightline.store.query.processes import Cancel
 from sightline.store.query.run import Limits, run
 from sightline.store.query.search import search
 from sightline.store.records import Buffer, Session
-from sightline.store.shape.structured.schema import MEMBERS_LOOKED_AT
+from sightline.store.shape.structured.element_tally import MEMBERS_LOOKED_AT
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.result_view import result_reply

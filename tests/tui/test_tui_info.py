@@ -8,8 +8,8 @@ from sightline.store.audit.sessions import current_session
 from sightline.store.records import StreamInfo
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
+from sightline.store.tools.delivery import deliver
 from sightline.store.tools.query import Request, query
-from sightline.store.tools.reply import deliver
 from sightline.tui.dossier import Fact, facts_of, read_dossier
 from sightline.tui.screens.info import InfoScreen, ViewScreen
 from sightline.tui.screens.inspector import Inspector

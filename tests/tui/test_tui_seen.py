@@ -5,15 +5,15 @@ from audit_kit import ask
 from sightline.store.store import Store
 from sightline.tui.listing.ordering import SEEN
 from sightline.tui.listing.seen import percent
-from sightline.tui.widgets import list_seen
+from sightline.tui.widgets import buffer_list
 from textual.pilot import Pilot
 from tui_kit import add, buffers, numbered, opened, press, run, text, until
 
 
 @pytest.fixture(autouse=True)
 def _shares_now(monkeypatch: pytest.MonkeyPatch, _shares_later: None) -> None:
-    monkeypatch.setattr(list_seen, "FIRST_SECONDS", 0.01)
-    monkeypatch.setattr(list_seen, "SOON_SECONDS", 0.01)
+    monkeypatch.setattr(buffer_list, "SEEN_FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(buffer_list, "SEEN_SOON_SECONDS", 0.01)
 
 
 @pytest.fixture

@@ -24,7 +24,8 @@ from sightline.store.store import Store, Target
 from sightline.store.tools import query as query_verb
 from sightline.store.tools import read_output as read_verb
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply, deliver, error_reply
+from sightline.store.tools.delivery import deliver
+from sightline.store.tools.reply import Reply, error_reply
 from sightline.tui.asking.asked import SHOW, Part, Pipeline
 from sightline.tui.output.places import Hit
 from sightline.tui.output.texts import Lines, Spool, Text

@@ -18,8 +18,7 @@ from sightline.tui.keyboard.keys import named
 from sightline.tui.person import person_session
 from sightline.tui.safe import title
 from sightline.tui.screens.note import Excerpt, NoteScreen, Recipient, Written
-from sightline.tui.screens.store_screen import StoreScreen
-from sightline.tui.screens.timeline import go_to
+from sightline.tui.screens.store_screen import StoreScreen, go_to
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
 from sightline.tui.timeline.reading import buffer_of

@@ -12,8 +12,7 @@ from sightline.tui.clipboard import copy
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.keys import named
-from sightline.tui.screens.store_screen import StoreScreen
-from sightline.tui.screens.timeline import go_to
+from sightline.tui.screens.store_screen import StoreScreen, go_to
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
 from sightline.tui.timeline.session_parts import FactRow, fact_rows, heading_parts

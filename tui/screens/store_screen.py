@@ -1,9 +1,13 @@
 """A screen over the main one that shows something of the store, and learns of its changes and of its own size."""
 
+import asyncio
 from abc import abstractmethod
+from typing import Any
 
+from sightline.store.store import Store
 from sightline.tui.errand import is_whole
-from sightline.tui.messages import StoreChanged
+from sightline.tui.failures import STORE_ERRORS, tell
+from sightline.tui.messages import LineChosen, StoreChanged
 from textual.screen import Screen, ScreenResultType
 from textual.timer import Timer
 
@@ -44,3 +48,13 @@ class StoreScreen(Screen[ScreenResultType]):
         """It may have changed while another screen was above."""
         if self.is_mounted:
             self.read()
+
+
+async def go_to(screen: Screen[Any], store: Store, ref: str) -> None:
+    """Go to the lines that a ref names, on the main screen; say what has become of them where they are gone."""
+    try:
+        target = await asyncio.to_thread(store.resolve, ref)
+    except STORE_ERRORS as error:
+        tell(screen.app, error)
+        return
+    screen.app.post_message(LineChosen(target.buffer, target.stream or "out", target.first or 1, target.last))

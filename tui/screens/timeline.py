@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sightline.store.audit.timeline import Call, Wanted
 from sightline.store.audit.view_text import view_text
@@ -18,7 +18,7 @@ from sightline.tui.keyboard.keys import named
 from sightline.tui.listing.ordering import following
 from sightline.tui.messages import LineChosen
 from sightline.tui.safe import title
-from sightline.tui.screens.store_screen import StoreScreen
+from sightline.tui.screens.store_screen import StoreScreen, go_to
 from sightline.tui.strips import Part
 from sightline.tui.stylesheets import load_style
 from sightline.tui.timeline import wanted as filters
@@ -31,7 +31,6 @@ from sightline.tui.widgets.key_bar import KeyBar
 from sightline.tui.widgets.prompt import Prompt
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Input
 
 ALL = None
@@ -349,13 +348,3 @@ class TimelineScreen(StoreScreen[None]):
 
 def _ref_of(row: Call | Note | None) -> str:
     return "" if row is None else row.ref if isinstance(row, Note) else row.first_ref
-
-
-async def go_to(screen: Screen[Any], store: Store, ref: str) -> None:
-    """Go to the lines that a ref names, on the main screen; say what has become of them where they are gone."""
-    try:
-        target = await asyncio.to_thread(store.resolve, ref)
-    except STORE_ERRORS as error:
-        tell(screen.app, error)
-        return
-    screen.app.post_message(LineChosen(target.buffer, target.stream or "out", target.first or 1, target.last))

@@ -13,19 +13,21 @@ from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.keyboard.key_order import PATIENCE_SECONDS
 from sightline.tui.keyboard.keys import named
 from sightline.tui.listing.loading import Answer, load, records_of
-from sightline.tui.listing.ordering import GROUPS, SORTS, Order, following
+from sightline.tui.listing.ordering import GROUPS, SEEN, SORTS, Order, following
 from sightline.tui.listing.rows import BufferRows
+from sightline.tui.listing.seen import Answer as SeenAnswer
+from sightline.tui.listing.seen import Seen, SeenReader
 from sightline.tui.messages import BufferSelected, ListFiltered, OrderChosen, StoreCounted
 from sightline.tui.strips import Part, row
 from sightline.tui.widgets.buffer_row import group_parts, row_parts
 from sightline.tui.widgets.list_keys import KEYS
-from sightline.tui.widgets.list_seen import ListSeen
 from sightline.tui.widgets.styled import Styled
 from sightline.tui.widgets.tall import Tall
 from sightline.tui.wording import age, duration
 from textual import events
 from textual.binding import BindingType
 from textual.strip import Strip
+from textual.timer import Timer
 
 if TYPE_CHECKING:  # the first screen has no filter
     from sightline.tui.listing.filtering import Filtering, Found
@@ -36,6 +38,11 @@ GROWN_SECONDS = 0.05  # new lines in the viewer are what one waits for; their nu
 LOST_SECONDS = 2.0  # a killed writer tells nobody: while captures run, the store is asked this often
 MARKS = ("A", "B")
 """What the marked ones carry: the older and the newer side of a diff."""
+
+SEEN_FIRST_SECONDS = 0.6  # after the first screen: what is read loads the rules of all tools, which would be felt
+SEEN_SOON_SECONDS = 0.25  # after the last change: rows come in bursts while one scrolls or types
+_SEEN_PATIENCE_SECONDS = 1.0  # where changes never end
+_KEPT_SEEN = 2_000
 
 _FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
 
@@ -419,3 +426,48 @@ class BufferList(Styled, Tall, can_focus=True):
             self._move_to(at)
             if event.chain > 1 or self.rows.heading(at):
                 await self.action_choose()
+
+
+class ListSeen:
+    """What is known of the buffers in the list."""
+
+    def __init__(self, buffers: BufferList) -> None:
+        self._list = buffers
+        self._reader = SeenReader(buffers.store)
+        self._known = dict[str, Seen]()
+        self._timer: Timer | None = None
+        self._begun = False
+        self._asked = 0.0
+        self._reads: Errand[SeenAnswer] = Errand(buffers, self._plan, self._take)
+
+    def of(self, name: str) -> Seen | None:
+        """What is known of a buffer."""
+        return self._known.get(name)
+
+    def ask(self) -> None:
+        """Have it read what has come into sight, or changed, soon."""
+        now = time.monotonic()
+        if self._timer is None:
+            self._asked = now
+            self._timer = self._list.set_timer(SEEN_SOON_SECONDS if self._begun else SEEN_FIRST_SECONDS, self._read)
+        elif self._begun and now - self._asked < _SEEN_PATIENCE_SECONDS:
+            self._timer.reset()
+
+    def _read(self) -> None:
+        self._timer, self._begun = None, True
+        self._reads.ask()
+
+    def _plan(self) -> Callable[[], SeenAnswer] | None:
+        buffers = [record for record in self._list.records_in_sight() if record.state != "evicted"]
+        everything = self._list.rows.order.sort == SEEN
+        if not buffers and not everything:
+            return None
+        return lambda: self._reader.read(buffers, everything=everything)
+
+    def _take(self, answer: SeenAnswer) -> None:
+        self._known.update(answer.seen)
+        for name in list(self._known)[: max(len(self._known) - _KEPT_SEEN, 0)]:
+            del self._known[name]
+        self._list.seen_changed(answer.lines)
+        if not answer.done:
+            self._reads.ask()

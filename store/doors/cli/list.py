@@ -4,8 +4,9 @@ from sightline.store.audit.views import Shows
 from sightline.store.doors.cli.arguments import parser
 from sightline.store.doors.cli.output import Door, json_text, write_err, write_out
 from sightline.store.shape.segments import Segment
+from sightline.store.tools.delivery import deliver
 from sightline.store.tools.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
-from sightline.store.tools.reply import Reply, deliver
+from sightline.store.tools.reply import Reply
 
 
 def main(name: str, words: list[str]) -> int:

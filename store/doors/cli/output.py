@@ -16,9 +16,10 @@ from sightline.store.records import Buffer, Shown
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
+from sightline.store.tools.delivery import deliver
 from sightline.store.tools.files import file_fields
 from sightline.store.tools.printing import printable
-from sightline.store.tools.reply import Render, Reply, deliver, error_reply
+from sightline.store.tools.reply import Render, Reply, error_reply
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What an output goes to takes no more, though nobody has closed it."""

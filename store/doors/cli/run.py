@@ -12,7 +12,8 @@ from sightline.store.records import Buffer
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Target
 from sightline.store.tools.command_view import ending_of
-from sightline.store.tools.reply import Reply, deliver
+from sightline.store.tools.delivery import deliver
+from sightline.store.tools.reply import Reply
 from sightline.store.tools.run_command import VERB, Doorway, Request, run_command
 
 _NEWLINE = ord("\n")

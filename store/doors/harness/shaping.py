@@ -17,7 +17,8 @@ from sightline.store.shape.segments import join_segments
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.command_view import command_reply, ending_of
-from sightline.store.tools.reply import Reply, deliver
+from sightline.store.tools.delivery import deliver
+from sightline.store.tools.reply import Reply
 
 
 def _asking(store: Store, session: Session) -> Asking:

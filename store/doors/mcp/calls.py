@@ -12,7 +12,8 @@ from sightline.store.doors.mcp.options import Options
 from sightline.store.errors import SightlineError
 from sightline.store.shape.segments import Segment
 from sightline.store.tools.asking import Asking, Calls
-from sightline.store.tools.reply import Reply, deliver, error_reply
+from sightline.store.tools.delivery import deliver
+from sightline.store.tools.reply import Reply, error_reply
 
 if TYPE_CHECKING:  # loaded by the calls that need them
     from sightline.store.doors.mcp.caller import Caller

@@ -17,7 +17,7 @@ from sightline.store.profile import load_profile
 from sightline.store.records import Session
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking, Calls
-from sightline.store.tools.reply import deliver
+from sightline.store.tools.delivery import deliver
 
 
 class Desk:

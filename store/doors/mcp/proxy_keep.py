@@ -19,7 +19,7 @@ from sightline.store.doors.mcp.service import Service
 from sightline.store.records import TOOL_FAILED, Buffer, Session
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.shape.segments import Segment
-from sightline.store.tools.reply import deliver
+from sightline.store.tools.delivery import deliver
 from sightline.store.tools.result_view import result_reply
 from sightline.store.tools.structured_view import sampling_of
 

@@ -7,8 +7,8 @@ from sightline.store.shape.clean import clean_line
 from sightline.store.shape.segments import Segment
 from sightline.store.shape.source import CutLine, Source
 from sightline.store.shape.structured.json_lines import Measure, Written, ends
-from sightline.store.shape.structured.json_sample import Detail, children_end, children_shown
-from sightline.store.shape.structured.json_tree import Node
+from sightline.store.shape.structured.json_tree import Node, children_end, children_shown
+from sightline.store.shape.structured.sampling import Detail
 
 INDENT = "  "
 _BRACKETS = {"object": "{}", "array": "[]"}

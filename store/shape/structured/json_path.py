@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from sightline.store.errors import SightlineError
 from sightline.store.shape.source import Source
+from sightline.store.shape.structured.element_tally import keys_of, read_key
 from sightline.store.shape.structured.json_scan import WINDOW_BYTES, Scanner, kind_of
-from sightline.store.shape.structured.schema import keys_of, read_key
 
 LISTED_KEYS = 10
 """Keys that an error lists."""

@@ -12,10 +12,9 @@ from sightline.store.shape import markers
 from sightline.store.shape.segments import Segment
 from sightline.store.shape.source import Source
 from sightline.store.shape.structured.json_lines import Gap, Measure, Written, write_lines
-from sightline.store.shape.structured.json_tree import Document, Node
-from sightline.store.shape.structured.sampling import Sampling
+from sightline.store.shape.structured.json_tree import Document, Node, children_end, children_shown
+from sightline.store.shape.structured.sampling import Detail, Sampling, details
 
-_ALL = 1 << 30
 _COUNT_BYTES = 1 << 20
 _EDGE_BYTES = 256
 _PLAIN_KEY = re.compile(r'"[A-Za-z_][A-Za-z0-9_]*"')
@@ -24,56 +23,6 @@ _LINE_START = re.compile(rb"\n[ \t\r]*$")
 
 _Rest = Callable[[Node, int], object]
 """What stands for the children of a container past so many; nothing where they are shown."""
-
-
-class Detail(NamedTuple):
-    """How much a sample shows.
-
-    Attributes:
-        items: elements of a longer array.
-        depth: levels of containers whose children are shown.
-        members: members of an object.
-        string_bytes: bytes of a longer string.
-    """
-
-    items: int
-    depth: int
-    members: int
-    string_bytes: int
-
-
-def details(sampling: Sampling) -> Iterator[Detail]:
-    """From all that a sampling lets through to nothing, each showing less than the one before it."""
-    items, depth, _, string = Detail(sampling.array_items, sampling.depth, _ALL, sampling.string_bytes)
-    for size in (string, string // 4, string // 12):
-        yield Detail(items, depth, _ALL, size)
-    string = string // 12
-    for fewer, level, members in (
-        (3, 8, _ALL),
-        (3, 5, _ALL),
-        (3, 5, 400),
-        (3, 5, 150),
-        (3, 5, 60),
-        (2, 4, 30),
-        (2, 3, 20),
-        (1, 3, 20),
-    ):
-        yield Detail(min(items, fewer), min(depth, level), members, string)
-    string //= 2
-    for level, members in ((2, 20), (2, 10), (1, 20), (1, 10), (1, 5), (1, 2), (1, 1), (0, 0)):
-        yield Detail(min(items, members, 1), min(depth, level), members, string)
-
-
-def children_shown(node: Node, depth: int, detail: Detail) -> int:
-    """How many of a container's children stand in a sample."""
-    if depth > detail.depth:
-        return 0
-    return min(detail.members if node.kind == "object" else detail.items, len(node.children))
-
-
-def children_end(node: Node, shown: int) -> int:
-    """Past the last of so many children."""
-    return node.children[shown - 1].end if shown else node.start + (node.kind != "lines")
 
 
 class Sample(NamedTuple):

@@ -6,9 +6,9 @@ All of the text is read, and judged, once; of what lies below, only numbers and 
 from typing import NamedTuple
 
 from sightline.store.shape.source import Source
+from sightline.store.shape.structured.element_tally import ElementTally
 from sightline.store.shape.structured.json_scan import WINDOW_BYTES, NotJson, Scanner, kind_of
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.shape.structured.schema import ElementTally
+from sightline.store.shape.structured.sampling import Detail, Sampling
 
 KEPT_NODES = 20_000  # 5 MB; no budget shows as many lines
 KEPT_MEMBERS = 2_000  # of one object
@@ -39,6 +39,18 @@ class Node(NamedTuple):
     def is_container(self) -> bool:
         """Whether it has children, or could."""
         return self.kind in ("object", "array", "lines")
+
+
+def children_shown(node: Node, depth: int, detail: Detail) -> int:
+    """How many of a container's children stand in a sample."""
+    if depth > detail.depth:
+        return 0
+    return min(detail.members if node.kind == "object" else detail.items, len(node.children))
+
+
+def children_end(node: Node, shown: int) -> int:
+    """Past the last of so many children."""
+    return node.children[shown - 1].end if shown else node.start + (node.kind != "lines")
 
 
 class Document(NamedTuple):

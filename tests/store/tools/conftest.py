@@ -16,7 +16,8 @@ from sightline.store.store import Store, Target
 from sightline.store.tools import read_output as reading
 from sightline.store.tools import run_command as running
 from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply, deliver
+from sightline.store.tools.delivery import deliver
+from sightline.store.tools.reply import Reply
 from sightline.store.tools.run_command import Doorway
 
 

@@ -70,7 +70,7 @@ def test_a_note_that_does_not_fit_into_a_reply_waits_for_one_it_fits_into(agent:
 
 def test_a_note_waits_on_where_the_reply_could_not_be_sent(agent: Any, person: Any, note: Note) -> None:
     from sightline.store.doors.cli.output import render_text
-    from sightline.store.tools.reply import deliver
+    from sightline.store.tools.delivery import deliver
 
     _send(person, note, "claude-code-1")
 
@@ -84,7 +84,7 @@ def test_a_note_waits_on_where_the_reply_could_not_be_sent(agent: Any, person: A
 
 
 def test_a_note_waits_on_where_a_door_writes_the_body_alone(agent: Any, person: Any, note: Note) -> None:
-    from sightline.store.tools.reply import deliver
+    from sightline.store.tools.delivery import deliver
 
     _send(person, note, "claude-code-1")
     sent: list[str] = []

@@ -133,7 +133,7 @@ def test_what_a_filter_showed_of_its_command_is_matched_in_what_it_left_out(agen
 
 def test_a_json_reply_is_read_for_its_lines(agent: Any, buffer: Buffer) -> None:
     from sightline.store.doors.cli.output import render_json
-    from sightline.store.tools.reply import deliver
+    from sightline.store.tools.delivery import deliver
 
     reply = query(agent.asking, Request(f"sort {buffer.ref} | head -n 2"))
     deliver(agent.asking, reply, render_json(agent.store), lambda _: None)
