@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sightline.store.errors import SettingError
 from sightline.store.profile import DEFAULT, check_profile_name
+from sightline.store.regular import read_regular
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _UNITS = {
@@ -104,8 +105,7 @@ def _from_file(path: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        with open(path, "rb") as file:
-            table = tomllib.load(file)
+        table = tomllib.loads(read_regular(path).decode())
     except OSError as error:
         raise SettingError(
             f"{path} cannot be read: {error.strerror}", "it is a TOML file; it need not exist"

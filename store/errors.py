@@ -58,12 +58,12 @@ class SettingError(SightlineError):
     exit_code = 2
 
 
-class UnsafeStore(SightlineError):
-    """Something under the store's root is not what Sightline made (a symbolic link, a foreign owner)."""
-
-
 class StoreFailed(SightlineError):
     """The store could not keep what it was given (disk full, no permission)."""
+
+
+class UnsafeStore(StoreFailed):
+    """Something under the store's root is not what Sightline made (a symbolic link, a pipe, a foreign owner)."""
 
 
 class OfNewerVersion(StoreFailed):

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sightline.store.disk import schema, sqlite
-from sightline.store.disk.layout import open_private, remove_file
-from sightline.store.errors import UnsafeStore
+from sightline.store.disk.layout import open_private, refuse_all_but_file, remove_file
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
 HURRIED_SECONDS = 2.0  # for what is better left than waited for
 STATEMENTS_KEPT = 64
+_SUFFIXES = ("", "-wal", "-shm", "-journal")
 WAL_KEPT_BYTES = 4 << 20  # what SQLite lets it grow to by itself; it grows on while somebody reads, and would stay so
 _MANY_CACHE_KIB = 16_384  # rows with hashes fall on pages all over, which SQLite's 2 MiB would not hold
 _MANY_WAL_PAGES = 4_096  # 16 MiB
@@ -44,7 +44,7 @@ class Database:
                 that cannot be read is left alone, and an empty one made in memory in its place.
 
         Raises:
-            UnsafeStore: the file is a symbolic link.
+            UnsafeStore: the file, or one that SQLite keeps beside it, is a symbolic link, or no file.
             sqlite.DatabaseError: it cannot be read; see `trouble.is_broken`.
         """
         self.path = path
@@ -52,8 +52,8 @@ class Database:
         self.unwritable = unwritable
         self._patience = patience
         self._lock = _thread.RLock()
-        if os.path.islink(path):
-            raise UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
+        for suffix in _SUFFIXES:  # SQLite opens these by itself, and would wait for the end of a pipe
+            refuse_all_but_file(path + suffix)
         if unwritable:
             found = _connected_to_read(path, patience)
             self._connection = found or _connected(":memory:", patience)

@@ -12,7 +12,7 @@ from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, open_p
 from sightline.store.disk.meta import write_meta
 from sightline.store.disk.trouble import is_busy
 from sightline.store.disk.writing import BufferWriter, store_failed
-from sightline.store.errors import OfNewerVersion, StoreFailed
+from sightline.store.errors import StoreFailed
 from sightline.store.records import DROPPED, Buffer, Gap, StreamInfo
 from sightline.store.refs import HEX_DIGITS
 
@@ -222,7 +222,7 @@ class Recording:
         remove_folder(self._layout.folder(self.name))
         try:
             self._index().forget_buffer(self.name)
-        except (sqlite.Error, OfNewerVersion):
+        except (sqlite.Error, StoreFailed):
             pass  # a record without a folder is forgotten by the next to look
 
     def abandon(self) -> None:

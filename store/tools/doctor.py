@@ -11,7 +11,7 @@ from sightline.store.disk.live import marker_names, writer_alive
 from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.disk.recovery import adopt_dead
 from sightline.store.disk.trouble import is_broken, trouble_of
-from sightline.store.errors import SightlineError, StoreFailed
+from sightline.store.errors import SightlineError
 from sightline.store.query.errors import ProgramMissing
 from sightline.store.query.executables import executable_of, find
 from sightline.store.query.options import GRAMMARS
@@ -49,7 +49,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
     for check in checks:
         try:
             yield from check()
-        except (OSError, sqlite3.Error, StoreFailed) as error:
+        except (OSError, sqlite3.Error, SightlineError) as error:
             if isinstance(error, sqlite3.DatabaseError) and is_broken(error) and not store.index.unwritable:
                 yield from _made_anew(store, "it was damaged")
                 yield from check()

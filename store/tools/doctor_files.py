@@ -38,6 +38,8 @@ def check_files(folder: str, derived: Derived, *, besides: str = "") -> Iterator
             elif entry.is_dir(follow_symlinks=False):
                 if entry.path != besides:
                     yield from check_files(entry.path, derived)
+            elif not entry.is_file(follow_symlinks=False):
+                yield Finding("problem", f"{entry.path} is not a file; nothing reads it: move it away")
             elif entry.name in DERIVED:
                 derived.bytes += _size(entry)
             elif entry.name.endswith(".tmp") and is_old(entry.path):

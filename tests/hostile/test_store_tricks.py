@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,12 +21,16 @@ from sightline.store.audit.views import Shows, record_view
 from sightline.store.capture.file import FileNotReadable, capture_file, open_exactly
 from sightline.store.disk.layout import open_private
 from sightline.store.disk.rebuilding import rebuild_buffers
-from sightline.store.errors import SightlineError, UnsafeStore
+from sightline.store.disk.recovery import adopt_dead
+from sightline.store.doors.harness.mishaps import last_mishaps
+from sightline.store.doors.mcp.guard import token_of
+from sightline.store.errors import SettingError, SightlineError, UnsafeStore
 from sightline.store.records import Buffer, Session
 from sightline.store.refs import parse_ref
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
 from sightline.store.tools.doctor import examine
+from sightline.store.tools.import_ledger import Ledger
 
 Keep = Callable[..., Buffer]
 ME = Session("s", "shell", "", "", "/", 1.0)
@@ -120,6 +126,79 @@ def test_a_log_or_an_index_that_is_something_else_is_refused(store: Store, keep:
     assert isinstance(came, SightlineError), came
     _soon(lambda: rebuild_views(store))
     assert _untouched(other)
+
+
+@pytest.mark.parametrize("trick", [_link, _fifo, _socket])
+@pytest.mark.parametrize("file", ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"])
+def test_an_index_or_a_file_beside_it_that_is_something_else_is_refused_and_doctor_says_so(
+    store: Store, keep: Keep, other: Path, trick: Any, file: str
+) -> None:
+    keep(b"x\n")
+    store.close()
+    path = Path(store.root) / file
+    path.unlink(missing_ok=True)
+    trick(path, other)
+    with Store(store.root, store.settings) as opened:
+        came = _soon(lambda: opened.index)
+        assert isinstance(came, UnsafeStore), came
+        assert str(path) in came.message
+        findings = _soon(lambda: list(examine(opened)))
+        assert isinstance(findings, list)
+        assert any(one.level == "problem" and str(path) in one.text for one in findings)
+    assert _untouched(other)
+
+
+@pytest.mark.parametrize("trick", [_fifo, _folder, _socket])
+def test_settings_that_are_no_file_are_said_to_be(store: Store, other: Path, trick: Any) -> None:
+    trick(Path(store.layout.config), other)
+    came = _soon(lambda: Store(store.root))
+    assert isinstance(came, SettingError)
+    assert store.layout.config in came.message
+
+
+def test_settings_may_be_a_link_to_a_file(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "dotfiles").write_text("max_buffers = 7\n")
+    Path(store.layout.config).symlink_to(tmp_path / "dotfiles")
+    with Store(store.root) as opened:
+        assert opened.settings.max_buffers == 7
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("hooks.log", "imports.json", "http-token", "inspector.json"),
+        *("tombstones/cmd_00000a.json", "live/cmd_00000a", "audit/s.jsonl", "audit/odd"),
+    ],
+)
+def test_nothing_below_the_root_is_waited_for_and_doctor_names_it(store: Store, keep: Keep, file: str) -> None:
+    keep(b"x\n")
+    path = os.path.join(store.root, file)
+    os.mkfifo(path)
+
+    def all_of_it() -> list[object]:
+        return [
+            last_mishaps(store.root, 5), Ledger(store.layout).save(), store.tombstone("cmd_00000a"),
+            list_views(store), list_notes(store), adopt_dead(store.layout, store.index), list(examine(store)),
+        ]  # fmt: skip
+
+    _soon(lambda: token_of(store.layout))
+    _soon(all_of_it)
+    findings = _soon(lambda: list(examine(store)))
+    assert isinstance(findings, list)
+    assert any(one.level == "problem" and path in one.text for one in findings)
+
+
+@pytest.mark.parametrize("file", ["index.sqlite", "index.sqlite-wal", "config.toml"])
+def test_a_run_in_a_store_with_a_pipe_in_a_files_place_ends(tmp_path: Path, file: str) -> None:
+    root = tmp_path / "root"
+    Store(str(root)).close()
+    os.mkfifo(root / file)
+    words = [sys.executable, "-m", "sightline.store.doors.cli.main", "run", "-c", "echo it ran"]
+    done = subprocess.run(
+        words, env={**os.environ, "SIGHTLINE_HOME": str(root)}, capture_output=True, text=True, timeout=60
+    )
+    assert file in done.stderr
+    assert file == "config.toml" or done.stdout == "it ran\n"
 
 
 def test_a_hard_link_in_the_place_of_a_stream_is_found_and_what_it_leads_to_stays(

@@ -4,6 +4,8 @@ import os
 import time
 from collections.abc import Sequence
 
+from sightline.store.regular import read_regular
+
 FILE = "hooks.log"
 _MOST_BYTES = 1 << 18
 
@@ -44,7 +46,6 @@ def note_mishap(words: Sequence[str], error: BaseException) -> None:
 def last_mishaps(root: str, count: int) -> list[str]:
     """The newest lines, oldest first; none where nothing went wrong."""
     try:
-        with open(log_path(root), encoding="utf-8", errors="replace") as file:
-            return file.read().splitlines()[-count:]
+        return read_regular(log_path(root)).decode(errors="replace").splitlines()[-count:]
     except OSError:
         return []

@@ -10,6 +10,7 @@ from sightline.store.audit.views import Shows, record_view
 from sightline.store.doors.harness.called import Called
 from sightline.store.doors.harness.who import use_key
 from sightline.store.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
+from sightline.store.regular import read_regular
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
 
@@ -99,8 +100,7 @@ def _whole(call: Called) -> tuple[bytes, bool]:
     """All that a command wrote, from the harness' own file where there is one, and whether it is all."""
     for _ in range(_PATIENCE_TURNS if call.whole_path else 0):
         try:
-            with open(call.whole_path, "rb") as file:
-                data = file.read()
+            data = read_regular(call.whole_path)
         except OSError:
             break
         if len(data) >= call.whole_bytes and data.endswith(call.whole_tail.encode(errors="surrogatepass")):

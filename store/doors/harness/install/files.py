@@ -15,6 +15,7 @@ from sightline.store.doors.harness.install.errors import (
     SettingsReadOnly,
     SettingsUnreadable,
 )
+from sightline.store.regular import read_regular
 
 _NEW_FILE_MODE = 0o600  # settings hold keys now and then
 PROGRAM_MODE = 0o700
@@ -60,11 +61,10 @@ def read_settings(path: str) -> Found:
     """
     real = os.path.realpath(path)
     try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode):
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
             raise SettingsUnreadable(f"{path} is no file", "move it away, and try again")
-        with open(path, "rb") as file:
-            return Found(path, real, file.read(), stat.S_IMODE(status.st_mode))
+        return Found(path, real, read_regular(path), stat.S_IMODE(mode))
     except FileNotFoundError:
         return Found(path, real, None)
     except OSError as error:

@@ -17,6 +17,7 @@ from sightline.store.doors.harness.install.installing import Done
 from sightline.store.doors.harness.install.planning import Change
 from sightline.store.doors.harness.install.wanted import NAME, hooks_content, rewrites, server_entry
 from sightline.store.doors.mcp.protocol import server_version
+from sightline.store.regular import read_regular
 
 _HARNESS = "claude-code"
 _MANIFEST = ".claude-plugin/plugin.json"
@@ -107,8 +108,7 @@ def _is_free(folder: str) -> bool:
     try:
         if not os.listdir(folder):
             return True
-        with open(os.path.join(folder, _MANIFEST), "rb") as file:
-            return bool(json.load(file).get("name") == NAME)
+        return bool(json.loads(read_regular(os.path.join(folder, _MANIFEST))).get("name") == NAME)
     except FileNotFoundError:
         return not os.path.lexists(folder)
     except (OSError, ValueError, AttributeError):

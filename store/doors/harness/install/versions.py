@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from typing import NamedTuple
 
+from sightline.store.regular import read_regular
+
 _PROGRAMS = {
     "claude-code": ("claude",),
     "codex": ("codex",),
@@ -45,8 +47,7 @@ def _packaged(path: str) -> str:
     for _ in range(_PACKAGE_LEVELS):
         path = os.path.dirname(path)
         try:
-            with open(os.path.join(path, "package.json"), "rb") as file:
-                described = json.load(file)
+            described = json.loads(read_regular(os.path.join(path, "package.json")))
             if described.get("bin"):
                 return str(described["version"])
         except (OSError, ValueError, KeyError, AttributeError):

@@ -1,0 +1,18 @@
+"""Reads files that a person or another program keeps: links are followed, nothing but a file is read or waited for."""
+
+import errno
+import os
+import stat
+
+
+def read_regular(path: str) -> bytes:
+    """A file, whole.
+
+    Raises:
+        OSError: as `os.open`; EINVAL, "it is not a file", for a pipe, a device or a folder, which is not read.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    with open(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", path)
+        return file.read()
