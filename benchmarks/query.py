@@ -6,8 +6,8 @@ import time
 
 from sightline.store.capture.file import capture_file
 from sightline.store.config import Settings
-from sightline.store.query.executables import executable_of
 from sightline.store.records import Session
+from sightline.store.search.executables import executable_of
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.query import Request, query

@@ -8,7 +8,6 @@ import json
 from functools import partial
 
 from sightline.store.audit.coverage import Contribution, Coverage, contribution, cover, recorded
-from sightline.store.audit.finding import find_lines, grep
 from sightline.store.audit.log import BrokenChain
 from sightline.store.audit.matching import How, how_made, match_lines
 from sightline.store.audit.spans import Spans
@@ -164,8 +163,10 @@ def _in_stream(store: Store, target: Target, text: list[str], among: Spans, how:
     try:
         with store.open_text(target) as source:
             find = None
-            if source.byte_count >= LARGE_BYTES and len(among) == 1 and grep():
-                find = partial(find_lines, store.text_path(target))
+            if source.byte_count >= LARGE_BYTES and len(among) == 1:
+                from sightline.store.search.whole_lines import can_find, find_lines  # only what is large pays for it
+
+                find = partial(find_lines, store.text_path(target)) if can_find() else None
             return match_lines(text, source, among, how, find)
     except SightlineError:
         return ()  # its bytes are gone: nothing can be recognised in them any more

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from sightline.store.disk.layout import open_private
 from sightline.store.errors import SightlineError
-from sightline.store.query.errors import SearchFailed
-from sightline.store.query.executables import Executable, ripgrep
-from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
-from sightline.store.query.sandbox import NO_BACKING
 from sightline.store.query.search import check_pattern, search
 from sightline.store.records import Buffer
+from sightline.store.search.errors import SearchFailed
+from sightline.store.search.executables import Executable, ripgrep
+from sightline.store.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
+from sightline.store.search.sandbox import NO_BACKING
 from sightline.store.shape.clean import clean_line
 from sightline.store.store import Store, Target
 

@@ -13,12 +13,10 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import NamedTuple
 
-from sightline.store.errors import OutOfProcesses
-from sightline.store.query.errors import Cancelled, SearchFailed
-from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
-from sightline.store.query.sandbox import NO_BACKING
 from sightline.store.query.search import ENGINES, Wanted, check_pattern, command_of, engine_of, mappable_bytes, open_at
-from sightline.store.threads import start_thread
+from sightline.store.search.errors import Cancelled, SearchFailed
+from sightline.store.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group, fed
+from sightline.store.search.sandbox import NO_BACKING
 
 SCAN_SECONDS = 600.0  # a person waits, sees the count grow and may cancel
 KEPT_HITS = 1 << 17
@@ -147,7 +145,7 @@ def places_in(
     found: list[list[tuple[int, int]]] = [[] for _ in texts]
     answer = bytearray()
     wanted = Wanted(pattern.text, pattern.ignore_case, literal=pattern.literal, answer="matches")
-    with _fed(b"\n".join(data)) as stdin:
+    with fed(b"\n".join(data)) as stdin:
         _run(stdin, wanted, answer.extend, None, engines)
     for hit in bytes(answer).split(b"\n"):
         number, _, rest = hit.partition(b":")
@@ -157,32 +155,6 @@ def places_in(
             start = len(data[line][: int(offset) - starts[line]].decode("utf-8", "replace"))
             found[line].append((start, start + len(match.decode("utf-8", "replace"))))
     return found
-
-
-@contextmanager
-def _fed(data: bytes) -> Iterator[int]:
-    """A descriptor from which some bytes can be read."""
-    read, write = os.pipe()
-
-    def feed() -> None:
-        try:
-            with open(write, "wb", closefd=True) as pipe:
-                pipe.write(data)
-        except BrokenPipeError:
-            pass  # whoever reads has seen enough
-
-    feeder = threading.Thread(target=feed, daemon=True)
-    try:
-        start_thread(feeder)
-    except OutOfProcesses:
-        os.close(write)
-        os.close(read)
-        raise
-    try:
-        yield read
-    finally:
-        os.close(read)
-        feeder.join()
 
 
 def _run(

@@ -10,10 +10,10 @@ from functools import partial
 from typing import NamedTuple
 
 from sightline.store.query.parse import Pipeline, Stage
-from sightline.store.query.processes import Cancel
 from sightline.store.query.programs import Argument, Call, check
 from sightline.store.query.run import DEFAULT_LIMITS, Limits, run
-from sightline.store.query.sandbox import Backing
+from sightline.store.search.processes import Cancel
+from sightline.store.search.sandbox import Backing
 
 Range = tuple[int, int]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sightline.store.profile import DEFAULT
-from sightline.store.query.executables import executable_of
 from sightline.store.query.parse import Pipeline
-from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
-from sightline.store.query.sandbox import Backing, describe
+from sightline.store.search.executables import executable_of
+from sightline.store.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
+from sightline.store.search.sandbox import Backing, describe
 
 _PAGE = re.compile(r"\s*\|\s*sed -n '([0-9]{1,15}),([0-9]{1,15})p'\s*\Z")
 _STDERR_SHARE = 2  # of the bytes stderr takes at most one in two where there is an answer to show

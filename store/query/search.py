@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sightline.store.errors import UsageError
-from sightline.store.query.errors import SearchFailed
-from sightline.store.query.executables import Executable, find, ripgrep, whole_pages
-from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Ended, Group
-from sightline.store.query.sandbox import NO_BACKING
+from sightline.store.search.errors import SearchFailed
+from sightline.store.search.executables import Executable, find, ripgrep, whole_pages
+from sightline.store.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Ended, Group
+from sightline.store.search.sandbox import NO_BACKING
 
 ENGINES = ("rg", "grep -P", "grep -E", "re")
 """In the order they are tried; grep's ``-P`` first, since its ``-E`` does not know ``\\d``."""

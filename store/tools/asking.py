@@ -11,7 +11,7 @@ from sightline.store.shape.budgets import ROOMY, Room
 from sightline.store.store import Store, Target
 
 if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
-    from sightline.store.query.processes import Cancel
+    from sightline.store.search.processes import Cancel
 else:
     Cancel = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
 

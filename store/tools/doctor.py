@@ -12,10 +12,10 @@ from sightline.store.disk.rebuilding import rebuild_buffers
 from sightline.store.disk.recovery import adopt_dead
 from sightline.store.disk.trouble import is_broken, trouble_of
 from sightline.store.errors import SightlineError
-from sightline.store.query.errors import ProgramMissing
-from sightline.store.query.executables import executable_of, find
 from sightline.store.query.options import GRAMMARS
-from sightline.store.query.sandbox import describe
+from sightline.store.search.errors import ProgramMissing
+from sightline.store.search.executables import executable_of, find
+from sightline.store.search.sandbox import describe
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store
 from sightline.store.tools.doctor_buffers import check_folders, check_records

@@ -18,10 +18,10 @@ from sightline.store.doors.mcp.options import Options
 from sightline.store.doors.mcp.service import Service
 from sightline.store.doors.mcp.stdio import StdioServer
 from sightline.store.errors import CommandNotStarted, OutOfProcesses
-from sightline.store.query.errors import ProgramMissing
 from sightline.store.query.parse import parse
 from sightline.store.query.run import Limits
 from sightline.store.query.run import run as run_query
+from sightline.store.search.errors import ProgramMissing
 from sightline.store.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store.store import Store
 from sightline.store.tools.filtering import left_side

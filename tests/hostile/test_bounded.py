@@ -19,12 +19,12 @@ from sightline.store.capture.result import Block, capture_result
 from sightline.store.doors.cli.output import cli_call
 from sightline.store.doors.mcp.guard import Guard
 from sightline.store.errors import SightlineError
-from sightline.store.query.errors import Cancelled, SearchFailed
 from sightline.store.query.parse import parse
-from sightline.store.query.processes import Cancel
 from sightline.store.query.run import Limits, run
 from sightline.store.query.search import search
 from sightline.store.records import Buffer, Session
+from sightline.store.search.errors import Cancelled, SearchFailed
+from sightline.store.search.processes import Cancel
 from sightline.store.shape.structured.element_tally import MEMBERS_LOOKED_AT
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import pytest
 from sightline.store.errors import SightlineError
-from sightline.store.query.executables import Executable, find
 from sightline.store.query.parse import parse
-from sightline.store.query.processes import Group
 from sightline.store.query.run import run
-from sightline.store.query.sandbox import NO_BACKING, Backing, describe
+from sightline.store.search.executables import Executable, find
+from sightline.store.search.processes import Group
+from sightline.store.search.sandbox import NO_BACKING, Backing, describe
 
 CORPUS = tomllib.loads(Path(__file__).with_name("query_escapes.toml").read_text())["escapes"]
 ATTEMPTS = {group["on"]: group["lines"].strip().splitlines() for group in CORPUS}

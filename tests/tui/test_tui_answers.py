@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 from sightline.store.audit.view_list import list_views
-from sightline.store.query.processes import Cancel
+from sightline.store.search.processes import Cancel
 from sightline.store.shape.source import Line
 from sightline.store.store import Store
 from sightline.tui.asking import answers

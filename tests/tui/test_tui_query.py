@@ -9,7 +9,7 @@ import pytest
 from sightline.store.audit.sessions import is_person
 from sightline.store.audit.view_list import list_views
 from sightline.store.audit.view_text import view_text
-from sightline.store.query.processes import Cancel
+from sightline.store.search.processes import Cancel
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.tui.asking import answers

@@ -14,11 +14,11 @@ from sightline.store.errors import SightlineError, StoreFailed
 from sightline.store.profile import load_profile
 from sightline.store.query.parse import Pipeline as Parsed
 from sightline.store.query.parse import Stage, parse
-from sightline.store.query.processes import Cancel
 from sightline.store.query.programs import Argument, check
 from sightline.store.query.ranges import exact_ranges
 from sightline.store.query.run import Limits
 from sightline.store.refs import parse_ref
+from sightline.store.search.processes import Cancel
 from sightline.store.shape.segments import Segment
 from sightline.store.store import Store, Target
 from sightline.store.tools import query as query_verb

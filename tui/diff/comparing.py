@@ -6,8 +6,8 @@ from typing import NamedTuple
 from sightline.store.query.diff.compare import Comparison, compare
 from sightline.store.query.diff.engines import Ignore
 from sightline.store.query.diff.sides import Side, open_side
-from sightline.store.query.errors import Cancelled
-from sightline.store.query.processes import Cancel
+from sightline.store.search.errors import Cancelled
+from sightline.store.search.processes import Cancel
 from sightline.store.store import Store, Target
 
 

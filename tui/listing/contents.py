@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from sightline.store.errors import SightlineError
 from sightline.store.query.contents import LINES, Progress, search_contents
-from sightline.store.query.errors import Cancelled
-from sightline.store.query.processes import Cancel
+from sightline.store.search.errors import Cancelled
+from sightline.store.search.processes import Cancel
 from sightline.store.store import Store
 from sightline.tui.errand import Errand
 from sightline.tui.failures import STORE_ERRORS

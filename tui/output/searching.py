@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from sightline.store.disk.streams import StreamReader
 from sightline.store.query.hits import Hits, Pattern, offset_in, scan
-from sightline.store.query.processes import Cancel
+from sightline.store.search.processes import Cancel
 
 _SMALL_BYTES = 1 << 22  # of a stream this small the first hit need not be looked for by itself
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sightline.store.disk.streams import StreamReader
-from sightline.store.query.processes import Cancel
+from sightline.store.search.processes import Cancel
 from sightline.store.shape.source import Line
 
 WHOLE_LIMIT_BYTES = 2 << 30

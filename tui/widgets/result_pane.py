@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from sightline.store.errors import SightlineError
-from sightline.store.query.processes import Cancel
 from sightline.store.records import Buffer
+from sightline.store.search.processes import Cancel
 from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.tui import messages

@@ -11,8 +11,8 @@ from functools import partial
 from typing import ClassVar, Generic, TypeVar
 
 from rich.style import Style
-from sightline.store.query.errors import Cancelled
 from sightline.store.query.hits import Pattern, pattern_of, places_in
+from sightline.store.search.errors import Cancelled
 from sightline.tui.errand import Errand, is_whole
 from sightline.tui.failures import STORE_ERRORS, tell
 from sightline.tui.output.engine import Engine

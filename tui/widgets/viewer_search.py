@@ -4,8 +4,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rich.style import Style
-from sightline.store.query.errors import Cancelled
 from sightline.store.query.hits import Pattern
+from sightline.store.search.errors import Cancelled
 from sightline.store.shape.source import Line
 from sightline.store.store import Target
 from sightline.tui.errand import Errand

@@ -55,7 +55,7 @@ class Errand(NamedTuple):
 
     def cancellable(self) -> Asking:
         """Who asks, such that a query or a wait ends with the call."""
-        from sightline.store.query.processes import Cancel
+        from sightline.store.search.processes import Cancel
 
         cancel = Cancel()
         self.call.at_cancel(cancel.cancel)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sightline.store.query.diff.engines import ENGINES, Ignore, Window, engine_of, run_engine
 from sightline.store.query.diff.hunks import Hunk, Hunks
 from sightline.store.query.diff.sides import Side
-from sightline.store.query.processes import Cancel
+from sightline.store.search.processes import Cancel
 
 WINDOW_BYTES = 1 << 26  # of each side: GNU diff then takes about 200 MB
 WINDOW_LINES = 1_000_000

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sightline.store.query.diff.sides import Piece
-from sightline.store.query.errors import Cancelled, CompareFailed
-from sightline.store.query.executables import Executable, gnu_diff
-from sightline.store.query.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
-from sightline.store.query.sandbox import NO_BACKING
+from sightline.store.search.errors import Cancelled, CompareFailed
+from sightline.store.search.executables import Executable, gnu_diff
+from sightline.store.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
+from sightline.store.search.sandbox import NO_BACKING
 
 ENGINES = ("diff", "difflib")
 """In the order they are tried; on 100,000 lines the second takes five times as long."""

@@ -2,14 +2,18 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit import finding, matching
-from sightline.store.audit.finding import find_lines
+from sightline.store.audit import matching
 from sightline.store.audit.matching import How, has_long_lines, how_made, match_lines, match_parts
 from sightline.store.audit.spans import Spans, size
+from sightline.store.search import whole_lines
+from sightline.store.search.processes import Group
+from sightline.store.search.sandbox import describe
+from sightline.store.search.whole_lines import find_lines
 from sightline.store.shape.memory import BytesSource
 from sightline.store.shape.source import BLOCK_BYTES, CutLine
 
@@ -113,7 +117,7 @@ def test_grep_finds_what_reading_does(tmp_path: Path, how: How) -> None:
 @pytest.fixture(params=["rg", "grep"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "grep":
-        monkeypatch.setattr(finding, "rg", lambda: "")
+        monkeypatch.setattr(whole_lines, "ripgrep", lambda: "")
     return str(request.param)
 
 
@@ -124,20 +128,52 @@ def test_only_whole_lines_are_found_whatever_they_are_made_of(tmp_path: Path) ->
     path.write_bytes(b"\n".join(rows))
     for sought in ([b"a"], [b"ab", b"b"], [b"\xffa", b"a"], [b"\xc3\xa9"], [b"[a]", b"x" * 70_000], [b"zz"]):
         wanted = [(number, row) for number, row in enumerate(rows, 1) if row in sought]
-        assert list(find_lines(str(path), frozenset(sought))) == wanted
+        assert find_lines(str(path), frozenset(sought)) == wanted
 
 
 def test_a_text_that_stands_within_nearly_every_line_is_still_found_as_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "MOST_FOUND", 50)
+    monkeypatch.setattr(whole_lines, "MOST_FOUND", 50)
     path = tmp_path / "out"
     path.write_bytes(b"a line\n" * 100 + b"a\n")
-    assert list(find_lines(str(path), frozenset([b"a"]))) == [(101, b"a")]
+    assert find_lines(str(path), frozenset([b"a"])) == [(101, b"a")]
 
 
 def test_grep_that_cannot_read_finds_nothing(tmp_path: Path) -> None:
-    assert list(find_lines(str(tmp_path / "none"), frozenset([b"x"]))) == []
+    assert find_lines(str(tmp_path / "none"), frozenset([b"x"])) == []
+
+
+def test_neither_path_nor_settings_choose_what_looks_for_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    tricks = tmp_path / "bin"
+    tricks.mkdir()
+    for name in ("rg", "grep"):
+        (tricks / name).write_text("#!/bin/sh\necho 1:a\n")
+        (tricks / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tricks))
+    monkeypatch.setenv("GREP_OPTIONS", "-v")
+    path = tmp_path / "out"
+    path.write_bytes(b"b\na\n")
+    assert find_lines(str(path), frozenset([b"a"])) == [(2, b"a")]
+
+
+def test_what_looks_for_lines_is_held_as_queries_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"a\n")
+    held: list[tuple[object, ...]] = []
+
+    class Watched(Group):
+        def __init__(self, programs: Any, **how: Any) -> None:
+            held.append((how["backing"], how["reads"]))
+            super().__init__(programs, **how)
+
+    monkeypatch.setattr(whole_lines, "Group", Watched)
+    assert find_lines(str(path), frozenset([b"a"])) == [(1, b"a")]
+    assert held == [(describe(), (str(path),))]
 
 
 def test_scattered_lines_of_a_large_stream_are_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:

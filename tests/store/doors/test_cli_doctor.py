@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from sightline.store.doors.cli import doctor, main
-from sightline.store.query import executables
-from sightline.store.query.sandbox import NO_BACKING
+from sightline.store.search import executables
+from sightline.store.search.sandbox import NO_BACKING
 from sightline.store.store import Store
 from sightline.store.tools.doctor import examine
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sightline.store.errors import UnknownRef
 from sightline.store.query.parse import Pipeline, parse
-from sightline.store.query.sandbox import NO_BACKING, Backing, describe
+from sightline.store.search.sandbox import NO_BACKING, Backing, describe
 
 Resolve = Callable[[str], str]
 

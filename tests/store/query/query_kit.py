@@ -1,7 +1,7 @@
 """What the tests of queries ask of the machine."""
 
-from sightline.store.query.errors import ProgramMissing
-from sightline.store.query.executables import executable_of
+from sightline.store.search.errors import ProgramMissing
+from sightline.store.search.executables import executable_of
 
 
 def has_gawk() -> bool:

@@ -6,10 +6,10 @@ import pytest
 from sightline.store.errors import UsageError
 from sightline.store.query import contents as module
 from sightline.store.query.contents import Found, Progress, search_contents
-from sightline.store.query.errors import Cancelled
-from sightline.store.query.executables import ripgrep
-from sightline.store.query.processes import Cancel
 from sightline.store.records import Buffer
+from sightline.store.search.errors import Cancelled
+from sightline.store.search.executables import ripgrep
+from sightline.store.search.processes import Cancel
 from sightline.store.store import Store
 
 Keep = Callable[..., Buffer]

@@ -15,9 +15,9 @@ from sightline.store.query.diff.engines import ENGINES, Ignore, engine_of
 from sightline.store.query.diff.feed import without_volatile
 from sightline.store.query.diff.hunks import Hunk
 from sightline.store.query.diff.sides import Part, Side, open_side
-from sightline.store.query.errors import Cancelled, CompareFailed
-from sightline.store.query.processes import Cancel
 from sightline.store.records import Buffer
+from sightline.store.search.errors import Cancelled, CompareFailed
+from sightline.store.search.processes import Cancel
 from sightline.store.store import Store, Target
 
 SMALL = Limits(window_bytes=64, window_lines=20, growth=2)

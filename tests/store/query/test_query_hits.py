@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sightline.store.errors import UsageError
-from sightline.store.query.errors import Cancelled, SearchFailed
 from sightline.store.query.hits import Hits, Near, Pattern, offset_in, pattern_of, places_in, scan
-from sightline.store.query.processes import Cancel
 from sightline.store.query.search import ENGINES, engine_of
+from sightline.store.search.errors import Cancelled, SearchFailed
+from sightline.store.search.processes import Cancel
 
 LOG = b"starting\nERROR: disk\nok test42 test43\nan error [x\n\x00binary error\xff\xfe\ncaf\xc3\xa9 test\r\nlast"
 

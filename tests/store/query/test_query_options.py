@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from sightline.store.errors import SightlineError
-from sightline.store.query.errors import ProgramMissing
 from sightline.store.query.options import GRAMMARS
 from sightline.store.query.programs import _options_of
 from sightline.store.query.run import run
-from sightline.store.query.sandbox import NO_BACKING
 from sightline.store.query.words import quoted
+from sightline.store.search.errors import ProgramMissing
+from sightline.store.search.sandbox import NO_BACKING
 
 Buffers = Any
 TEXTS = {"sed": "p", "awk": "1", "jq": ".", "tr": "a b"}

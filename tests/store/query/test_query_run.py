@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from query_kit import has_gawk
-from sightline.store.query.executables import executable_of, find
 from sightline.store.query.parse import Pipeline, Stage
-from sightline.store.query.processes import Cancel, Ended, Group
 from sightline.store.query.run import DEFAULT_LIMITS, Head, Limits, QueryResult, _reply, run, whole_characters
-from sightline.store.query.sandbox import NO_BACKING, Backing
+from sightline.store.search.executables import executable_of, find
+from sightline.store.search.processes import Cancel, Ended, Group
+from sightline.store.search.sandbox import NO_BACKING, Backing
 
 Buffers = Any
 

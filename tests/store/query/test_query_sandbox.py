@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from query_kit import has_gawk
-from sightline.store.query import executables, landlock, seccomp
-from sightline.store.query.errors import ProgramMissing, SandboxFailed
-from sightline.store.query.executables import Executable, executable_of, find
 from sightline.store.query.parse import Pipeline, Stage
-from sightline.store.query.processes import Group
 from sightline.store.query.run import QueryResult, run
-from sightline.store.query.sandbox import NO_BACKING, Backing, confined, describe
+from sightline.store.search import executables, landlock, seccomp
+from sightline.store.search.errors import ProgramMissing, SandboxFailed
+from sightline.store.search.executables import Executable, executable_of, find
+from sightline.store.search.processes import Group
+from sightline.store.search.sandbox import NO_BACKING, Backing, confined, describe
 
 Buffers = Any
 
@@ -213,7 +213,7 @@ def test_what_the_kernel_refuses_is_not_run_at_all(monkeypatch: pytest.MonkeyPat
 
 
 def test_no_variable_switches_it_off() -> None:
-    code = "from sightline.store.query.sandbox import describe; print(describe())"
+    code = "from sightline.store.search.sandbox import describe; print(describe())"
     plain = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     names = ("SIGHTLINE_SANDBOX", "SIGHTLINE_NO_SANDBOX", "SIGHTLINE_QUERY_SANDBOX", "NO_SANDBOX", "IS_SANDBOX")
     environment = dict.fromkeys(names, "0") | {"PATH": os.environ["PATH"]}
@@ -278,7 +278,7 @@ def test_safe_modes_hold_where_the_tables_were_passed(
 
 
 def test_without_the_kernel_sed_must_be_gnu_and_awk_gawk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.store.query.executables._is_gnu", lambda path: False)
+    monkeypatch.setattr("sightline.store.search.executables._is_gnu", lambda path: False)
     for program in ("sed", "awk"):
         with pytest.raises(ProgramMissing, match=f"{program} cannot be held to reading"):
             executable_of((program, "p"), held=False)
@@ -314,8 +314,8 @@ def test_what_turns_lines_round_is_this_interpreter_with_its_own_libraries(backi
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, buffers: Buffers) -> None:
-    monkeypatch.setattr("sightline.store.query.executables.find", lambda name: "")
-    monkeypatch.setattr("sightline.store.query.executables.ripgrep", lambda: "")
+    monkeypatch.setattr("sightline.store.search.executables.find", lambda name: "")
+    monkeypatch.setattr("sightline.store.search.executables.ripgrep", lambda: "")
     for program, rest in (("rg", "x"), ("jq", "."), ("grep", "x")):
         with pytest.raises(ProgramMissing, match=f"{program} is not on this machine") as missing:
             run(buffers.parse(f"{program} {rest} @last"))

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sightline.store.errors import UsageError
 from sightline.store.query import search as module
-from sightline.store.query.errors import Cancelled, SearchFailed
-from sightline.store.query.executables import ripgrep
-from sightline.store.query.processes import Cancel
 from sightline.store.query.search import ENGINES, Hits, search
+from sightline.store.search.errors import Cancelled, SearchFailed
+from sightline.store.search.executables import ripgrep
+from sightline.store.search.processes import Cancel
 
 LOG = b"starting\nERROR: disk\nok test42\nan error [x\n\x00binary error\xff\xfe\ncaf\xc3\xa9 test\r\nlast"
 

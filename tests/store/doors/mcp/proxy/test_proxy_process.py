@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from proxy_kit import PATIENCE_SECONDS, SERVER, Client, answer, text_result
-from sightline.store.query.processes import DEFAULT_SECONDS
+from sightline.store.search.processes import DEFAULT_SECONDS
 
 Make = Callable[..., Client]
 Until = Callable[[Callable[[], object]], None]

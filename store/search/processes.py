@@ -6,12 +6,15 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from sightline.store.query.errors import Cancelled, ProgramMissing
-from sightline.store.query.executables import Executable
-from sightline.store.query.sandbox import Backing, confined
+from sightline.store.errors import OutOfProcesses
+from sightline.store.search.errors import Cancelled, ProgramMissing
+from sightline.store.search.executables import Executable
+from sightline.store.search.sandbox import Backing, confined
+from sightline.store.threads import start_thread
 
 READ_BYTES = 1 << 16  # what a pipe holds
 DEFAULT_SECONDS = 30.0
@@ -237,6 +240,32 @@ class Group:
                 _reap(pid)
             self._watcher = 0
         self._close(*list(self._fds))
+
+
+@contextmanager
+def fed(data: bytes) -> Iterator[int]:
+    """A descriptor from which some bytes can be read."""
+    read, write = os.pipe()
+
+    def feed() -> None:
+        try:
+            with open(write, "wb", closefd=True) as pipe:
+                pipe.write(data)
+        except BrokenPipeError:
+            pass  # whoever reads has seen enough
+
+    feeder = threading.Thread(target=feed, daemon=True)
+    try:
+        start_thread(feeder)
+    except OutOfProcesses:
+        os.close(write)
+        os.close(read)
+        raise
+    try:
+        yield read
+    finally:
+        os.close(read)
+        feeder.join()
 
 
 def _spawn(program: Executable, group: int, fds: tuple[int, ...]) -> int:
