@@ -1,0 +1,138 @@
+"""Which private names of textual the inspector relies on: each may go with any release, and has its reason."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+
+import sightline.tui
+import textual
+
+RELIED_ON = {
+    "_close_messages_no_wait": "ends the application after a fault, without waiting for what may never come",
+    "_exception": "the fault, for the file that tells of it",
+    "_exit_renderables": "a sentence about the fault, printed once the terminal is as it was",
+    "_fatal_error": "a fault is told in a sentence, not by a traceback of many screens",
+    "_on_key": "a prompt takes Enter in its own task, before the input does, so that the next key waits for it",
+    "_parent": "a key is followed from widget to widget, until nobody will do anything with it any more",
+    "_scroll_update": "the scrollbar learns of more rows without a layout of the whole screen",
+    "_start_widget": "a scrollbar of our own is started as the one in whose place it stands",
+    "_stop_propagation": "whether a key has been dealt with, and goes no further",
+    "_styles_cache": "rows that nothing goes around are drawn without asking a dozen style rules about each",
+    "_vertical_scrollbar": "where the scrollbar of our own stands",
+    "textual._styles_cache.StylesCache": "what `_styles_cache` is made of",
+    "textual.keys._character_to_key": "what a key is called that a person names in the settings by its character",
+}
+"""By name, of what; and what for. A class of ours that gives a name of textual's another meaning belongs here never."""
+
+OTHERS = frozenset(("_replace", "_asdict", "_fields", "_make", "_exit"))
+"""Of named tuples, and of `os`."""
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def _modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(sightline.tui.__path__, "sightline.tui."):
+        if not found.name.endswith("__main__"):
+            yield importlib.import_module(found.name)
+
+
+def _given_in(made: ast.ClassDef) -> Iterator[str]:
+    """Private names that the body of a class gives to something."""
+    for node in made.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if _is_private(node.name):
+                yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name) and _is_private(target.id))
+
+
+@cache
+def _names_in(cls: type) -> frozenset[str]:
+    """Private names that a class makes or has: of itself, and of its objects."""
+    found = {name for name in vars(cls) if _is_private(name)}
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    except (OSError, TypeError):
+        return frozenset(found)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_private(node.attr):
+            found.add(node.attr)
+    return frozenset(found)
+
+
+def _of_textual(cls: type) -> frozenset[str]:
+    """Private names of the classes of textual that a class is made of."""
+    return frozenset().union(*(_names_in(base) for base in cls.__mro__ if base.__module__.startswith("textual")))
+
+
+def _anywhere_in_textual() -> frozenset[str]:
+    found = set[str]()
+    for path in Path(textual.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_private(node.attr):
+                found.add(node.attr)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_private(node.name):
+                found.add(node.name)
+    return frozenset(found)
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual"):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                if any(map(_is_private, full.split("."))):
+                    yield full
+        elif isinstance(node, ast.Import):
+            yield from (a.name for a in node.names if a.name.startswith("textual.") and "._" in a.name)
+
+
+def _is_own(node: ast.expr) -> bool:
+    """Whether it is ``self``, ``cls`` or ``super()``."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "super"
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def _used() -> set[str]:
+    """What is relied on, found in the inspector's own code."""
+    found, textuals, own = set[str](), _anywhere_in_textual(), set[str]()
+    trees = [(module, ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))) for module in _modules()]
+    for module, tree in trees:
+        for made in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+            cls = vars(module)[made.name]
+            shared = _of_textual(cls)
+            own |= _names_in(cls)
+            found |= set(_given_in(made)) & shared
+            for node in ast.walk(made):
+                if isinstance(node, ast.Attribute) and _is_own(node.value) and node.attr in shared:
+                    found.add(node.attr)
+    for _, tree in trees:
+        found |= set(_imported(tree))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and not _is_own(node.value) and node.attr in textuals - own - OTHERS:
+                found.add(node.attr)
+    return found
+
+
+def test_each_private_name_of_textual_that_is_relied_on_is_listed_with_its_reason() -> None:
+    assert _used() == set(RELIED_ON)
+    assert all(RELIED_ON.values())
+
+
+def test_the_release_that_may_change_them_is_not_installed() -> None:
+    declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = next(one for one in declared["project"]["dependencies"] if one.startswith("textual"))
+    following = int(version("textual").split(".")[0]) + 1
+    assert wanted.endswith(f"<{following}")
