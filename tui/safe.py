@@ -6,16 +6,18 @@ Nothing that a command wrote, and no command, label or name, reaches the termina
 import re
 from typing import NamedTuple
 
+from sightline.store.shape.invisible import HIDING, JOINING
+
 _C0_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}
 _UNSEEN = (
     "\x00-\x1f\x7f-\x9f"  # C0, DEL and C1: what terminals obey
-    "\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0"  # drawn as nothing
+    f"{HIDING}\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001343f"
     "\u2028\u2029"  # line and paragraph separators
     "\ud800-\udfff"  # cannot be written at all
 )
-_HIDDEN = re.compile(f"[{_UNSEEN}]")
+_HIDDEN = re.compile(f"(?!{JOINING})[{_UNSEEN}]")
+"""What is shown as a mark; of what `invisible` lets stay, joiners between letters: of emoji the width is not known."""
+
 _EMOJI_STYLE = re.compile("(?<![\ufe00-\ufe0f])[\ufe0e\ufe0f]")
 """A lone variation selector asks for a character's emoji or text form; terminals disagree on its width: left out."""
 

@@ -4,7 +4,14 @@ import json
 
 
 def printable(text: str) -> str:
-    """The text with what is not printable written as an escape."""
-    if text.isprintable():
+    """The text with what is not printable, or may hide something, written as an escape."""
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+    from sightline.store.shape.invisible import fit_to_read  # its pattern is compiled: most texts need none
+
+    return fit_to_read(text, escape)
+
+
+def escape(char: str) -> str:
+    """A character as JSON escapes it."""
+    return json.dumps(char)[1:-1].replace("\x7f", "\\u007f")

@@ -1,11 +1,13 @@
 """Nothing that a text contains can act on a terminal, hide or reorder."""
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sightline.store.shape.clean import clean_line
+from sightline.store.shape.invisible import JOINING
 from sightline.tui.safe import lone_controls_shown, pieces, title, visible
 
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -15,6 +17,7 @@ _NASTY = st.text(
 
 
 def acts(text: str) -> bool:
+    text = re.sub(JOINING, "", text)
     return any(unicodedata.category(char) in _ACTING for char in text)
 
 
@@ -48,6 +51,9 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
         ("zero\u200bwidth", "zero‹U+200B›width"),
         ("\u2764\ufe0f", "\u2764"),
         ("x\ufe0f\ufe0f", "x‹U+FE0F›"),
+        ("a\U000e0041\U000e0100", "a‹U+E0041›‹U+E0100›"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("a\u200cb", "a‹U+200C›b"),
         ("日本 é", "日本 é"),
     ],
 )

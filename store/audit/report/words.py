@@ -7,6 +7,7 @@ from sightline.store.audit.coverage import percent, told_share
 from sightline.store.audit.report.gather import Output, Report, Told
 from sightline.store.audit.spans import Spans, size, written
 from sightline.store.records import Buffer
+from sightline.store.shape.invisible import fit_to_read
 from sightline.store.shape.summary import human_bytes
 
 HEADLINES = {
@@ -26,9 +27,7 @@ _LISTED = 6
 
 def visible(text: str) -> str:
     """A text in which what cannot be seen is written as an escape, but for newlines and tabs."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char in "\n\t" else _escape(char) for char in text)
+    return fit_to_read(text, _escape, keep="\n\t")
 
 
 def _escape(char: str) -> str:

@@ -18,7 +18,7 @@ from sightline.store.store import Store
 from sightline.store.tools.asking import Asking
 from sightline.store.tools.delivery import deliver
 from sightline.store.tools.files import file_fields
-from sightline.store.tools.printing import printable
+from sightline.store.tools.printing import escape, printable
 from sightline.store.tools.reply import Render, Reply, error_reply
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -29,7 +29,6 @@ _DIM, _RED, _GREEN, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _ACTING = (
     rf"({'|'.join(map(re.escape, (_DIM, _RED, _GREEN, _PLAIN)))})"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # controls, line ends, what is no UTF-8
-    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # turns the direction of what follows
 )
 
 
@@ -217,10 +216,12 @@ def write_err(text: str) -> None:
 
 def _for(fd: int, text: str) -> str:
     """The text fit for what a descriptor leads to: all that verbs say passes here, so this is the last wall."""
-    if text.isprintable() or not os.isatty(fd):
+    if (text.isascii() and text.isprintable()) or not os.isatty(fd):
         return text
+    from sightline.store.shape.invisible import mark_hidden
+
     # Compiled here, since it takes a millisecond that only a terminal need wait for.
-    return re.sub(_ACTING, lambda match: match[1] or json.dumps(match[0])[1:-1].replace("\x7f", "\\u007f"), text)
+    return mark_hidden(re.sub(_ACTING, lambda match: match[1] or escape(match[0]), text), escape)
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:
