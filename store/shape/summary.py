@@ -29,6 +29,7 @@ def summary(
 ) -> str:
     """Such as ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
 
+    A number that no line states is told as ``173 passed (counted)``: it was counted, or added up, from the lines.
     Where nothing is counted, ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB (stderr 12 lines)``, and what a
     tool names as failed, as above.
 
@@ -68,7 +69,11 @@ _NAME_CHARS = 100
 
 def _told(tally: "Tally", failed: list["Named"], several: bool) -> str:
     """What one tool counts, and what it names as failed."""
-    numbers = ", ".join(_counted(number, noun) for noun, number in tally.numbers.items() if number)
+    numbers = ", ".join(
+        _counted(number, noun) + (" (counted)" if noun in tally.counted else "")
+        for noun, number in tally.numbers.items()
+        if number
+    )
     text = f"{tally.rule.name}: {numbers}" if several else numbers
     return text + _naming([one for one in failed if one.rule is tally.rule])
 

@@ -66,7 +66,7 @@ def test_h04_the_binaries_of_one_run_add_up() -> None:
     text = _cargo(3, 0) + _cargo(1, 1)
     numbers = counted("cargo test", text)["cargo-test"]
     assert (numbers["passed"], numbers["failed"]) == (4, 1)
-    assert said("cargo test", text, 101).startswith("4 passed, 1 failed")
+    assert said("cargo test", text, 101).startswith("4 passed (counted), 1 failed")
 
 
 def test_h05_errors_and_warnings_of_a_build_and_the_first_error() -> None:

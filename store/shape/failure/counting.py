@@ -11,6 +11,9 @@ from sightline.store.shape.source import Source
 
 _BAD = ("fail", "error", "conflict", "offense", "violation", "problem", "broken", "fatal", "crash", "issue")
 
+_TOOK = re.compile(r"\d(?:\.\d+)? ?(?:m?s|secs?|seconds?)\b")
+"""How long a run took: two that took the same, and count the same, are one."""
+
 OTHERS = 20_000  # lines remembered that look like counts to a search for literals, and are none
 
 
@@ -20,10 +23,12 @@ class Tally(NamedTuple):
     Attributes:
         rule: the tool.
         numbers: what is counted to how many, in the order of the rule; empty where no count was found.
+        counted: those of them that no line states: they were counted here, or added up of several lines.
     """
 
     rule: Rule
     numbers: dict[str, int]
+    counted: frozenset[str] = frozenset()
 
     @property
     def bad(self) -> int:
@@ -39,7 +44,7 @@ def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
     for source in sources if literals else ():
         for _, line in Sieve((), literals).lines(source.blocks()):
             _feed(line[:JUDGED_BYTES], judge, counters, others)
-    return [Tally(rule, _together(rule, counters)) for rule in judge.rules]
+    return [_together(rule, counters) for rule in judge.rules]
 
 
 def _feed(line: bytes, judge: Judge, counters: Sequence["_Counter"], others: set[bytes]) -> None:
@@ -59,6 +64,8 @@ class _Counter:
         self.rule = rule
         self.count = count
         self.numbers: dict[str, int] = {}
+        self.counted: set[str] = set()
+        self._timed: set[str] = set()
 
     def feed(self, text: str) -> bool:
         """Take a line; whether it is of this sort."""
@@ -70,8 +77,14 @@ class _Counter:
         read = {noun: number for noun, number in found.items() if number is not None}
         if not read:
             return True
+        if self.count.total and _TOOK.search(text):
+            if text in self._timed:
+                return True  # the same run, told again, as at the end of a log
+            self._timed.add(text)
         if self.count.total or self.count.each:
             for noun, number in read.items():
+                if noun == self.count.each or (number and self.numbers.get(noun)):
+                    self.counted.add(noun)
                 self.numbers[noun] = self.numbers.get(noun, 0) + number
         else:
             self.numbers = read
@@ -85,11 +98,13 @@ def _number(found: re.Match[str] | None) -> int | None:
     return int(digits) if digits.isdecimal() and len(digits) < 16 else None
 
 
-def _together(rule: Rule, counters: Sequence[_Counter]) -> dict[str, int]:
+def _together(rule: Rule, counters: Sequence[_Counter]) -> Tally:
     """The numbers of a rule; what two sorts of line count is taken from the first that has it."""
     numbers: dict[str, int] = {}
+    counted: set[str] = set()
     for counter in counters:
         if counter.rule is rule:
+            counted |= counter.counted - numbers.keys()
             for noun, number in counter.numbers.items():
                 numbers.setdefault(noun, number)
-    return numbers
+    return Tally(rule, numbers, frozenset(counted))

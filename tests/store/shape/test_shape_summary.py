@@ -82,3 +82,20 @@ def test_nothing_is_named_as_failed_in_what_went_well() -> None:
     out = BytesSource(b"FAILED tests/test_a.py::test_sum - assert 1 == 2\n")
     told = summary(out, NONE, exit_code=0, seconds=9, examination=Examination(out, NONE, "pytest"))
     assert told == "ok in 9.0 s: 1 line, 49 B; what pytest counts was not recognised"
+
+
+def _told(text: str, command: str) -> str:
+    out = BytesSource(text.encode())
+    return summary(out, NONE, exit_code=0, examination=Examination(out, NONE, command)).partition(" (ok")[0]
+
+
+def test_a_number_that_no_line_states_is_told_as_counted() -> None:
+    passed = "".join(f"--- PASS: TestCase{number} (0.00s)\n" for number in range(173))
+    assert _told(f"{passed}PASS\n", "go test -v ./...") == "173 passed (counted)"
+    assert _told("=== 173 passed in 2.00s ===\n", "pytest") == "173 passed"
+
+
+def test_a_sum_of_several_totals_is_told_as_counted_and_one_told_again_is_no_other() -> None:
+    first, second = "=== 5 passed in 2.00s ===\n", "=== 7 passed, 1 skipped in 3.10s ===\n"
+    assert _told(first + second, "pytest a; pytest b") == "12 passed (counted), 1 skipped"
+    assert _told(first + "Summary of the log:\n" + first, "pytest | tee log; cat log") == "5 passed"
