@@ -14,6 +14,7 @@ from sightline.store.errors import UnsafeStore
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+_PARENT_MODE = 0o755  # less what the umask takes
 SEALED_MODE = 0o400
 
 CONTENT_NAME_ENDING = ".json"
@@ -45,7 +46,7 @@ class Layout:
             OSError: they cannot be made.
         """
         if not os.path.isdir(self.root):
-            os.makedirs(os.path.dirname(self.root), exist_ok=True)
+            make_parents(self.root)
             make_folder(self.root)
         for folder in (self.buffers, self.live, self.audit, self.tombstones):
             try:
@@ -109,6 +110,17 @@ def make_folder(path: str) -> None:
     except FileExistsError:
         return
     os.chmod(path, FOLDER_MODE)
+
+
+def make_parents(path: str) -> None:
+    """Make the folders above a path where they are missing: the person's own, and nobody else's to write in."""
+    missing, folder = list[str](), os.path.dirname(os.path.abspath(path))
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for folder in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, _PARENT_MODE)
 
 
 def refuse_link(path: str) -> None:

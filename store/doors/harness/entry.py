@@ -43,7 +43,7 @@ def is_script(text: str) -> bool:
     return text.startswith(_MARK)
 
 
-_RULE = re.compile(rf"Bash\((?:\S.*/)?{FILE}'?:\*\)")
+_RULE = re.compile(rf"Bash\('?/.*{FILE}'?:\*\)")
 
 
 def is_rule(text: str) -> bool:

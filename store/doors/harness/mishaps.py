@@ -24,11 +24,11 @@ def note_mishap(words: Sequence[str], error: BaseException) -> None:
     """
     try:
         from sightline.store.config import default_root
-        from sightline.store.disk.layout import make_folder, open_private
+        from sightline.store.disk.layout import make_folder, make_parents, open_private
 
         root = default_root()
         if not os.path.isdir(root):
-            os.makedirs(os.path.dirname(root), exist_ok=True)
+            make_parents(root)
             make_folder(root)
         said = " ".join(f"{type(error).__name__}: {error}".split())[:500]
         line = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {' '.join(words)[:200]}: {said}\n"

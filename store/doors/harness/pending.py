@@ -10,7 +10,7 @@ import time
 from typing import Any, NamedTuple
 
 from sightline.store.config import default_root
-from sightline.store.disk.layout import make_folder, open_private, remove_file
+from sightline.store.disk.layout import make_folder, make_parents, open_private, remove_file
 
 FOLDER = "hooks"
 """Below the root: what hooks must know of one another."""
@@ -52,7 +52,7 @@ def remember(pending: Pending) -> None:
     """Keep it. Raises OSError, UnsafeStore."""
     root = default_root()
     if not os.path.isdir(root):
-        os.makedirs(os.path.dirname(root), exist_ok=True)
+        make_parents(root)
         make_folder(root)
     make_folder(os.path.join(root, FOLDER))
     fd = open_private(_path(pending.use), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -70,18 +70,21 @@ class Undo(NamedTuple):
         replaced: what stood in the place of a member of ours.
         theirs: shared elements that were there before us.
         set: members that got another value, or one at all.
+        added: shared elements that we added; None in a record of 0.1.0, where that is all but `theirs`.
     """
 
     created: tuple[Keys, ...] = ()
     replaced: tuple[tuple[Keys, Any], ...] = ()
     theirs: tuple[tuple[Keys, Any], ...] = ()
     set: tuple[Keys, ...] = ()
+    added: tuple[tuple[Keys, Any], ...] | None = ()
 
     def after(self, earlier: "Undo") -> "Undo":
         """What to know after a second installation over what a person has changed since the first."""
         created = tuple(dict.fromkeys(earlier.created + self.created))
         changed = tuple(dict.fromkeys(earlier.set + self.set))
-        return Undo(created, earlier.replaced + self.replaced, earlier.theirs, changed)
+        added = None if earlier.added is None else earlier.added + (self.added or ())
+        return Undo(created, earlier.replaced + self.replaced, earlier.theirs, changed, added)
 
 
 def with_ours(text: str, content: Content) -> tuple[str, Undo]:
@@ -145,8 +148,9 @@ def _json_with(text: str, content: Content) -> tuple[str, Undo]:
     if root.kind != "object":
         raise NoPlace((), "object")
     created = {prefix for prefix in _containers(content) if find(root, prefix) is None}
-    shared = [] if of_ours(text, content) else [(keys, value) for keys, value, shared in content.adds if shared]
+    shared = [(keys, value) for keys, value, shared in content.adds if shared]
     theirs = tuple((keys, value) for keys, value in shared if value in _list_at(root, keys))
+    added = tuple(one for one in shared if one not in theirs)
     replaced = []
     for keys, value in content.fills:
         if find(parse(text), keys) is None:
@@ -169,7 +173,7 @@ def _json_with(text: str, content: Content) -> tuple[str, Undo]:
     for keys, value, _ in content.adds:
         if value not in _list_at(parse(text), keys):
             text = append(text, keys, value)
-    return text, Undo(tuple(sorted(created)), tuple(replaced), theirs, tuple(changed))
+    return text, Undo(tuple(sorted(created)), tuple(replaced), theirs, tuple(changed), added)
 
 
 def _json_without(text: str, content: Content, undo: Undo) -> str:
@@ -180,9 +184,13 @@ def _json_without(text: str, content: Content, undo: Undo) -> str:
     for keys in undo.set:
         text = _restored(text, keys, undo)
     text = _swept(text, content, keep=())
-    for keys, value, shared in content.adds:
+    added = undo.added
+    if added is None:
+        ours = ((keys, value) for keys, value, shared in content.adds if shared)
+        added = tuple(one for one in ours if one not in undo.theirs)
+    for keys, value in added:
         array = find(parse(text), keys)
-        if shared and (keys, value) not in undo.theirs and array is not None:
+        if array is not None:
             same = [item for item in array.items if plain(item.node) == value]
             text = remove_item(text, array, same[-1]) if same else text
     for keys in sorted(undo.created, key=len, reverse=True):

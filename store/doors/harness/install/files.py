@@ -8,7 +8,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from sightline.store.disk.layout import remove_file, write_all
+from sightline.store.disk.layout import make_parents, remove_file, write_all
 from sightline.store.doors.harness.install.errors import (
     SettingsBusy,
     SettingsInvalid,
@@ -96,7 +96,7 @@ def write_settings(found: Found, data: bytes | None) -> None:
     try:
         temporary = ""
         if data is not None:
-            os.makedirs(os.path.dirname(found.real), exist_ok=True)
+            make_parents(found.real)
             temporary = _write_beside(found, data)
         try:
             _check_unchanged(found)

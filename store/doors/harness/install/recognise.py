@@ -14,7 +14,8 @@ MODULE = "sightline.store.doors.cli.main"
 _PLUGIN_MARK = "// Written by `sightline install"
 _PLUGIN_HOOK = re.compile(r"^const HOOK = (\[.*\])$", re.MULTILINE)
 _ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
-_CAPTURE_RULE = re.compile(r"Bash\((?P<program>\S.*) capture:\*\)")
+_CAPTURE_RULE = re.compile(r"Bash\((?P<program>'?/.*) capture:\*\)")
+"""As 0.1.0 wrote it, with a whole path: without one it is a person's own."""
 
 
 class Server(NamedTuple):

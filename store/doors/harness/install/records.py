@@ -68,6 +68,7 @@ class Record:
                     "replaced": one.undo.replaced,
                     "theirs": one.undo.theirs,
                     "set": one.undo.set,
+                    "added": one.undo.added,
                     "folders": one.folders,
                 }
             )
@@ -86,5 +87,6 @@ class Record:
             tuple((tuple(keys), value) for keys, value in one["replaced"]),
             tuple((tuple(keys), value) for keys, value in one["theirs"]),
             tuple(tuple(keys) for keys in one["set"]),
+            None if (added := one.get("added")) is None else tuple((tuple(keys), value) for keys, value in added),
         )
         return Written(one["path"], before, one["after"], undo, tuple(one["folders"]))

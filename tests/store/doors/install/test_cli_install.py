@@ -268,3 +268,27 @@ def test_a_wrong_word_is_told_with_those_that_are_right(cli: Any, words: tuple[s
     ran = cli(*words)
     assert ran.code == 2
     assert told in ran.err
+
+
+@pytest.mark.parametrize("harness", HARNESSES)
+def test_whatever_the_umask_nothing_is_made_that_others_may_write_to(cli: Any, harness: str) -> None:
+    cli.environment["SIGHTLINE_HOME"] = str(cli.folder / "state" / "deep" / "sightline")
+    before = os.umask(0)
+    try:
+        assert cli("install", harness).code == 0
+        assert cli("run", "-c", "true").code == 0
+    finally:
+        os.umask(before)
+    made = [path for path in cli.folder.rglob("*") if not path.is_symlink()]
+    assert made
+    assert [path for path in made if path.stat().st_mode & 0o022] == []
+
+
+def test_a_persons_own_rule_stays_even_where_it_is_not_known_any_more_what_was_installed(cli: Any) -> None:
+    rules = ["Bash(set -o pipefail)", "Bash(sightline:*)", "Bash(sightline capture:*)"]
+    settings = _write(cli, ".claude/settings.json", json.dumps({"permissions": {"allow": rules}}))
+    assert cli("install", "claude-code", "--mode", "keep").code == 0
+    for record in (cli.home / "installed").rglob("record.json"):
+        record.unlink()
+    assert cli("uninstall", "claude-code").code == 0
+    assert json.loads(settings.read_text())["permissions"]["allow"] == rules

@@ -108,7 +108,28 @@ def test_a_rule_that_a_person_had_already_stays() -> None:
     text, undo = with_ours(before, content)
     assert text.count("pipefail") == 1
     assert without_ours(text, content, undo) == before
-    assert "pipefail" not in without_ours(text, content, Undo()), "where it is not known to be theirs it goes"
+    assert "pipefail" in without_ours(text, content, Undo()), "where it is not known to be ours it stays"
+    text, undo = with_ours("{}", content)
+    assert "pipefail" not in without_ours(text, content, undo)
+    assert "pipefail" not in without_ours(text, content, undo._replace(added=None)), "as a record of 0.1.0 has it"
+
+
+@pytest.mark.parametrize("rule", ["Bash(sightline capture:*)", "Bash(sightline:*)", "Bash(sightline-capture:*)"])
+def test_a_rule_about_us_that_a_person_wrote_stays(rule: str) -> None:
+    _, content = _target("claude-code")
+    before = json.dumps({"permissions": {"allow": [rule]}})
+    text, undo = with_ours(before, content)
+    assert rule in _data(text)["permissions"]["allow"]
+    again, more = with_ours(text, content)
+    assert without_ours(again, content, more.after(undo)) == before
+
+
+def test_a_rule_that_came_with_another_mode_goes_with_it_and_a_persons_stays() -> None:
+    keep, record = (_target("claude-code", mode).content for mode in (KEEP, RECORD))
+    for before in ('{"a": 1}', '{"permissions": {"allow": ["Bash(set -o pipefail)"]}}'):
+        text, undo = with_ours(before, keep)
+        text, more = with_ours(text, record)
+        assert without_ours(text, record, more.after(undo)) == before
 
 
 def test_what_an_earlier_version_wrote_is_taken_over() -> None:
