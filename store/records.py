@@ -344,6 +344,7 @@ class View(NamedTuple):
         matched: the raw lines that were recognised in its text when it was logged.
         parts: the raw lines of which only a part is known to have stood in it; None where a version logged it that did
             not tell: any line of ``shown`` may then have been cut.
+        unknown: what of its text is not known, and why; empty where it is exact.
     """
 
     id: str
@@ -364,6 +365,7 @@ class View(NamedTuple):
     asked: tuple[Shown, ...] = ()
     matched: tuple[Shown, ...] = ()
     parts: tuple[LinePart, ...] | None = None
+    unknown: str = ""
 
 
 class Note(NamedTuple):

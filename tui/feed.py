@@ -1,9 +1,14 @@
 """The store's changes as messages: the one place where they enter the inspector."""
 
+import threading
+
 from sightline.store.disk.changes import Change, Changes
+from sightline.store.errors import SightlineError
 from sightline.store.store import Store
 from sightline.tui.messages import PollingBegun, StoreChanged
 from textual.message_pump import MessagePump
+
+_LOOK_SECONDS = 1.0  # between two looks at what harnesses have written down since, which mostly is one listing
 
 
 class Feed:
@@ -11,15 +16,38 @@ class Feed:
 
     def __init__(self, store: Store, receiver: MessagePump) -> None:
         self._receiver = receiver
+        self._store = store
+        self._stop = threading.Event()
+        self._looking: threading.Thread | None = None
         self._changes = Changes(store.layout, lambda: store.index.data_version(), self._tell, polls=self._polls)
 
     def start(self) -> None:
         """Begin; loads what watches, so not before there is something on the screen."""
         self._changes.start()
+        self._looking = threading.Thread(target=self._look, name="sightline-transcripts", daemon=True)
+        self._looking.start()
 
     def close(self) -> None:
         """End."""
+        self._stop.set()
         self._changes.close()
+        if self._looking is not None:
+            self._looking.join()
+            self._looking = None
+
+    def _look(self) -> None:
+        """Have views logged that wait for what a harness writes down, which nothing else may tell of for long."""
+        while True:
+            if self._store.layout.waiting_sessions():
+                from sightline.store.tools.live_transcript import catch_up  # few stores ever need it
+
+                try:
+                    with Store(self._store.root, self._store.settings) as own:  # what it changes is told as by another
+                        catch_up(own)
+                except SightlineError:
+                    pass  # the store cannot be written: it is still read
+            if self._stop.wait(_LOOK_SECONDS):
+                return
 
     def _tell(self, change: Change) -> None:
         self._receiver.post_message(StoreChanged(change.records, change.live))

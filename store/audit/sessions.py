@@ -45,6 +45,17 @@ def current_session(environment: Mapping[str, str] = os.environ, *, name: str = 
     )
 
 
+def use_key(session: str, use: str, *, unfiltered: bool = False) -> str:
+    """Under which a buffer is found again by the use of a tool that made it; empty for a use without an id.
+
+    Args:
+        session: name of the session.
+        use: the harness' id of the use.
+        unfiltered: whether the buffer has what went into the command's filters, and not what came of it.
+    """
+    return f"{session}:{use}{':unfiltered' * unfiltered}" if use else ""
+
+
 def working_directory() -> str:
     """The current folder; where it was removed under us, what it was called."""
     try:

@@ -35,6 +35,7 @@ class Shows(NamedTuple):
         asked: the raw lines that went into it and do not stand there as they are.
         matched: the raw lines that were recognised in its text.
         parts: the raw lines that stand in it only in part.
+        unknown: what of its text is not known, and why; empty where it is exact.
     """
 
     verb: str
@@ -48,6 +49,7 @@ class Shows(NamedTuple):
     asked: tuple[Shown, ...] = ()
     matched: tuple[Shown, ...] = ()
     parts: tuple[LinePart, ...] = ()
+    unknown: str = ""
 
 
 class Other(NamedTuple):
@@ -161,6 +163,8 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
         fields["asked"] = [list(asked) for asked in shows.asked]
     if shows.matched:
         fields["matched"] = [list(matched) for matched in shows.matched]
+    if shows.unknown:
+        fields["unknown"] = shows.unknown
     return fields
 
 
@@ -267,6 +271,7 @@ def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> Inde
         asked=tuple(map(shown_from, fields.get("asked", ()))),
         matched=tuple(map(shown_from, fields.get("matched", ()))),
         parts=tuple(map(line_part_from, fields["parts"])) if "parts" in fields else None,
+        unknown=fields.get("unknown", ""),
     )
     return IndexedView(view, place.offset, place.length)
 

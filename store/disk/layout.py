@@ -24,6 +24,10 @@ DERIVED = ("pretty", "all")
 """Files of a buffer's folder that can be made again from its streams; of further blocks, ``pretty.N``."""
 
 
+HOOKS = "hooks"
+"""Below the root: what hooks of harnesses must know of one another."""
+
+
 class Layout:
     """Paths under one root, as plain strings (pathlib costs 4 ms at every start)."""
 
@@ -37,6 +41,7 @@ class Layout:
         self.tombstones = os.path.join(self.root, "tombstones")
         self.imports = os.path.join(self.root, "imports.json")  # there only once a past session was imported
         self.outbox = os.path.join(self.root, "outbox")  # there only while a note waits to be sent
+        self.waiting = os.path.join(self.root, HOOKS, "waiting")  # names sessions of which a harness has more to tell
 
     def ensure(self) -> None:
         """Make the root and its folders where they are missing.
@@ -62,6 +67,13 @@ class Layout:
             except OSError as error:
                 if error.errno != errno.EROFS:  # there it can still be read
                     raise
+
+    def waiting_sessions(self) -> list[str]:
+        """Names of sessions with calls of which their harness has not told yet what it showed; mostly none."""
+        try:
+            return os.listdir(self.waiting)
+        except OSError:
+            return []
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

@@ -147,7 +147,11 @@ class ViewIndex:
 
     def put_view(self, indexed: IndexedView) -> None:
         """Insert a view's record; one that is there already stays as it is."""
-        *columns, refs = row = ViewRow.of(indexed)
+        self.put_row(ViewRow.of(indexed))
+
+    def put_row(self, row: ViewRow) -> None:
+        """The same of a view's row."""
+        *columns, refs = row
         with self._db.writing():
             self.advance(row.session, row.number, row.offset, row.length)
             if self._db.execute(_PUT_VIEW, (None, *columns)):

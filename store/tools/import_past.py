@@ -357,7 +357,7 @@ class Importer:
             store.index.add_buffers(buffers)
             store.index.put_views(rows)
         self._placed.update((buffer.name, buffer.ended or buffer.created) for buffer in buffers)
-        self._count(calls=len(buffers), partial=sum(buffer.is_partial for buffer in buffers))
+        self._count(calls=sum(made.calls for made in kept), partial=sum(buffer.is_partial for buffer in buffers))
         self.counts = self.counts._replace(sessions=len(self._touched))
         if failure:
             raise failure

@@ -153,18 +153,18 @@ def _packed(kept: KeptCall) -> tuple[Any, ...]:
         (*one[:_STREAMS], [(name, *info) for name, info in one.streams.items()], one.partial, [*map(tuple, one.gaps)])
         for one in kept.buffers
     ]
-    return buffers, kept.view and tuple(map(tuple, kept.view))
+    return buffers, kept.view and tuple(map(tuple, kept.view)), kept.calls
 
 
 def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
-    rows, view = packed
+    rows, view, calls = packed
     buffers = tuple(
         Buffer._make(
             (*fields, {name: StreamInfo(*info) for name, *info in streams}, partial, tuple(starmap(Gap, gaps)))
         )
         for *fields, streams, partial, gaps in rows
     )
-    return KeptCall(session, buffers, view and PastView(Encoded._make(view[0]), ViewRow._make(view[1])))
+    return KeptCall(session, buffers, view and PastView(Encoded._make(view[0]), ViewRow._make(view[1])), calls)
 
 
 def _told(data: bytearray, calls: Calls) -> Kept:

@@ -1,18 +1,31 @@
 """One past call made a buffer, or several, and the view of what was shown of them."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sightline.store.audit.past_views import PastView, past_view
 from sightline.store.audit.views import Shows
-from sightline.store.capture.importers.past import PastCall
+from sightline.store.capture.importers.past import CHANGES_FILES, PastCall
 from sightline.store.capture.keep_past import clipped, keep_past
 from sightline.store.disk.layout import remove_folder
-from sightline.store.records import Buffer, Session
+from sightline.store.records import Buffer, Session, Shown
 from sightline.store.store import Store
-from sightline.store.tools.past_shown import shown_lines
+from sightline.store.tools.past_shown import Found, shown_lines
 
 _ARGUMENT_CHARACTERS = 4096
 _VERBS = {"cmd": "run_command", "file": "read_file", "tool": "tool"}
+
+
+class Recorded(NamedTuple):
+    """What was recorded of a call as it happened, before anybody knew what was shown of it.
+
+    Attributes:
+        buffer: what it gave; None where no buffer is made of that.
+        shown: the lines of it that were shown, where the call itself tells; else they are looked for.
+    """
+
+    buffer: Buffer | None
+    shown: tuple[Shown, ...] = ()
 
 
 class KeptCall(NamedTuple):
@@ -20,32 +33,68 @@ class KeptCall(NamedTuple):
 
     Attributes:
         session: who called.
-        buffers: its own, and those of what a program of the model's called.
+        buffers: its own, and those of what a program of the model's called; without those that were recorded before.
         view: what is to be logged; None where nothing is known to have been shown.
+        calls: how many calls these are.
     """
 
     session: Session
     buffers: tuple[Buffer, ...]
     view: PastView | None
+    calls: int = 1
 
 
-def keep_call(store: Store, call: PastCall, session: Session) -> KeptCall:
-    """Write a call's buffers. Raises StoreFailed where the store could not take them; nothing is left of them then."""
-    buffers: list[Buffer] = []
+_NOTHING: Mapping[str, Recorded] = {}
+
+
+def keep_call(store: Store, call: PastCall, session: Session, recorded: Mapping[str, Recorded] = _NOTHING) -> KeptCall:
+    """Write a call's buffers.
+
+    Args:
+        store: where they are kept.
+        call: the call.
+        session: who called.
+        recorded: what there is already, by the calls' ids.
+
+    Raises:
+        StoreFailed: the store could not take them; nothing is left of them then.
+    """
+    made: list[Buffer] = []
     try:
+        pairs: list[tuple[PastCall, Buffer]] = []
         for one in (call, *call.inner):
-            buffers += [keep_past(store, one, session.name)]  # those before it are known where it fails
-        view = _view(store, session, call, buffers) if call.shown else None
+            if one.id in recorded:
+                buffer = recorded[one.id].buffer
+            elif one.tool in CHANGES_FILES:
+                buffer = None
+            else:
+                buffer = keep_past(store, one, session.name)
+                made.append(buffer)  # it is known where a later one fails
+            if buffer:
+                pairs.append((one, buffer))
+        view = _view(store, session, call, pairs, recorded) if call.shown else None
     except BaseException:
-        for buffer in buffers:
+        for buffer in made:
             remove_folder(store.layout.folder(buffer.name))
         raise
-    return KeptCall(session, tuple(buffers), view)
+    return KeptCall(session, tuple(made), view, 1 + len(call.inner))
 
 
-def _view(store: Store, session: Session, call: PastCall, buffers: list[Buffer]) -> PastView:
+def _view(
+    store: Store,
+    session: Session,
+    call: PastCall,
+    pairs: list[tuple[PastCall, Buffer]],
+    recorded: Mapping[str, Recorded],
+) -> PastView:
     text = "\n".join(call.shown)
-    found = [shown_lines(store, one, buffer, text) for one, buffer in zip((call, *call.inner), buffers, strict=True)]
+    found = [
+        Found(told.shown, ())
+        if (told := recorded.get(one.id)) and told.shown
+        else shown_lines(store, one, buffer, text)
+        for one, buffer in pairs
+    ]
+    buffers = [buffer for _, buffer in pairs]
     shown = tuple(lines for one in found for lines in one.known)
     matched = tuple(lines for one in found for lines in one.matched)
     parts = tuple(part for one in found for part in one.parts)
@@ -53,21 +102,26 @@ def _view(store: Store, session: Session, call: PastCall, buffers: list[Buffer])
     total = sum(buffer.lines for buffer in buffers)
     shows = Shows(
         verb=_VERBS[call.kind],
-        request=_request(call),
+        request=_request(call, text, is_recorded=call.id in recorded),
         refs=tuple(buffer.name for buffer in buffers),
         shown=shown,
         lines_total=total,
-        bytes_total=sum(buffer.bytes for buffer in buffers),
+        bytes_total=sum(buffer.bytes for buffer in buffers) if buffers else len(text.encode()),
         exit_code=call.exit_code,
         truncated=lines < total or any(buffer.is_partial for buffer in buffers),
         matched=matched,
         parts=parts,
+        unknown=call.unknown,
     )
     return past_view(store, session.name, call.answered, shows, text, buffers)
 
 
-def _request(call: PastCall) -> dict[str, Any]:
-    """What the log keeps of a past call: what was asked as our own verbs have it, the tool, and where it is from."""
+def _request(call: PastCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
+    """What the log keeps of a call: what was asked as our own verbs have it, the tool, and where it is from.
+
+    What the harness showed by itself is what it would have shown: nothing was saved. Of a past session nothing is to
+    be accounted.
+    """
     asked: dict[str, Any] = {}
     arguments = call.arguments
     if call.kind != "tool":
@@ -80,6 +134,6 @@ def _request(call: PastCall) -> dict[str, Any]:
         "tool": call.tool,
         "arguments": clipped(arguments, _ARGUMENT_CHARACTERS),
         "caller": {name: value for name, value in caller.items() if value},
-        "imported": {"from": call.session.harness, "id": call.id},
-        "alone_bytes": None,  # the harness did show it by itself: nothing was saved, and nothing is to be accounted
+        **({} if is_recorded else {"imported": {"from": call.session.harness, "id": call.id}}),
+        "alone_bytes": len(text.encode()) if is_recorded else None,
     }

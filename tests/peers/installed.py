@@ -95,7 +95,7 @@ INSTALLED = {
     for one in (
         Installed(_BY_NAME["claude-code"], "Bash", _described, _claude_rules, _claude_text, _block),
         Installed(
-            _BY_NAME["codex"], "exec_command", lambda command: {"cmd": command}, _codex_rules, _codex_text, _codex_text
+            _BY_NAME["codex"], "exec_command", lambda command: {"cmd": command}, _codex_rules, _codex_text, _block
         ),
         Installed(_BY_NAME["gemini"], "run_shell_command", _described, _gemini_rules, _gemini_text, _block),
         Installed(_BY_NAME["opencode"], "bash", _described, _opencode_rules, _block, _block),

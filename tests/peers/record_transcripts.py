@@ -2,12 +2,14 @@
 
 Each runs once with a model that follows a script and uses the harness' own tools. What it leaves is put below
 ``tests/store/capture/importers/recorded/``, without anything of this machine and without the harness' own instructions,
-beside what the model was shown. Names of harnesses as arguments record those alone.
+beside what the model was shown, and what the harness told the hooks of mode ``record`` meanwhile, with the number of
+lines that its transcript had by then. Names of harnesses as arguments record those alone.
 """
 
 import hashlib
 import json
 import re
+import shlex
 import shutil
 import sqlite3
 import sys
@@ -22,12 +24,15 @@ import harnesses  # noqa: E402
 import node_peers  # noqa: E402
 import scripted_model as models  # noqa: E402
 from scripted_model import Json, Seen, Step, Use  # noqa: E402
+from sightline.store.doors.harness.facts import HARNESSES, RECORD  # noqa: E402
+from sightline.store.doors.harness.opencode import FILE, plugin_text  # noqa: E402
 
 HOME = "/home/user"
 OUT = Path(__file__).parent.parent / "store/capture/importers/recorded"
 NOTES = "".join(f"note {number}\n" for number in range(1, 41))
 HELPER = "be the helper"
 _LONG_TEXT = 100  # characters; longer ones in records without calls are a harness' own words
+PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: x.txt\n+hello\n*** End Patch\nEOF\n"
 MANY = "seq -f 'line %g of many' 1 "
 
 
@@ -94,6 +99,39 @@ def _go_on(seen: list[Seen]) -> Use:
     return Use("write_stdin", {"session_id": int(found[1]), "chars": "", "yield_time_ms": 9000})
 
 
+EVENTS = "events.jsonl"
+_EVENT = """\
+import json, os, sys
+given = json.load(sys.stdin)
+given.pop("mcp_context", None)  # where a server's program lies on this machine
+path = given.get("transcript_path") or ""
+lines = open(path, "rb").read().count(b"\\n") if os.path.isfile(path) else 0
+line = json.dumps({"event": sys.argv[2], "lines": lines, "given": given}).encode() + b"\\n"
+os.write(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND), line)
+"""
+
+
+def _hook(run: harnesses.Run, event: str) -> list[str]:
+    """The words of a hook that writes down what it is told."""
+    program = run.settings("event.py", _EVENT)
+    return [sys.executable, str(program), str(run.home / EVENTS), event]
+
+
+def _hooks(run: harnesses.Run, name: str) -> Json:
+    """The settings of such hooks at all events of mode ``record``."""
+    facts = HARNESSES[name]
+    return {
+        hook.event: [
+            {
+                **({"matcher": hook.matcher} if hook.matcher else {}),
+                "hooks": [{"type": "command", "command": shlex.join(_hook(run, hook.event)), "timeout": facts.timeout}],
+            }
+        ]
+        for hook in facts.hooks
+        if RECORD in hook.modes
+    }
+
+
 class Recorded(NamedTuple):
     """One harness: its package, dialect and script, and how what it leaves is cleaned."""
 
@@ -110,6 +148,7 @@ def _server() -> tuple[str, list[str]]:
 
 def _claude(run: harnesses.Run) -> tuple[list[str], dict[str, str]]:
     _, environment = harnesses._claude_code(run)
+    run.settings(".claude/settings.json", json.dumps({"hooks": _hooks(run, "claude-code")}))
     return ["-p", "go", "--allowedTools", "Bash,Read,Grep,Glob,Write,Edit,Agent"], environment
 
 
@@ -162,7 +201,8 @@ def _codex(run: harnesses.Run) -> tuple[list[str], dict[str, str]]:
     path.write_text(
         path.read_text().partition("[mcp_servers")[0] + server + "required = true\nstartup_timeout_sec = 20\n"
     )
-    return words, environment
+    run.settings(".codex/hooks.json", json.dumps({"hooks": _hooks(run, "codex")}))
+    return [*words[:-1], "--dangerously-bypass-hook-trust", words[-1]], environment
 
 
 def _codex_steps(_: Path) -> tuple[Step, ...]:
@@ -171,8 +211,13 @@ def _codex_steps(_: Path) -> tuple[Step, ...]:
         call("exec_command", cmd="echo out; echo err >&2; exit 3"),
         call("exec_command", cmd=f"{MANY}3900; exit 4"),
         call("mcp__everything__echo", message="hello from a tool"),
+        call("mcp__everything__echo", wrong=True),
         call("exec_command", cmd="sleep 3; echo late", yield_time_ms=500),
         _go_on,
+        lambda _: tuple(Use("exec_command", {"cmd": command}) for command in ("sleep 1; echo one", "echo two; exit 5")),
+        call("never"),
+        call("exec_command", cmd="exit 6"),
+        call("exec_command", cmd=PATCH),
     )
 
 
@@ -195,7 +240,8 @@ def _gemini(run: harnesses.Run) -> tuple[list[str], dict[str, str]]:
     command, arguments = _server()
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
     servers = {"everything": {"command": command, "args": arguments}}
-    run.settings(".gemini/settings.json", json.dumps({**settings, "mcpServers": servers}))
+    hooks = {"hooksConfig": {"enabled": True}, "hooks": _hooks(run, "gemini")}
+    run.settings(".gemini/settings.json", json.dumps({**settings, "mcpServers": servers, **hooks}))
     return words, environment
 
 
@@ -212,6 +258,11 @@ def _gemini_steps(project: Path) -> tuple[Step, ...]:
         call("mcp_everything_echo", message="hello from a tool"),
         call("mcp_everything_get-structured-content", location="Chicago"),
         call("read_file", file_path=str(project / "nowhere.txt")),
+        lambda _: tuple(
+            Use("run_shell_command", {"command": command}) for command in ("sleep 1; echo one", "echo two; exit 5")
+        ),
+        call("never"),
+        call("run_shell_command", command="exit 6"),
     )
 
 
@@ -238,6 +289,9 @@ def _opencode(run: harnesses.Run) -> tuple[list[str], dict[str, str]]:
     command, arguments = _server()
     settings["mcp"] = {"everything": {"type": "local", "command": [command, *arguments]}}
     path.write_text(json.dumps(settings))
+    hook = json.dumps(_hook(run, HARNESSES["opencode"].hooks[0].event))
+    plugin = re.sub(r"(?m)^const HOOK = .*$", lambda _: f"const HOOK = {hook}", plugin_text(RECORD))
+    run.settings(f".config/opencode/plugins/{FILE}", plugin)
     return words, environment
 
 
@@ -287,7 +341,7 @@ def record(name: str, recorded: Recorded, home: Path) -> None:
     def clean(text: str) -> str:
         """Without this machine: the home, also as Claude Code writes it in the names of folders."""
         text = text.replace(str(run_home), HOME).replace(str(run_home)[1:], HOME[1:])
-        return text.replace(re.sub(r"[/.]", "-", str(run_home)), "-home-user")
+        return text.replace(re.sub(r"[^A-Za-z0-9]", "-", str(run_home)), "-home-user")
 
     with Model(recorded.dialect(), recorded.steps(run_home / "project")) as model:
         model.helper = (call("Bash", command="echo from the helper", description="help"),)
@@ -299,6 +353,7 @@ def record(name: str, recorded: Recorded, home: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     recorded.gather(run_home, out, clean)
+    (out / EVENTS).write_text(clean((run_home / EVENTS).read_text()))
     shown = [clean("\n".join(one.blocks)) for results in seen.values() for one in results]
     about = {"version": node_peers.version_of(recorded.package), "shown": [_told(text) for text in shown]}
     (out / "seen.json").write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n")

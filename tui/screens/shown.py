@@ -154,6 +154,8 @@ class ShownScreen(Screen[Located | None]):
         self.query_one("#reply-text", TextRows).show(Text(text or _EMPTY_TEXT))
         view = reply.view
         told = [Part(f" {view.id}", "strong"), Part(f"  {view.verb}", "dim"), Part(f"  {title(reply.request)}")]
+        if view.unknown:
+            told.append(Part(f"  not all known: {title(view.unknown)}", "interrupted"))
         size = f"{lines_text(reply)} of {view.lines_total:,} · {view.bytes_shown:,} bytes"
         right = [Part(size, "dim"), Part(" · cut " if view.truncated else " ", "interrupted")]
         self.query_one("#reply-head", Bar).say((told, right))

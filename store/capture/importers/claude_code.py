@@ -223,7 +223,8 @@ class Parser:
                 return found._replace(command=plain(arguments["command"]))
         if asked.tool == "Read" and not failed and (read := _file_read(told)) is not None:
             return read
-        whole = told if isinstance(told, list) and told and not failed else content
+        given = dict_of(told).get("content", told)  # of a helper its words, without the harness' around them
+        whole = given if isinstance(given, list) and given and not failed else content
         partial = "cut by the tool's own limit" if dict_of(told).get("appliedLimit") else ""
         if not isinstance(told, list) and shown.startswith(_PERSISTED) and (saved := self._saved(shown, session)):
             return _Result("tool", "", (Part("part.0", saved),) if isinstance(saved, Beside) else parts_of(content))

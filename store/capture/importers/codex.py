@@ -24,6 +24,9 @@ from sightline.store.capture.importers.past import Event, PastCall, PastSession,
 from sightline.store.capture.importers.transcript import dict_of, plain, text_of, when
 
 HARNESS = "codex"
+TURN = b'"type":"turn_context"'
+"""What the line has that stands at the beginning of a turn."""
+
 KEPT_BYTES = 65_536
 _RECORDS = "session_meta turn_context world_state response_item event_msg token_usage_record compacted"
 _KNOWN = frozenset(_RECORDS.split())
@@ -31,6 +34,7 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell")
 _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
+_INNER_HEAD = re.compile(r"Exit code: (-?\d{1,10})\nWall time: [^\n]*\nOutput:\n")  # apply_patch run as a command
 _RUNNING = re.compile(r"(?m)^Process running with session ID \d+$")
 _BODY = re.compile(r"(?m)^Output:\n")
 _CUT_HEAD = re.compile(r"(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?")
@@ -38,6 +42,7 @@ _CUT_INSIDE = re.compile(
     r"…(?P<count>\d{1,12}) (?P<unit>tokens|chars|lines) truncated…"
     r"|\n?\[\.\.\. omitted (?P<lines>\d{1,12}) of \d{1,12} lines \.\.\.\]\n{0,2}"
 )
+_CUT_STORED = re.compile(r"\n\.\.\. command output truncated for persistence \.\.\.\n")
 _PROGRAMS = ("exec", "wait")
 _PENDING = 10_000
 _INNER = 500  # calls of one program that are kept apart until it has its output
@@ -95,6 +100,18 @@ class Parser:
     def waiting(self) -> bool:
         """Whether a command goes on whose first result is there, or a program."""
         return bool(self._inner) or any(one.line for one in self._asked.values())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits for what comes later: who reads on from here misses nothing."""
+        return not self._asked and not self._inner
+
+    def ended(self, use: str) -> PastCall | None:
+        """What a call gave that has ended, though its result is not there yet; None while that is not written."""
+        asked = self._asked.get(use)
+        if asked and asked.whole:
+            return self._call(use, asked._replace(answered=self._time))
+        return next((one for one in self._inner if one.use == use), None)
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
         """The calls that a record completes."""
@@ -232,20 +249,33 @@ def _ran(call: PastCall, whole: dict[str, Any], shown: str) -> PastCall:
         out = whole["aggregated_output"]
         large = len(out) >= KEPT_BYTES or len(out.encode(errors="replace")) >= KEPT_BYTES
         partial = f"Codex keeps {KEPT_BYTES:,} bytes, head and tail" if large else ""
+        kept = _stored(out) if large else Kept(out)
         cwd = text_of(whole.get("cwd")).removeprefix("file://") or call.cwd
         exit_code = code if isinstance(code, int) else None
-        return call._replace(parts=text_part(out), exit_code=exit_code, partial=partial, note="merged", cwd=cwd)
+        call = call._replace(parts=text_part(kept.text), exit_code=exit_code, note="merged", cwd=cwd)
+        return call._replace(partial=partial, gaps=kept.gaps)
     out, code = _from_json(shown)
     head = _head(shown)
     body, ended = _BODY.search(shown), _EXIT.search(head)
     if code is None:
         out = shown[body.end() :] if body else shown
+        if not ended and (ended := _INNER_HEAD.match(out)):
+            out = out[ended.end() :]
         code = int(ended[1]) if ended else None
     left = left_of(out)
     partial, gaps = CUT if left.is_cut else "", left.gaps
     if _RUNNING.search(head):
         partial, gaps = "its end was never written down", (*gaps, *parted([left.text, ""], [(None, "")], "out").gaps)
     return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note="merged", gaps=gaps)
+
+
+def _stored(out: str) -> Kept:
+    """What is left of an output that was larger than what is kept: the mark in the middle parts both halves."""
+    cuts = list(_CUT_STORED.finditer(out))
+    if not cuts:
+        return Kept(out)
+    cut = min(cuts, key=lambda found: abs(len(out) - found.end() - found.start()))
+    return parted([out[: cut.start()], out[cut.end() :]], [(None, "bytes")], "out")
 
 
 def _head(shown: str) -> str:

@@ -39,6 +39,9 @@ from sightline.store.capture.importers.transcript import (
 )
 
 HARNESS = "gemini"
+TURN = b""
+"""No line stands for the beginning of a turn; a call's first one comes after all that a hook is told of it."""
+
 _CLIENT = "gemini-cli-mcp-client"  # as it introduces itself; chats do not have its version
 _KNOWN = ("user", "gemini", "info", "warning", "error", "system", "model")
 _ENDED = ("success", "error", "cancelled")
@@ -72,6 +75,7 @@ class Parser:
     """Makes calls of a chat's records."""
 
     waiting = False
+    is_idle = True
 
     def __init__(self, path: str, written: float) -> None:
         """Prepare; the project's folder, two above, is where files beside the chat are looked for."""
@@ -83,6 +87,10 @@ class Parser:
     def finish(self) -> Iterator[Event]:
         """Nothing waits."""
         return iter(())
+
+    def ended(self, _use: str) -> PastCall | None:
+        """Nothing is told of a call before its result."""
+        return None
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
         """The calls that a line completes."""
@@ -157,6 +165,8 @@ class Parser:
             left = left_of(text, "part.0")
             gone = "the file that the whole was kept in is gone"
             return made._replace(parts=text_part(left.text, "part.0"), partial=gone, gaps=left.gaps)
+        if made.failed and (error := _error(call)):
+            return made._replace(parts=parts_of(error))
         display = call.get("resultDisplay")
         if isinstance(display, str) and display and display in text:  # as the tool gave it, without the harness' words
             return made._replace(parts=parts_of(display))
@@ -206,6 +216,15 @@ def _shown(part: dict[str, Any]) -> tuple[str, ...]:
     more = [dict_of(one).get("inlineData") for one in list_of(answer.get("parts"))]
     blocks = [one for one in (*more, part.get("inlineData")) if one]
     return (*shown_of(told), *shown_of(blocks))
+
+
+def _error(call: dict[str, Any]) -> str:
+    """What a tool that failed said; empty where it did not say so alone."""
+    for part in list_of(call["result"]):
+        response = dict_of(dict_of(dict_of(part).get("functionResponse")).get("response"))
+        if isinstance(response.get("error"), str):
+            return plain(response["error"])
+    return ""
 
 
 def _project_root(folder: str) -> str:

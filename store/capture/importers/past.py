@@ -8,6 +8,12 @@ FORMATS = ("claude-code", "codex", "gemini", "opencode", "swe-agent", "mini-swe-
 """The harnesses whose past sessions can be read, as sessions are named by them."""
 
 
+CHANGES_FILES = frozenset(
+    ("Edit", "Write", "MultiEdit", "NotebookEdit", "TodoWrite", "apply_patch", "write_file", "replace", "edit", "write")
+)
+"""Tools whose result says what the agent has just said itself: it is logged, and no buffer is made of it."""
+
+
 class PastSession(NamedTuple):
     """Whose transcript it is.
 
@@ -75,6 +81,7 @@ class PastCall(NamedTuple):
         partial: why the parts are not the whole; empty where they are.
         note: what else a reader must know.
         failed: whether the harness marked it as an error.
+        unknown: what is not known of what was shown, and why; empty where it is all known.
         inner: calls that a program of the model's made meanwhile, of whose results it was shown what the program chose.
         gaps: where something of the parts is missing, as far as that is told.
     """
@@ -96,6 +103,7 @@ class PastCall(NamedTuple):
     partial: str = ""
     note: str = ""
     failed: bool = False
+    unknown: str = ""
     inner: tuple["PastCall", ...] = ()
     gaps: tuple[Gap, ...] = ()
 

@@ -65,6 +65,11 @@ class Transcript:
         """Of the file that is open, whatever has its name now."""
         return os.fstat(self._file.fileno())
 
+    def start_at(self, position: int) -> None:
+        """Read on from a byte, where a line begins; lines are numbered from there."""
+        self._file.seek(position)
+        self.position, self._number, self._skipping = position, 0, 0
+
     def head(self, size: int) -> bytes:
         """The first bytes; nothing counts as read."""
         return os.pread(self._file.fileno(), size, 0)

@@ -12,6 +12,7 @@ from sightline.store.doors.cli.output import dim, print_json, write_all, write_e
 from sightline.store.shape.summary import human_bytes
 from sightline.store.store import Store
 from sightline.store.tools.import_past import Counts, Importer
+from sightline.store.tools.live_transcript import catch_up
 from sightline.store.tools.printing import printable
 
 _TOLD = 10  # troubles that are listed; all are counted
@@ -40,6 +41,7 @@ def main(name: str, words: list[str]) -> int:
         return 2 if sources else 0
     gc.set_threshold(_GARBAGE_OBJECTS)  # records make no circles, and looking for them takes a tenth of the time
     with Store() as store:
+        catch_up(store)  # or what waits would come twice
         bar = _Bar(sum(source.size for source in sources))
         importer = Importer(store, progress=bar)
         try:

@@ -121,6 +121,10 @@ class Door:
             SettingError: there is no such profile; else as `Store`.
         """
         self.store = Store(insist=insist)
+        if self.store.layout.waiting_sessions():  # mostly none: a hook's next event sees to it, too
+            from sightline.store.tools.live_transcript import catch_up
+
+            catch_up(self.store)
         chosen = load_profile(profile or self.store.settings.profile, "--profile" if profile else "profile")
         if os.isatty(1) or os.isatty(2):  # what a rule for agents leaves in an answer must not reach a terminal
             chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))

@@ -85,8 +85,8 @@ def partial_of(store: Store, view: View) -> list[str]:
 def _row(view: View, gone: list[str], partial: list[str]) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
     share = f"{view.lines_shown:,} of {view.lines_total:,} lines" if view.lines_total else "no lines"
-    marks = ("  cut" if view.truncated else "") + ("  partial" if partial else "")
-    marks += f"  gone: {' '.join(gone)}" if gone else ""
+    told = {"cut": view.truncated, "partial": partial, "not all known": view.unknown, f"gone: {' '.join(gone)}": gone}
+    marks = "".join(f"  {mark}" for mark, holds in told.items() if holds)
     return f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{marks}  {printable(asked_of(view)[:100])}"
 
 
@@ -109,7 +109,7 @@ def _for_terminal(text: str) -> str:
 def _show(words: list[str]) -> int:
     made = parser(
         "views show",
-        "Print the exact text of a view, as it was sent.",
+        "Print the exact text of a view, as it was sent; where not all of it is known, a line above it says why.",
         example="sightline views show shell-4711-a1b2c3:3",
     )
     made.add_argument("id", metavar="ID")
@@ -120,8 +120,10 @@ def _show(words: list[str]) -> int:
         text = view_text(door.store, indexed)
         if given.json:
             print_json({**as_data(indexed.view), "text": text})
-        else:
-            write_out(_for_terminal(text) if os.isatty(1) else text)
+            return 0
+        if indexed.view.unknown:
+            write_out(printable(f"[not all of this text is known: {indexed.view.unknown}]") + "\n")
+        write_out(_for_terminal(text) if os.isatty(1) else text)
         return 0
     finally:
         door.close()

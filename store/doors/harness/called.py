@@ -4,6 +4,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sightline.store.capture.importers.past import CHANGES_FILES
 from sightline.store.doors.harness.facts import FAILED, Facts
 from sightline.store.records import Gap
 
@@ -24,10 +25,6 @@ _GEMINI_CUT = re.compile(
     re.DOTALL,
 )
 _TAIL_CHARACTERS = 500
-_CHANGES_FILES = frozenset(
-    ("Edit", "Write", "MultiEdit", "NotebookEdit", "TodoWrite", "apply_patch", "write_file", "replace", "edit", "write")
-)
-"""Tools whose result says what the agent has just said itself: it is logged, and no buffer is made of it."""
 
 
 class Called(NamedTuple):
@@ -53,6 +50,7 @@ class Called(NamedTuple):
         partial: whether the harness had cut the text before anybody could keep it.
         shown: exactly what the model is shown, None where the event does not tell.
         gaps: where that left something out of the text, as far as it says so; its marks are not in the text.
+        told: what the event tells of that, where it is not all and not the text either.
     """
 
     tool: str
@@ -74,11 +72,12 @@ class Called(NamedTuple):
     partial: bool = False
     shown: str | None = None
     gaps: tuple[Gap, ...] = ()
+    told: str = ""
 
     @property
     def makes_buffer(self) -> bool:
         """Whether there is something to be kept."""
-        return self.tool not in _CHANGES_FILES and (self.text is not None or bool(self.blocks))
+        return self.tool not in CHANGES_FILES and (self.text is not None or bool(self.blocks))
 
 
 def called_of(facts: Facts, when: str, given: Json) -> Called | None:
@@ -154,7 +153,7 @@ def _stream(call: Called) -> str:
 def _codex(call: Called, _: str, given: Json) -> Called | None:
     response = given.get("tool_response")
     if isinstance(response, str):
-        call = call._replace(text=response, shown=response)
+        call = call._replace(text=response, told=response)
         if not response.startswith(("Warning: truncated", "Total output lines: ")):
             return call
         from sightline.store.capture.importers.codex import left_of  # only what was cut pays for it
@@ -168,6 +167,9 @@ def _gemini(call: Called, _: str, given: Json) -> Called | None:
     if not isinstance(response, dict):
         return None
     told, display = response.get("llmContent"), response.get("returnDisplay")
+    error = response.get("error")
+    if isinstance(error, dict) and isinstance(error.get("message"), str):  # this is shown of it, and nothing else
+        return call._replace(failed=True, command="", text=error["message"])  # a command never ran
     shown = _joined(told)
     call = call._replace(failed=bool(response.get("error")), shown=shown)
     if call.command and shown is not None:
@@ -189,7 +191,11 @@ def _opencode(call: Called, _: str, given: Json) -> Called | None:
     about = given.get("metadata")
     about = about if isinstance(about, dict) else {}
     if isinstance(given.get("content"), list):
-        return with_result(call, given["content"])
+        content = given["content"]
+        texts = [one.get("text") for one in content if isinstance(one, dict)]
+        known = [text for text in texts if isinstance(text, str)]
+        shown = "\n\n".join(known) if len(known) == len(content) else None
+        return call._replace(blocks=content, shown=shown)
     output, code = _text(given.get("output")), about.get("exit")
     display = about.get("display")
     if isinstance(display, dict) and isinstance(display.get("text"), str) and display.get("type") == "file":

@@ -15,8 +15,9 @@ DEFAULT_MODE = KEEP
 PATIENCE_SECONDS = 3.0
 """How long hooks, and what they put into commands, wait for another process that changes the index: an agent waits."""
 
-BEFORE, AFTER, FAILED, BATCH, START, PROMPT = "before", "after", "failed", "batch", "start", "prompt"
-"""What an event is: before a tool, after it, after it failed, what the model is shown, a session's start, a prompt."""
+BEFORE, AFTER, FAILED, BATCH, START, PROMPT, END = "before", "after", "failed", "batch", "start", "prompt", "end"
+"""What an event is: before a tool, after it, after it failed, what the model is shown, a session's start, a prompt, the
+end of a turn or of a session."""
 
 
 class Hook(NamedTuple):
@@ -52,6 +53,8 @@ class Facts(NamedTuple):
         reads: names of its tools that read a file, whose path is all that its last event tells of it.
         judged: commands whose code it reads in its own way where they come last: ``PROGRAM`` or ``PROGRAM WORD``.
         background: how a prompt begins that tells of the end of a command in the background; empty for no such thing.
+        transcribes: whether it writes into its transcript, whose path hooks are told, what its model was shown; of what
+            a tool gave it may tell more there than in its events.
         missing: what it lacks, in a sentence for people; empty for nothing.
     """
 
@@ -68,6 +71,7 @@ class Facts(NamedTuple):
     reads: tuple[str, ...] = ()
     judged: tuple[str, ...] = ()
     background: str = ""
+    transcribes: bool = False
     missing: str = ""
 
     def when(self, event: str) -> str:
@@ -109,6 +113,7 @@ HARNESSES = {
                 Hook("SessionStart", START),
                 Hook("UserPromptSubmit", PROMPT),
                 Hook("PostToolUse", AFTER, "*"),
+                Hook("Stop", END),
             ),
             timeout=20,  # seconds
             runs=("Bash",),
@@ -118,8 +123,9 @@ HARNESSES = {
             rewrites=False,
             replaces=True,
             tells=True,
-            missing="commands are not rewritten, since its rules would not hold then: of long output hooks get what "
-            "the model gets, and of a failing MCP tool nothing",
+            transcribes=True,
+            missing="commands are not rewritten, since its rules would not hold then: of more than 64 KiB it keeps the "
+            "beginning and the end",
         ),
         Facts(
             "gemini",
@@ -129,6 +135,8 @@ HARNESSES = {
                 Hook("SessionStart", START),
                 Hook("BeforeAgent", PROMPT),
                 Hook("AfterTool", AFTER, ".*"),
+                Hook("AfterAgent", END),
+                Hook("SessionEnd", END),
             ),
             timeout=20_000,  # milliseconds
             runs=("run_shell_command",),
@@ -136,7 +144,8 @@ HARNESSES = {
             rewrites=False,  # a hook gets all that a command wrote; and commands run on a terminal, which a pipe is not
             replaces=True,
             tells=True,
-            missing="nothing tells what the model was shown",
+            transcribes=True,
+            missing="of tools that run beside each other it tells what the model was shown when all have ended",
         ),
         Facts(
             "opencode",

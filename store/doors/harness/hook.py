@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from sightline.store.doors.harness.facts import AFTER, BATCH, BEFORE, FAILED, HARNESSES, MODES, Facts
+from sightline.store.doors.harness.facts import AFTER, BATCH, BEFORE, END, FAILED, HARNESSES, MODES, Facts
 
 Json = dict[str, Any]
 
@@ -70,6 +70,11 @@ def _answer(facts: Facts, event: str, mode: str, given: Json, through: str) -> J
             from sightline.store.doors.harness.batch import after_batch
 
             after_batch(facts, given, calls)
+        return None
+    if when == END:
+        from sightline.store.doors.harness.transcripts import at_end
+
+        at_end(facts, given)
         return None
     if when:
         from sightline.store.doors.harness.talking import at_start_or_prompt

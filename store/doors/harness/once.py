@@ -7,8 +7,7 @@ import fcntl
 import json
 import os
 
-from sightline.store.disk.layout import make_folder, open_private
-from sightline.store.doors.harness.pending import FOLDER
+from sightline.store.disk.layout import HOOKS, make_folder, open_private
 
 _TAIL_BYTES = 1 << 14
 """How far back is looked: hooks at one event run beside each other, or one after the other."""
@@ -26,7 +25,7 @@ def is_first(root: str, session: str, event: str, use: str) -> bool:
     if not use:
         return True
     try:
-        return _noted(os.path.join(root, FOLDER), f"{session}.events", json.dumps([event, use]).encode() + b"\n")
+        return _noted(os.path.join(root, HOOKS), f"{session}.events", json.dumps([event, use]).encode() + b"\n")
     except OSError:
         return True
 

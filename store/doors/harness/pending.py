@@ -10,10 +10,7 @@ import time
 from typing import Any, NamedTuple
 
 from sightline.store.config import default_root
-from sightline.store.disk.layout import make_folder, make_parents, open_private, remove_file
-
-FOLDER = "hooks"
-"""Below the root: what hooks must know of one another."""
+from sightline.store.disk.layout import HOOKS, make_folder, make_parents, open_private, remove_file
 
 _USE = re.compile(r"[A-Za-z0-9_-]{1,120}")
 _KEPT_SECONDS = 7 * 86_400  # what was never run, since a person refused it
@@ -54,7 +51,7 @@ def remember(pending: Pending) -> None:
     if not os.path.isdir(root):
         make_parents(root)
         make_folder(root)
-    make_folder(os.path.join(root, FOLDER))
+    make_folder(os.path.join(root, HOOKS))
     fd = open_private(_path(pending.use), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
         os.write(fd, json.dumps(pending._asdict()).encode())
@@ -80,9 +77,13 @@ def forget(use: str) -> None:
 
 def forget_old() -> None:
     """Forget commands that were never run."""
-    folder = os.path.join(default_root(), FOLDER)
+    folder = os.path.join(default_root(), HOOKS)
     try:
-        files = [entry for entry in os.scandir(folder) if time.time() - entry.stat().st_mtime > _KEPT_SECONDS]
+        files = [
+            entry
+            for entry in os.scandir(folder)
+            if entry.is_file() and time.time() - entry.stat().st_mtime > _KEPT_SECONDS
+        ]
     except OSError:
         return
     for entry in files:
@@ -90,4 +91,4 @@ def forget_old() -> None:
 
 
 def _path(use: str) -> str:
-    return os.path.join(default_root(), FOLDER, use + ".json")
+    return os.path.join(default_root(), HOOKS, use + ".json")

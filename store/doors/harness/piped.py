@@ -83,10 +83,10 @@ class _Kept:
             self._failed(error)
 
     def _begin(self) -> None:
-        from sightline.store.audit.sessions import working_directory
+        from sightline.store.audit.sessions import use_key, working_directory
         from sightline.store.capture.keeping import Keeper
         from sightline.store.disk.recording import Recording
-        from sightline.store.doors.harness.who import session_of, use_key
+        from sightline.store.doors.harness.who import session_of
         from sightline.store.store import Store
 
         pending = self._pending

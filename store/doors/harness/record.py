@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from sightline.store.audit.sessions import use_key
 from sightline.store.audit.views import Shows, record_view
 from sightline.store.doors.harness.called import Called
-from sightline.store.doors.harness.who import use_key
 from sightline.store.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
 from sightline.store.regular import read_regular
 from sightline.store.shape.segments import Segment
@@ -192,6 +192,7 @@ def log_view(
     unfiltered: Buffer | None = None,
     known: Shown | None = None,
     seen: str = "",
+    unknown: str = "",
 ) -> None:
     """Log what a model was shown, with the lines of the buffers that stand in it.
 
@@ -204,6 +205,7 @@ def log_view(
         unfiltered: what went into the command's filters, likewise.
         known: the lines that stand in it, where the harness tells them; else they are looked for.
         seen: what of the result stands in it, where that is known apart from the harness' own words.
+        unknown: what of the text is not known, and why; empty where it is exact.
 
     Raises:
         StoreFailed: it could not be logged.
@@ -234,6 +236,7 @@ def log_view(
         truncated=buffer is not None and (lines < buffer.lines or buffer.is_partial),
         matched=tuple(matched),
         parts=tuple(parts),
+        unknown=unknown,
     )
     record_view(store, session, shows, (Segment(text),) if text else ())
     if buffer and buffer.kind == "file":

@@ -30,6 +30,10 @@ def at_start_or_prompt(facts: Facts, event: str, mode: str, given: dict[str, Any
         from sightline.store.doors.harness.tasks import take_in
 
         take_in(facts, given)
+    if facts.transcribes:
+        from sightline.store.doors.harness.transcripts import at_prompt, at_start
+
+        (at_start if starts else at_prompt)(facts, given)
     if os.path.exists(os.path.join(default_root(), "outbox")):
         from sightline.store.doors.harness.who import session_of
         from sightline.store.store import Store

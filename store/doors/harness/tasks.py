@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from sightline.store.audit.sessions import use_key
 from sightline.store.doors.harness.facts import PATIENCE_SECONDS, Facts
 from sightline.store.doors.harness.pending import Pending, forget, is_use, recall, remember
 from sightline.store.doors.harness.record import find
-from sightline.store.doors.harness.who import session_of, use_key
+from sightline.store.doors.harness.who import session_of
 from sightline.store.records import Buffer, Session
 from sightline.store.store import Store
 

@@ -1,4 +1,4 @@
-"""Who an event is about: the session, which its commands and our own server have, too, and the use of a tool."""
+"""Who an event is about: the session, which its commands and our own server have, too."""
 
 import time
 
@@ -23,14 +23,3 @@ def session_of(harness: str, harness_session: str, cwd: str) -> Session:
         cwd=storable(cwd),
         started=time.time(),
     )
-
-
-def use_key(session: str, use: str, *, unfiltered: bool = False) -> str:
-    """Under which a buffer is found again by the use of a tool that made it; empty for a use without an id.
-
-    Args:
-        session: name of the session.
-        use: the harness' id of the use.
-        unfiltered: whether the buffer has what went into the command's filters, and not what came of it.
-    """
-    return f"{session}:{use}{':unfiltered' * unfiltered}" if use else ""

@@ -22,7 +22,7 @@ Import = Callable[[Path], Importer]
 def recorded(harness: str, folder: Path) -> Path:
     """A copy of a recorded session; opencode's with its database made of the rows."""
     place = folder / harness
-    shutil.copytree(RECORDED / harness, place, ignore=shutil.ignore_patterns("seen.json"))
+    shutil.copytree(RECORDED / harness, place, ignore=shutil.ignore_patterns("seen.json", "events.jsonl"))
     tables = place / "tables.json"
     if tables.exists():
         data = json.loads(tables.read_text())

@@ -303,7 +303,7 @@ def test_of_what_gemini_cuts_the_log_says_so_and_claims_nothing(claude: Harness)
     use = {"tool_name": "run_shell_command", "tool_input": {"command": "seq"}}
     gemini.tell("AfterTool", **use, tool_response={"llmContent": shown, "returnDisplay": lines})
     ((view, text),) = gemini.views()
-    assert text == f"[{len(shown):,} bytes, of which Gemini CLI shows its model the beginning and the end]\n"
+    assert (text, f"of {len(shown):,} bytes" in view.unknown) == (f"{shown[:8_000]}\n{shown[-32_000:]}", True)
     assert json.loads(view.request)["alone_bytes"] is None
     head, tail = view.matched
     assert (head.first, tail.last) == (1, 20_000)
