@@ -31,6 +31,18 @@ tell_briefly()
 _GARBAGE_OBJECTS = 50_000  # looking for it as often as Python does takes a fifth of what the tests do
 
 
+TESTS = Path(__file__).parent
+_MARKS = {"faults": "process", "peers": "process", "store/doors": "process", "tui": "app"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what tests of a folder are made of; in the others most run in this process alone."""
+    for item in items:
+        for folder, mark in _MARKS.items():
+            if item.path.is_relative_to(TESTS / folder):
+                item.add_marker(mark)
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests stay to the end: none of them need be looked at again."""
     gc.freeze()
