@@ -4,6 +4,7 @@ It finds buffers by ref, opens their streams, begins captures and keeps records.
 rows), `audit/` (views, coverage, what happens to old buffers), `tools/` (the verbs).
 """
 
+import _thread
 import contextlib
 import os
 import time
@@ -75,6 +76,7 @@ class Store:
         self._index: Index | None = None
         self._retired = list[Index]()  # left to the threads that were at them
         self._retry_at = 0.0
+        self._opening = _thread.RLock()  # held by the thread that opens an index; two would leave one open
 
     def __enter__(self) -> "Store":
         return self
@@ -104,15 +106,36 @@ class Store:
         Raises:
             StoreFailed: it can be neither written nor read.
         """
-        if self._index is None:
-            self._index = self._open_index()
-        elif self._index.unwritable and time.monotonic() > self._retry_at:
-            self._retry_at = time.monotonic() + _RETRY_SECONDS
-            with contextlib.suppress(sqlite.Error, OSError):
-                self._take_up(self._index_to_write())
-        elif self.identity not in (None, self._index.identity) and self._index.identity:
+        index = self._index
+        if index is not None and not self._is_outdated(index):
+            return index
+        is_mine = self._opening.acquire(blocking=index is None)
+        if index is not None and not is_mine:
+            return index  # another thread is opening the next one
+        try:
+            if self._index is None:
+                self._index = self._open_index()
+            elif self._is_outdated(self._index):
+                self._replace(self._index)
+            return self._index
+        finally:
+            self._opening.release()
+
+    def _is_outdated(self, index: Index) -> bool:
+        is_another = index.identity is not None and self.identity not in (None, index.identity)
+        return is_another or self._is_tried_again(index)
+
+    def _is_tried_again(self, index: Index) -> bool:
+        """Whether it could not be written to, and it is time to see whether one can be now."""
+        return bool(index.unwritable) and time.monotonic() > self._retry_at
+
+    def _replace(self, index: Index) -> None:
+        if not self._is_tried_again(index):
             self._take_up(self._open_index())
-        return self._index
+            return
+        self._retry_at = time.monotonic() + _RETRY_SECONDS
+        with contextlib.suppress(sqlite.Error, OSError):
+            self._take_up(self._index_to_write())
 
     @property
     def identity(self) -> tuple[int, int] | None:
@@ -150,10 +173,14 @@ class Store:
 
     def _filled(self, index: Index) -> Index:
         """The index with what the folders hold, where nobody has put that into it to the end."""
-        if index.is_unfilled():
-            with index.transaction():  # whoever comes second waits for all of it
-                if index.is_unfilled():
-                    self._fill(index)
+        try:
+            if index.is_unfilled():
+                with index.transaction():  # whoever comes second waits for all of it
+                    if index.is_unfilled():
+                        self._fill(index)
+        except BaseException:
+            index.close()
+            raise
         return index
 
     def _fill(self, index: Index) -> None:
@@ -178,10 +205,10 @@ class Store:
             if database.is_newer:
                 index.try_all()
             return index
-        except sqlite.DatabaseError as error:
+        except BaseException as error:
             if database is not None:
                 database.close()
-            if not is_broken(error):
+            if not isinstance(error, sqlite.DatabaseError) or not is_broken(error):
                 raise
             if database is not None and database.is_newer:
                 raise OfNewerVersion("the index") from error

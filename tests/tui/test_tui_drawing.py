@@ -1,5 +1,6 @@
 """What is drawn with less work looks as Textual would have it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,11 +45,11 @@ def cells(strip: Strip) -> list[tuple[str, object]]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    opened_store = open_store(tmp_path / "store")
-    for number in range(60):
-        add(opened_store, f"cmd_{number:06x}", f"make --jobs {number} all", numbered(3), ago=60.0 + number)
-    return opened_store
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store") as opened_store:
+        for number in range(60):
+            add(opened_store, f"cmd_{number:06x}", f"make --jobs {number} all", numbered(3), ago=60.0 + number)
+        yield opened_store
 
 
 @given(PARTS)

@@ -1,5 +1,6 @@
 """What is around the panes: the split, the themes, header and keys, and what is left when it breaks."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,11 @@ from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(str(tmp_path), Settings(max_buffers=2))
-    add(store, "cmd_00000a", "make", numbered(50))
-    add(store, "cmd_00000b", "make", numbered(50))
-    return store
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(str(tmp_path), Settings(max_buffers=2)) as store:
+        add(store, "cmd_00000a", "make", numbered(50))
+        add(store, "cmd_00000b", "make", numbered(50))
+        yield store
 
 
 def left(pilot: Pilot[None]) -> tuple[int, int]:

@@ -1,7 +1,5 @@
 """What answering needs once the store is needed: opened with the first call that does, shared by all threads."""
 
-import os
-import threading
 from typing import Any
 
 from sightline.store.doors.mcp import resources
@@ -24,6 +22,7 @@ class Desk:
     """The open store, its profile, who has asked so far, and what runs.
 
     Attributes:
+        store: the store; threads share it.
         watch: the subscriptions.
         profile: what goes inline.
     """
@@ -38,8 +37,8 @@ class Desk:
         Raises:
             SightlineError: a setting is wrong, or the store cannot be used.
         """
-        self._store, self._index_number = _opened()
-        self._opening = threading.Lock()
+        self.store = Store()
+        _ = self.store.index  # what is wrong with it is told now
         self.watch = Watch(lambda: self.store)
         self._options = options
         self.profile = load_profile(
@@ -48,14 +47,6 @@ class Desk:
         self._sessions = Sessions(options.session)
         self._commands = Commands(options.patience_secs)
         self._calls = calls or calls_in(options.tools)
-
-    @property
-    def store(self) -> Store:
-        """The store; opened again where its index was made anew, as `sightline doctor` does, under a living server."""
-        with self._opening:
-            if _number_of(self._store) != self._index_number:
-                self._store, self._index_number = _opened()  # the old one is left to the threads that are at it
-            return self._store
 
     def close(self) -> None:
         """End what runs. The index stays open where a thread may still be at it: the process ends anyway."""
@@ -99,17 +90,3 @@ class Desk:
         """The ref of the output that a URI names. Raises Rejected where there is none."""
         address = resources.address_of(uri, call.context)
         return resources.target_of(self.asking(call.context)[0], address, str(uri), call.context).ref
-
-
-def _opened() -> tuple[Store, int]:
-    """The store, with its index open before several threads could open it at once, and the index file's number."""
-    store = Store()
-    _ = store.index
-    return store, _number_of(store)
-
-
-def _number_of(store: Store) -> int:
-    try:
-        return os.stat(store.layout.index).st_ino
-    except FileNotFoundError:
-        return 0

@@ -21,7 +21,8 @@ def test_what_is_logged_while_the_index_follows_is_in_it_after_the_end(
 ) -> None:
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "store"))
     warnings: list[Exception] = []
-    keeper = ResultKeeper(Service(Options(session="mine")), min_bytes=None, warn=warnings.append)
+    service = Service(Options(session="mine"))
+    keeper = ResultKeeper(service, min_bytes=None, warn=warnings.append)
     ended, begun = threading.Thread(target=keeper.finish), threading.Event()
     call = ToolCall("small", {}, {}, Context("2025-11-25"))
 
@@ -40,3 +41,4 @@ def test_what_is_logged_while_the_index_follows_is_in_it_after_the_end(
     with Store(str(tmp_path / "store")) as store:
         assert [one.view.number for one in list_views(store, session="mine")] == [2, 1]
     assert not warnings
+    service.desk().store.close()  # a server's process ends with it open
