@@ -178,6 +178,18 @@ NUMERIC = {
 """Options whose value must be a number: not every system's programs agree that these take one, and what is no value is
 a pattern or a file."""
 
+WIDEST = 65_536
+"""Columns that a program may be told to make a line of: no reply shows as many."""
+
+WIDTHS = {
+    "nl": {"-w", "--number-width"},
+    "od": {"-w", "--width"},
+    "column": {"-c", "--output-width"},
+    "fmt": {"-w", "--width", "-NUM"},
+    "diff": {"-W", "--width", "--tabsize"},
+}
+"""Options that say so: a large one alone would take all the memory, and fill gigabytes with blanks."""
+
 _WRITES = "it writes a file"
 _RUNS = "it runs a program"
 _WALKS = "it walks folders"

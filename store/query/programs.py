@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple, NoReturn
 
 from sightline.store.errors import QueryRefused
-from sightline.store.query.options import GRAMMARS, NUMERIC, WHY_NOT, Grammar
+from sightline.store.query.options import GRAMMARS, NUMERIC, WHY_NOT, WIDEST, WIDTHS, Grammar
 from sightline.store.query.scripts import check_awk, check_jq, check_sed
 
 PIPE = "-"  # the operand that stands for the pipe
@@ -214,6 +214,11 @@ def _is_assignment(file: Argument) -> bool:
     return not file.is_ref and bool(re.match(r"[A-Za-z_][A-Za-z0-9_]*=", file.text))
 
 
+def _is_too_wide(text: str) -> bool:
+    number = re.match(r"\s*\+?([0-9]+|0[xX][0-9a-fA-F]+)(.?)", text)
+    return number is not None and (bool(number[2]) or int(number[1], 0 if number[1].startswith("0x") else 10) > WIDEST)
+
+
 def _check_texts(program: str, call: Call) -> None:
     grammar = GRAMMARS[program]
     values = [value for option in call.options if option.name not in grammar.file_options for value in option.values]
@@ -226,6 +231,8 @@ def _check_texts(program: str, call: Call) -> None:
     for option in call.options:
         if option.name in NUMERIC.get(_family(program), ()) and not option.values[0].text.isdecimal():
             raise QueryRefused(f"{program} {option.name} needs a number, not {option.values[0].text!r}")
+        if option.name in WIDTHS.get(program, ()) and option.values and _is_too_wide(option.values[0].text):
+            raise QueryRefused(f"{program} {option.name} may be {WIDEST:,} at most", "no reply shows as wide a line")
     if program == "sed":
         check_sed("\n".join(call.values("-e", "--expression") or [call.texts[0].text]))
     elif program == "awk":

@@ -1,5 +1,7 @@
 """Runs a pipeline, held to reading, and makes its reply: what fits under the caps, with true totals of the whole."""
 
+import contextlib
+import os
 import re
 import time
 from collections.abc import Callable
@@ -35,6 +37,10 @@ class Limits(NamedTuple):
 
 DEFAULT_LIMITS = Limits()
 
+ANSWER_BYTES = 1 << 28
+ANSWER_TIMES = 16  # of what is read: od and xxd write four times as much, a number before each short line ten times
+"""An answer of more than both together is broken off: nobody asked for it, and counting it would take all the time."""
+
 
 class QueryResult(NamedTuple):
     """A query's reply. Lines are split at ``\\n``; a last one without it counts.
@@ -44,6 +50,7 @@ class QueryResult(NamedTuple):
         stderr: what is shown of the programs' errors.
         exit_code: the last program's, 128+N for signal N; None where the query did not end by itself.
         timed_out: whether the time limit ended it; totals are then those of what had come.
+        broken_off: whether it was ended since it wrote far more than it read; likewise.
         cancelled: whether it was cancelled; likewise.
         stdout_shown: lines shown, a clipped one included.
         stdout_total: lines of the whole answer.
@@ -70,6 +77,11 @@ class QueryResult(NamedTuple):
     truncated: bool
     next_pipeline: str | None
     seconds: float
+    broken_off: bool = False
+
+
+class _TooMuch(Exception):
+    """The programs write far more than they read."""
 
 
 def run(
@@ -100,23 +112,45 @@ def run(
     cancel = cancel or Cancel()
     programs = [executable_of(stage.argv, held=backing.landlock > 0, reads=stage.paths) for stage in pipeline.stages]
     reads = [path for stage in pipeline.stages for path in stage.paths]
-    out, err = Head(limits.max_bytes, sink), Head(limits.max_bytes, stderr_sink)
-    with Group(
-        programs, seconds=limits.seconds, memory_bytes=limits.memory_bytes, backing=backing, reads=reads, cancel=cancel
-    ) as group:
+    most = ANSWER_BYTES + ANSWER_TIMES * sum(os.stat(path).st_size for path in reads if os.path.exists(path))
+    out, err = Head(limits.max_bytes, sink, most), Head(limits.max_bytes, stderr_sink, most)
+    ended = None
+    with (
+        contextlib.suppress(_TooMuch),
+        Group(
+            programs,
+            seconds=limits.seconds,
+            memory_bytes=limits.memory_bytes,
+            backing=backing,
+            reads=reads,
+            cancel=cancel,
+        ) as group,
+    ):
         ended = group.collect(out.feed, err.feed)
-    exit_code = None if ended.timed_out or cancel.cancelled else ended.exit_code
+    exit_code = None if ended is None or ended.timed_out or cancel.cancelled else ended.exit_code
     seconds = time.monotonic() - began
     return _reply(pipeline, limits, out, err)._replace(
-        exit_code=exit_code, timed_out=ended.timed_out, cancelled=cancel.cancelled, seconds=seconds
+        exit_code=exit_code,
+        timed_out=ended is not None and ended.timed_out,
+        broken_off=ended is None,
+        cancelled=cancel.cancelled,
+        seconds=seconds,
     )
 
 
 class Head:
     """Keeps the first bytes of an output and counts all of it."""
 
-    def __init__(self, keep_bytes: int, sink: Callable[[bytes], None] | None = None) -> None:
+    def __init__(self, keep_bytes: int, sink: Callable[[bytes], None] | None = None, most_bytes: int = 0) -> None:
+        """Make it.
+
+        Args:
+            keep_bytes: how many are kept.
+            sink: gets all of it instead.
+            most_bytes: at which it breaks off what writes it, where no sink does; 0 for never.
+        """
         self.bytes = 0
+        self._most_bytes = 0 if sink else most_bytes
         self._keep_bytes = keep_bytes
         self._sink = sink
         self._kept = bytearray()
@@ -125,7 +159,7 @@ class Head:
         self._ends_with_newline = True
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes, never none."""
+        """Take the next bytes, never none. Raises _TooMuch."""
         if not self._newlines:
             end = data.find(b"\n")
             self._first_line_bytes += len(data) if end < 0 else end
@@ -136,6 +170,8 @@ class Head:
             self._sink(data)
         elif len(self._kept) < self._keep_bytes:
             self._kept += data[: self._keep_bytes - len(self._kept)]
+        if self._most_bytes and self.bytes > self._most_bytes:
+            raise _TooMuch
 
     @property
     def lines(self) -> int:

@@ -4,6 +4,7 @@ This makes for clear messages. It is not the wall: the programs' own safe modes 
 """
 
 import re
+from collections.abc import Iterator
 from typing import NoReturn
 
 from sightline.store.errors import QueryRefused
@@ -36,9 +37,22 @@ _AWK_REGEX = re.compile(rf"/[^/\\\[\n]*(?:(?:\\.|{_AWK_BRACKET})[^/\\\[\n]*)*/")
 _AWK_KEYWORDS = {"print", "printf", "return", "in", "case", "else", "do", "delete", "exit"}
 
 _JQ_TOKEN = re.compile(
-    r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<comment>\#[^\n]*)|(?P<field>\.[A-Za-z_]\w*)|(?P<name>\$?[A-Za-z_]\w*)|.',
-    re.DOTALL,
+    r"(?P<comment>\#[^\n]*)|(?P<field>\.[A-Za-z_]\w*)|(?P<name>\$?[A-Za-z_]\w*)|(?P<blank>\s+)|.", re.DOTALL
 )
+_JQ_TEXT = re.compile(r'[^"\\]*(?:\\[^(][^"\\]*)*')
+"""What a string says, up to its end or to a program within it: ``\\(…)``."""
+
+_FILES, _ENVIRONMENT = "it tells of files; a query knows refs", "it reads the environment; a query knows refs"
+_MODULES = "it reads a file: write the filter in the query"
+_JQ_NAMES = {
+    "import": _MODULES,
+    "include": _MODULES,
+    "modulemeta": _FILES,
+    "input_filename": _FILES,
+    "get_search_list": _FILES,
+    "env": _ENVIRONMENT,
+    "$ENV": _ENVIRONMENT,
+}
 
 
 def check_sed(script: str) -> None:
@@ -180,19 +194,45 @@ def _refuse_awk(what: str, does: str) -> None:
 
 
 def check_jq(program: str) -> None:
-    """Raise QueryRefused where a jq program reads modules or tells where its input lies."""
-    reads = ""  # a word that reads a module, unless it turns out to be the name of an object's member
-    for token in _JQ_TOKEN.finditer(program):
-        text = token[0]
-        if text == '"':
-            _refuse_unended("jq", "string")
-        if token.lastgroup == "comment" and text.rstrip("\r").endswith("\\"):
+    """Raise QueryRefused where a jq program reads modules or the environment, or tells where its input lies."""
+    refused = before = last = ""  # a name that may not stand there, unless it is that of an object's member
+    for kind, text in _jq_tokens(program):
+        if kind == "comment" and text.rstrip("\r").endswith("\\"):
             raise QueryRefused("a jq comment may not end in a backslash", "jq may take the next line for a part of it")
-        if text.isspace() or token.lastgroup == "comment":
+        if kind in ("comment", "blank"):
             continue
-        if reads and text != ":":
-            raise QueryRefused(f"a query cannot have jq's `{reads}`: it reads a file", "write the filter in the query")
-        is_name = token.lastgroup == "name"
-        reads = text if is_name and text in ("import", "include") else ""
-        if is_name and text in ("modulemeta", "input_filename", "get_search_list"):
-            raise QueryRefused(f"a query cannot have jq's `{text}`", "it tells of files; a query knows refs")
+        is_member = text == ":" or (refused == "env" and before in ("{", ",") and text in (",", "}"))
+        if refused and not is_member:
+            break
+        before, last = last, text
+        refused = text if kind == "name" and text in _JQ_NAMES else ""
+    if refused:
+        raise QueryRefused(f"a query cannot have jq's `{refused}`", _JQ_NAMES[refused])
+
+
+def _jq_tokens(program: str) -> Iterator[tuple[str, str]]:
+    """(kind, text) of each token, those of programs within strings among them; a string is told by its quote."""
+    at, in_string = 0, False
+    within: list[int] = []  # parentheses that are open in each program within a string that one is in
+    while at < len(program):
+        if in_string:
+            text = _JQ_TEXT.match(program, at)
+            at = text.end() if text else at
+            if program.startswith("\\(", at):
+                within.append(0)
+            in_string, at = False, at + (2 if program.startswith("\\(", at) else 1)
+            if at > len(program):
+                _refuse_unended("jq", "string")
+            continue
+        token = _JQ_TOKEN.match(program, at)
+        assert token is not None  # any character is one
+        at = token.end()
+        if within and token[0] == ")" and not within[-1]:
+            within.pop()
+            in_string = True
+        elif within and token[0] in "()":
+            within[-1] += 1 if token[0] == "(" else -1
+        in_string = in_string or token[0] == '"'
+        yield token.lastgroup or "", token[0]
+    if in_string or within:
+        _refuse_unended("jq", "string")

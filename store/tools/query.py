@@ -82,6 +82,8 @@ def _fields(asking: Asking, result: QueryResult) -> dict[str, Any]:
     fields: dict[str, Any] = {"exit_code": result.exit_code, "timed_out": result.timed_out or None}
     if result.timed_out:
         fields["hint"] = "the query reached its time limit; narrow it, with grep first"
+    if result.broken_off:
+        fields["hint"] = "the query was ended, since it wrote far more than it read; the totals are those so far"
     if result.truncated:
         fields |= {
             "truncated": True,

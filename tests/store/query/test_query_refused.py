@@ -205,6 +205,20 @@ jq 'include "x"; .' @last | `include`
 jq 'import @text "x" as $x; .' @last | `import`
 jq input_filename @last | `input_filename`
 jq '"a" | modulemeta' @last | `modulemeta`
+jq '"\(input_filename)"' @last | `input_filename`
+jq '"a \("b \(input_filename | length)") c"' @last | `input_filename`
+jq '@base64 "\(env.X)"' @last | `env`
+jq '"\({a: (1 + 2), b: $ENV})"' @last | `$ENV`
+jq '.a | env' @last | `env`
+jq '"\(.a' @last | without its end
+jq '"\("a)"' @last | without its end
+nl -w 999999999 @last | 65,536 at most
+nl --number-width=999999999 @last | 65,536 at most
+nl -w99999999999999999999 @last | 65,536 at most
+diff --side-by-side -W 1000000 @last @cmd_a1b2c3 | 65,536 at most
+column -c 10000000 @last | 65,536 at most
+fmt -9999999 @last | 65,536 at most
+od -w1M @last | 65,536 at most
 jq . /etc/passwd | /etc/passwd
 strings /etc/passwd | /etc/passwd
 strings @/etc/passwd | @/etc/passwd
@@ -322,6 +336,7 @@ column -t -s, @last
 jq '.[] | {env, import: 1, include: .include}' @last
 jq -r --arg name value --argjson n 5 --indent 2 '.a' @last
 jq '"include \"x\"", .env' @last
+jq '"\(.env) \("(\(.a))") input_filename \\(env)", {b: 1, env}' @last
 cat -A @last @cmd_a1b2c3
 strings -n 8 -t x @last
 xxd -s 16 -l 64 -c 8 -ps @last

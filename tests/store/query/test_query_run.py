@@ -412,3 +412,20 @@ def test_a_file_that_does_get_opened_stays_empty_and_the_signal_is_told(buffers:
     result = run(Pipeline((Stage("sort", argv, (), (path,), argv),), (), ""), backing=NO_BACKING)
     assert result.exit_code in (2, 128 + signal.SIGXFSZ)
     assert target.read_bytes() == b""
+
+
+def test_what_writes_far_more_than_it_reads_is_ended_early(buffers: Buffers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sightline.store.query.run.ANSWER_BYTES", 1 << 20)
+    result = run(buffers.parse(UNENDING))
+    assert (result.broken_off, result.exit_code, result.timed_out, result.truncated) == (True, None, False, True)
+    assert result.stdout.startswith(b"last\nlast\n")
+    assert result.stdout_bytes < 4 << 20
+    got, cancel = list[bytes](), Cancel()
+
+    def take(data: bytes) -> None:
+        got.append(data)
+        if sum(map(len, got)) > 4 << 20:
+            cancel.cancel()
+
+    whole = run(buffers.parse(UNENDING), sink=take, cancel=cancel)
+    assert (whole.broken_off, whole.cancelled) == (False, True)  # a person asked for all of it

@@ -58,6 +58,24 @@ def test_a_jq_string_ends_where_it_ends(text: str) -> None:
         check_jq(f'."{text}')
 
 
+PROGRAMS = st.recursive(
+    st.sampled_from([".a", ". | length", "[1, (2)]", '"text"', '"("', "{a: (1)}"]),
+    lambda inner: inner.map(lambda one: f'"x \\({one}) y"') | inner.map(lambda one: f"({one})"),
+    max_leaves=4,
+)
+
+
+@given(PROGRAMS)
+def test_a_program_within_a_string_of_jq_is_read_as_one(program: str) -> None:
+    check_jq(program)
+    for forbidden in ("input_filename", "env"):
+        with pytest.raises(QueryRefused, match=forbidden):
+            check_jq(f'"\\({program} | {forbidden})"')
+    with pytest.raises(QueryRefused, match="without its end"):
+        check_jq(f'"\\({program}')
+    check_jq(f'"\\({program}) input_filename env"')
+
+
 @pytest.mark.parametrize(
     "script", ['"' + r"\\" * 50_000, "/" + "[[:a" * 20_000, "/" + "[a]" * 20_000, '"' + "a" * 100_000]
 )
