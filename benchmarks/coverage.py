@@ -4,10 +4,10 @@ import os
 import random
 import sys
 
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
+from sightline.audit.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
 
 from benchmarks.measure import Row, mib, ms, run
 
@@ -15,8 +15,8 @@ VIEWS, RANGES = 500, 100
 SESSION = Session("bench", "shell", "", "", "/", 0.0)
 _COVER = (
     "import sys, time\n"
-    "from sightline.store.audit.covering import coverage_of\n"
-    "from sightline.store.store import Store\n"
+    "from sightline.audit.covering import coverage_of\n"
+    "from sightline.store import Store\n"
     "with Store(sys.argv[1]) as store:\n"
     "    buffer = store.resolve(sys.argv[2]).buffer\n"
     "    made = coverage_of(store, buffer, session=sys.argv[3] or None)\n"
@@ -24,8 +24,8 @@ _COVER = (
 )
 _NOTHING = (
     "import sys\n"
-    "from sightline.store.audit import covering\n"
-    "from sightline.store.store import Store\n"
+    "from sightline.audit import covering\n"
+    "from sightline.store import Store\n"
     "with Store(sys.argv[1]) as store:\n"
     "    store.resolve(sys.argv[2])\n"
 )

@@ -6,12 +6,12 @@ import statistics
 import time
 from collections.abc import Callable
 
-from sightline.store.config import Settings
-from sightline.store.query.diff.compare import compare
-from sightline.store.query.diff.engines import Ignore
-from sightline.store.query.diff.inline import inline
-from sightline.store.query.diff.sides import open_side
-from sightline.store.store import Store, Target
+from sightline.config import Settings
+from sightline.pipeline.diff.compare import compare
+from sightline.pipeline.diff.engines import Ignore
+from sightline.pipeline.diff.inline import inline
+from sightline.pipeline.diff.sides import open_side
+from sightline.store import Store, Target
 
 from benchmarks.measure import Row, ms, run
 

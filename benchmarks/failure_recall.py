@@ -82,14 +82,14 @@ class Score(NamedTuple):
 
 def view(case: Case, verbosity: str) -> Told:
     """Our view of a case; the one place that knows how views are made."""
-    from sightline.store.profile import DEFAULT as PROFILE
-    from sightline.store.shape.budgets import budget_for
-    from sightline.store.shape.failure.examine import Examination
-    from sightline.store.shape.memory import BytesSource
-    from sightline.store.shape.segments import join_segments
-    from sightline.store.shape.summary import summary
-    from sightline.store.tools.short import short_body
-    from sightline.store.tools.structured_view import shape_output
+    from sightline.profile import DEFAULT as PROFILE
+    from sightline.shape.budgets import budget_for
+    from sightline.shape.failure.examine import Examination
+    from sightline.shape.memory import BytesSource
+    from sightline.shape.segments import join_segments
+    from sightline.shape.summary import summary
+    from sightline.tools.short import short_body
+    from sightline.tools.structured_view import shape_output
 
     exit_code = case.entry["exit_code"]
     out, err = BytesSource(case.out, "@cmd_a1b2c3"), BytesSource(case.err, "@cmd_a1b2c3.err")

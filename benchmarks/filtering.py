@@ -11,9 +11,9 @@ import statistics
 import sys
 import time
 
-from sightline.store.store import Store
+from sightline.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.widgets.buffer_list import BufferList
+from sightline.tui.buffers.buffer_list import BufferList
 
 from benchmarks.screen import private_bytes
 from benchmarks.stores import BOUNDLESS

@@ -8,17 +8,17 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from sightline.store.audit.overview import Overview
-from sightline.store.audit.retention import collect
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.list_outputs import Request as Listing
-from sightline.store.tools.list_outputs import list_outputs
-from sightline.store.tools.read_output import Request as Reading
-from sightline.store.tools.read_output import read_output
+from sightline.audit.overview import Overview
+from sightline.audit.retention import collect
+from sightline.audit.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.list_outputs import Request as Listing
+from sightline.tools.list_outputs import list_outputs
+from sightline.tools.read_output import Request as Reading
+from sightline.tools.read_output import read_output
 
 from benchmarks import stores
 from benchmarks.measure import SIGHTLINE, Ran, run

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sightline.store.doors.harness.line import hook_words
+from sightline.doors.hooks.line import hook_words
 
 from benchmarks.measure import Ran, Row, interleaved, median, ms, run
 

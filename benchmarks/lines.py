@@ -5,7 +5,7 @@ import random
 import statistics
 import time
 
-from sightline.store.store import Store
+from sightline.store import Store
 
 from benchmarks.capture import write_log
 from benchmarks.measure import Row, ms

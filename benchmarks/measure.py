@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
-SIGHTLINE = (sys.executable, "-P", "-c", "from sightline.store.doors.cli.main import main; main()")
+SIGHTLINE = (sys.executable, "-P", "-c", "from sightline.doors.cli.main import main; main()")
 """What the console script does, for this interpreter."""
 
 

@@ -5,15 +5,15 @@ import subprocess
 import sys
 import time
 
-from sightline.store.store import Store
+from sightline.store import Store
 
 from benchmarks.measure import Row
 
 PROCESSES = 32
 _WORKER = (
     "import sys\n"
-    "from sightline.store.store import Store\n"
-    "from sightline.store.capture.command import CommandCapture\n"
+    "from sightline.store import Store\n"
+    "from sightline.capture.command import CommandCapture\n"
     "with Store(sys.argv[1]) as store:\n"
     "    for n in range(int(sys.argv[2])):\n"
     "        text = f'{sys.argv[3]}-{n}'\n"

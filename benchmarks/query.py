@@ -4,13 +4,13 @@ import os
 import shlex
 import time
 
-from sightline.store.capture.file import capture_file
-from sightline.store.config import Settings
-from sightline.store.records import Session
-from sightline.store.search.executables import executable_of
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.query import Request, query
+from sightline.capture.file import capture_file
+from sightline.config import Settings
+from sightline.records import Session
+from sightline.search.executables import executable_of
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.query import Request, query
 
 from benchmarks.capture import write_log
 from benchmarks.measure import SIGHTLINE, Ran, Row, interleaved, median, mib, ms, run

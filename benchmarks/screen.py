@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from fcntl import ioctl
 from typing import NamedTuple
 
-from sightline.store.store import Store
+from sightline.store import Store
 
 from benchmarks.capture import write_log
 from benchmarks.measure import SIGHTLINE, Row, mib, ms

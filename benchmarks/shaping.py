@@ -8,14 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from sightline.store.profile import DEFAULT
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.judge import Judge
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.source import BLOCK_BYTES, Source
-from sightline.store.shape.summary import summary
-from sightline.store.store import Store, Target
-from sightline.store.tools.structured_view import shape_output
+from sightline.profile import DEFAULT
+from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.judge import Judge
+from sightline.shape.memory import BytesSource
+from sightline.shape.source import BLOCK_BYTES, Source
+from sightline.shape.summary import summary
+from sightline.store import Store, Target
+from sightline.tools.structured_view import shape_output
 
 from benchmarks.measure import Row, mib, ms, run
 
@@ -24,7 +24,7 @@ MEGABYTE = 1_000_000
 PIECE = 200 * MEGABYTE
 _CATALOGUE = (
     "import time\n"
-    "from sightline.store.shape.failure.tool_rules import catalogue\n"
+    "from sightline.shape.failure.tool_rules import catalogue\n"
     "began = time.process_time(); catalogue(); print(time.process_time() - began)"
 )
 

@@ -6,16 +6,16 @@ import random
 import time
 from contextlib import closing
 
-from sightline.store.audit import log
-from sightline.store.audit.views import Shows, append_view, header_of, index_view, record_view
-from sightline.store.config import Settings
-from sightline.store.disk.deposit import Deposit
-from sightline.store.disk.layout import SEALED_MODE, open_private
-from sightline.store.disk.meta import write_meta
-from sightline.store.disk.recording import new_buffer, reserve
-from sightline.store.records import Buffer, Session, Shown, StreamInfo
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.audit.views import Shows, append_view, header_of, index_view, record_view
+from sightline.config import Settings
+from sightline.disk.deposit import Deposit
+from sightline.disk.layout import SEALED_MODE, open_private
+from sightline.disk.meta import write_meta
+from sightline.disk.recording import new_buffer, reserve
+from sightline.records import Buffer, Session, Shown, StreamInfo
+from sightline.shape.segments import Segment
+from sightline.store import Store
 
 LIMITS = {
     "SIGHTLINE_MAX_BUFFERS": "1000000000",

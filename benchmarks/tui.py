@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.store.config import Settings
-from sightline.store.records import StreamInfo
-from sightline.store.store import Store
+from sightline.config import Settings
+from sightline.records import StreamInfo
+from sightline.store import Store
 
 from benchmarks.measure import SIGHTLINE, Row, mib, ms
 from benchmarks.terminal import GIVE_UP_SECONDS, NotShown, Terminal

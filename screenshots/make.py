@@ -19,21 +19,21 @@ from collections.abc import Iterator
 from unittest.mock import patch
 
 import session
-from sightline.store.audit.notes import write_note
-from sightline.store.capture.command import CommandCapture
-from sightline.store.config import Settings
-from sightline.store.doors.cli.output import render_text
-from sightline.store.records import Session
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.query import Request as Query
-from sightline.store.tools.query import query
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.run_command import Request, run_command
+from sightline.audit.notes import write_note
+from sightline.capture.command import CommandCapture
+from sightline.config import Settings
+from sightline.doors.cli.output import render_text
+from sightline.records import Session
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.query import Request as Query
+from sightline.tools.query import query
+from sightline.tools.delivery import deliver
+from sightline.tools.run_command import Request, run_command
 from sightline.tui.asking.answers import bar_call
 from sightline.tui.app import InspectorApp
-from sightline.tui.screens.diff import DiffScreen
-from sightline.tui.widgets.audited import AUDIT_SECONDS
+from sightline.tui.diff.screen import DiffScreen
+from sightline.tui.viewer.audited import AUDIT_SECONDS
 from textual.pilot import Pilot
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -103,7 +103,7 @@ def named(store: Store, name: str) -> Iterator[None]:
         os.mkdir(os.path.join(store.layout.buffers, name), 0o700)
         return name
 
-    with patch("sightline.store.store.reserve", reserved):
+    with patch("sightline.store.reserve", reserved):
         yield
 
 

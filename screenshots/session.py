@@ -38,7 +38,7 @@ def ask(root: str, agent: str, person: str, after: Callable[[str], None]) -> Non
         who = {ours[0]: person} if words[0] == "note" else {ours[1]: agent}
         given = (word.replace(RELEASED, released) for word in words)
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "sightline.store.doors.cli.main", *given],
+            [sys.executable, "-P", "-m", "sightline.doors.cli.main", *given],
             env={**usual, **who, "SIGHTLINE_HOME": root},
             capture_output=True,
             check=False,

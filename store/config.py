@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from sightline.store.errors import SettingError
-from sightline.store.profile import DEFAULT, check_profile_name
-from sightline.store.regular import read_regular
+from sightline.errors import SettingError
+from sightline.profile import DEFAULT, check_profile_name
+from sightline.regular import read_regular
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _UNITS = {
@@ -179,7 +179,7 @@ def _keys(value: Any, path: str) -> tuple[tuple[str, str], ...]:
 
 
 def _redact(value: Any, path: str) -> dict[str, Any]:
-    from sightline.store.redact.rules import check_pattern  # few have the table
+    from sightline.redact.rules import check_pattern  # few have the table
 
     allowed = "[redact] known = true (well-known formats), patterns = ['token-(\\w+)'] (a group: only that is hidden)"
     if not isinstance(value, dict) or not set(value) <= {"known", "patterns"}:

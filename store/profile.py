@@ -7,7 +7,7 @@ that starting with it reads no file. The numbers of the other profiles are those
 import os
 from typing import Any, NamedTuple
 
-from sightline.store.errors import SettingError
+from sightline.errors import SettingError
 
 FOLDER = os.path.join(os.path.dirname(__file__), "profiles")
 """Where the profiles lie, one file each."""

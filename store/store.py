@@ -11,26 +11,26 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sightline.store.config import Settings, default_root, load_settings
-from sightline.store.disk import sqlite
-from sightline.store.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
-from sightline.store.disk.index import Index, Listed
-from sightline.store.disk.layout import Layout, remove_file, remove_folder, write_atomically
-from sightline.store.disk.meta import encode_buffer, fields_in, rewrite_meta
-from sightline.store.disk.opening import Target as Target  # part of the store's face
-from sightline.store.disk.opening import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
-from sightline.store.disk.recording import Recording, new_buffer, reserve
-from sightline.store.disk.streams import StreamReader
-from sightline.store.disk.trouble import is_broken, is_full, trouble_of, unwritable
-from sightline.store.disk.writing import store_failed
-from sightline.store.errors import OfNewerVersion, StoreFailed
-from sightline.store.records import Buffer
-from sightline.store.refs import Ref
+from sightline.config import Settings, default_root, load_settings
+from sightline.disk import sqlite
+from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
+from sightline.disk.index import Index, Listed
+from sightline.disk.layout import Layout, remove_file, remove_folder, write_atomically
+from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
+from sightline.disk.opening import Target as Target  # part of the store's face
+from sightline.disk.opening import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
+from sightline.disk.recording import Recording, new_buffer, reserve
+from sightline.disk.streams import StreamReader
+from sightline.disk.trouble import is_broken, is_full, trouble_of, unwritable
+from sightline.disk.writing import store_failed
+from sightline.errors import OfNewerVersion, StoreFailed
+from sightline.records import Buffer
+from sightline.refs import Ref
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
-    from sightline.store.disk.merged import MergedReader
-    from sightline.store.disk.pretty import Facts
-    from sightline.store.redact.hiding import Redaction
+    from sightline.disk.merged import MergedReader
+    from sightline.disk.pretty import Facts
+    from sightline.redact.hiding import Redaction
 
 _DAY_SECONDS = 86_400
 _ROOM_BYTES = 1 << 19  # what SQLite and a tombstone need, and some more
@@ -185,7 +185,7 @@ class Store:
 
     def _fill(self, index: Index) -> None:
         if os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones):
-            from sightline.store.disk.rebuilding import rebuild_buffers
+            from sightline.disk.rebuilding import rebuild_buffers
 
             rebuild_buffers(self.layout, index)
         else:
@@ -242,27 +242,27 @@ class Store:
             ExpiredRef: the buffer was evicted or removed.
             AmbiguousRef: several buffers share the prefix.
         """
-        from sightline.store.disk.finding import Finder
+        from sightline.disk.finding import Finder
 
         return Finder(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
         """What is left of a buffer that is gone, None where it never was."""
-        from sightline.store.disk.tombstones import read_tombstone
+        from sightline.disk.tombstones import read_tombstone
 
         return read_tombstone(self.layout, name)
 
     def with_progress(self, buffer: Buffer) -> Buffer:
         """The record with what its streams hold now, where it is still running."""
         if buffer.state == "running" and self.index.unwritable:
-            from sightline.store.disk.recovery import adopt
+            from sightline.disk.recovery import adopt
 
             buffer = adopt(self.layout, self.index, buffer.name) or buffer
         return with_progress(self.layout, buffer)
 
     def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
         """Buffers with their places in the order of use, most recently used first; see `Index.listed`."""
-        from sightline.store.disk.recovery import adopt_dead
+        from sightline.disk.recovery import adopt_dead
 
         adopt_dead(self.layout, self.index)
         return [
@@ -304,7 +304,7 @@ class Store:
         facts = self.pretty_facts(target)
         if facts is None:
             return self.open(target)
-        from sightline.store.disk.pretty import open_pretty
+        from sightline.disk.pretty import open_pretty
 
         return open_pretty(self.layout, target.buffer, target.stream, facts)
 
@@ -313,7 +313,7 @@ class Store:
         facts = self.pretty_facts(target)
         if facts is None:
             return self.path(target)
-        from sightline.store.disk.pretty import pretty_path
+        from sightline.disk.pretty import pretty_path
 
         return pretty_path(self.layout, target.buffer, target.stream, facts)
 
@@ -321,7 +321,7 @@ class Store:
         """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
         if target.buffer.kind != "tool":
             return None
-        from sightline.store.disk.pretty import facts_of  # few buffers are results
+        from sightline.disk.pretty import facts_of  # few buffers are results
 
         return facts_of(target.buffer, target.stream)
 
@@ -356,8 +356,8 @@ class Store:
         """What hides the secrets of one capture or text; None where no person has turned that on."""
         if not self.settings.redacts:
             return None
-        from sightline.store.redact.hiding import Redaction
-        from sightline.store.redact.rules import load_rules
+        from sightline.redact.hiding import Redaction
+        from sightline.redact.rules import load_rules
 
         return Redaction(load_rules(self.settings.redact_known, self.settings.redact_patterns))
 
@@ -372,7 +372,7 @@ class Store:
             with self.index.transaction():
                 buffer = self.index.buffer(name)
                 if buffer is None or buffer.state == "evicted":
-                    from sightline.store.disk.tombstones import gone
+                    from sightline.disk.tombstones import gone
 
                     raise gone(self.layout, name)
                 buffer = buffer._replace(**fields)

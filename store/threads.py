@@ -3,7 +3,7 @@
 import contextlib
 from typing import TYPE_CHECKING
 
-from sightline.store.errors import OutOfProcesses
+from sightline.errors import OutOfProcesses
 
 if TYPE_CHECKING:  # whoever has a thread to start has loaded it
     import threading

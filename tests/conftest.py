@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from large_values import tell_briefly
-from sightline.store.capture.command import CommandCapture
-from sightline.store.config import Settings
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.capture.command import CommandCapture
+from sightline.config import Settings
+from sightline.records import Buffer
+from sightline.store import Store
 
 PATIENCE_SECONDS = 20.0
 

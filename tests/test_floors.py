@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sightline.store.doors.cli.main as cli_main
+import sightline.doors.cli.main as cli_main
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PYPROJECT = REPOSITORY / "pyproject.toml"
@@ -34,12 +34,12 @@ def _loaded(code: str, home: Path) -> set[str]:
 
 
 def _call(*words: str) -> str:
-    return f"from sightline.store.doors.cli.main import main\nmain({list(words)!r})"
+    return f"from sightline.doors.cli.main import main\nmain({list(words)!r})"
 
 
 def test_importing_the_command_line_loads_next_to_nothing(tmp_path: Path) -> None:
-    loaded = _loaded("import sightline.store.doors.cli.main", tmp_path)
-    assert not loaded & {*NEVER_LOADED, "sqlite3", "sightline.store.store", "argparse", "sightline.tui"}
+    loaded = _loaded("import sightline.doors.cli.main", tmp_path)
+    assert not loaded & {*NEVER_LOADED, "sqlite3", "sightline.store", "argparse", "sightline.tui"}
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_commands_load_nothing_of_the_screen(tmp_path: Path, words: tuple[str, .
 def test_looking_loads_nothing_that_only_recovery_needs(tmp_path: Path, words: tuple[str, ...]) -> None:
     _loaded(_call("run", "--", "echo", "hi"), tmp_path)
     loaded = _loaded(_call(*words), tmp_path)
-    assert not loaded & {"hashlib", "pickle", "sightline.store.disk.rebuilding"}
+    assert not loaded & {"hashlib", "pickle", "sightline.disk.rebuilding"}
 
 
 def _hook(event: str, given: dict[str, Any]) -> str:
     words = ["claude-code", event, "--mode", "keep"]
     data = json.dumps({"session_id": "s", "cwd": "/", "tool_use_id": "use", **given}).encode()
-    return f"from sightline.store.doors.harness.hook import answer_to\nanswer_to({words!r}, {data!r})"
+    return f"from sightline.doors.hooks.hook import answer_to\nanswer_to({words!r}, {data!r})"
 
 
 _BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}}
@@ -87,7 +87,7 @@ _BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}}
 )
 def test_hooks_that_keep_nothing_load_no_store(tmp_path: Path, event: str, given: dict[str, Any]) -> None:
     loaded = _loaded(_hook(event, given), tmp_path)
-    assert not loaded & {*NEVER_LOADED, "sqlite3", "argparse", "subprocess", "sightline.store.store", "tomllib"}
+    assert not loaded & {*NEVER_LOADED, "sqlite3", "argparse", "subprocess", "sightline.store", "tomllib"}
 
 
 @pytest.mark.parametrize(
@@ -103,14 +103,14 @@ def test_hooks_that_keep_something_load_no_reader_and_no_view(
     tmp_path: Path, event: str, given: dict[str, Any]
 ) -> None:
     loaded = _loaded(_hook(event, given), tmp_path)
-    assert "sightline.store.store" in loaded
-    unneeded = {"argparse", "subprocess", "threading", "sightline.store.tools.reply", "sightline.store.query"}
-    assert not loaded & {*NEVER_LOADED, *unneeded, "sightline.store.shape.cut", "sightline.store.doors.mcp"}
+    assert "sightline.store" in loaded
+    unneeded = {"argparse", "subprocess", "threading", "sightline.tools.reply", "sightline.pipeline"}
+    assert not loaded & {*NEVER_LOADED, *unneeded, "sightline.shape.cut", "sightline.doors.mcp"}
 
 
 def test_running_a_short_command_loads_only_what_it_needs(tmp_path: Path) -> None:
     loaded = _loaded(_call("run", "--", "true"), tmp_path)
-    for module in ("sightline.store.query", "sightline.store.tools.substitution", "subprocess", "difflib"):
+    for module in ("sightline.pipeline", "sightline.tools.substitution", "subprocess", "difflib"):
         assert module not in loaded
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from sightline.store.errors import SightlineError
+from sightline.errors import SightlineError
 from sightline.tui.app import run
 
 

@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from sightline.store.store import Store, Target
-from sightline.store.threads import share_one_heap
-from sightline.tui import messages
+from sightline.store import Store, Target
+from sightline.threads import share_one_heap
+from sightline.tui.common import messages
+from sightline.tui.common.key_order import KeyOrder
+from sightline.tui.common.keys import keymap_of, named
+from sightline.tui.common.remembered import Remembered
+from sightline.tui.common.safe import visible
+from sightline.tui.common.theme import DARK, LIGHT, TERMINAL, THEMES
 from sightline.tui.ending import end_when_told, end_with_terminal
 from sightline.tui.feed import Feed
-from sightline.tui.keyboard.key_order import KeyOrder
-from sightline.tui.keyboard.keys import keymap_of, named
-from sightline.tui.remembered import Remembered
-from sightline.tui.safe import visible
-from sightline.tui.screens.inspector import Inspector
-from sightline.tui.theme import DARK, LIGHT, TERMINAL, THEMES
+from sightline.tui.inspector import Inspector
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -26,7 +26,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 if TYPE_CHECKING:
-    from sightline.tui.keyboard.actions import Action
+    from sightline.tui.common.actions import Action
 
 YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
 FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
@@ -36,7 +36,7 @@ class InspectorApp(App[None]):
     """Shows a store, live."""
 
     TITLE = "Sightline"
-    CSS_PATH = ["screens/inspector.tcss", "widgets/viewer.tcss"]  # noqa: RUF012 (a default screen's own is not loaded)
+    CSS_PATH = ["inspector.tcss", "viewer/viewer.tcss"]  # noqa: RUF012 (a default screen's own is not loaded)
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *named(
@@ -85,7 +85,7 @@ class InspectorApp(App[None]):
 
     @staticmethod
     def _keymap_of(store: Store) -> dict[str, str]:
-        from sightline.tui.keyboard.all_keys import all_bindings
+        from sightline.tui.all_keys import all_bindings
 
         panes = [InspectorApp.BINDINGS, *all_bindings()]
         return keymap_of(store.settings.keys, panes, store.layout.config)
@@ -222,8 +222,8 @@ class InspectorApp(App[None]):
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
         from sightline.tui.asking.asked import FORMS
-        from sightline.tui.keyboard.actions import actions_of
-        from sightline.tui.screens.help import Help, sections_of
+        from sightline.tui.common.actions import actions_of
+        from sightline.tui.help import Help, sections_of
 
         sections = sections_of(actions_of(self.screen, self._keys))
         if self.screen is self._inspector:
@@ -232,8 +232,8 @@ class InspectorApp(App[None]):
 
     def action_palette(self) -> None:
         """Offer every action of the screen that is shown."""
-        from sightline.tui.keyboard.actions import actions_of, as_looked_for
-        from sightline.tui.screens.palette import Palette
+        from sightline.tui.common.actions import actions_of, as_looked_for
+        from sightline.tui.palette import Palette
 
         actions = as_looked_for(actions_of(self.screen, self._keys), self.focused)
         self.push_screen(Palette(actions), self._carry_out)

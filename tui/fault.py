@@ -4,9 +4,9 @@ import os
 import traceback
 
 from rich.text import Text
-from sightline.store.disk.layout import write_atomically
-from sightline.tui.failures import STORE_ERRORS
-from sightline.tui.safe import visible
+from sightline.disk.layout import write_atomically
+from sightline.tui.common.failures import STORE_ERRORS
+from sightline.tui.common.safe import visible
 
 FILE = "inspector-fault.txt"
 """Its name under the store's root."""

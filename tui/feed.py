@@ -2,10 +2,10 @@
 
 import threading
 
-from sightline.store.disk.changes import Change, Changes
-from sightline.store.errors import SightlineError
-from sightline.store.store import Store
-from sightline.tui.messages import PollingBegun, StoreChanged
+from sightline.disk.changes import Change, Changes
+from sightline.errors import SightlineError
+from sightline.store import Store
+from sightline.tui.common.messages import PollingBegun, StoreChanged
 from textual.message_pump import MessagePump
 
 _LOOK_SECONDS = 1.0  # between two looks at what harnesses have written down since, which mostly is one listing
@@ -39,7 +39,7 @@ class Feed:
         """Have views logged that wait for what a harness writes down, which nothing else may tell of for long."""
         while True:
             if self._store.layout.waiting_sessions():
-                from sightline.store.tools.live_transcript import catch_up  # few stores ever need it
+                from sightline.tools.live_transcript import catch_up  # few stores ever need it
 
                 try:
                     with Store(self._store.root, self._store.settings) as own:  # what it changes is told as by another

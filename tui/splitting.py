@@ -1,7 +1,7 @@
 """How the panes share the screen: chosen by key or by mouse, kept from one time to the next."""
 
-from sightline.tui.messages import SplitDragged
-from sightline.tui.remembered import Remembered
+from sightline.tui.common.messages import SplitDragged
+from sightline.tui.common.remembered import Remembered
 from textual.css.scalar import Scalar
 from textual.screen import Screen
 from textual.widget import Widget

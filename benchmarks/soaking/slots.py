@@ -27,10 +27,10 @@ _OPENING = {
 }
 _WRITER = (
     "import json, sys\n"
-    "from sightline.store.capture.command import CommandCapture\n"
-    "from sightline.store.capture.spawn import shell_argv\n"
-    "from sightline.store.store import Store\n"
-    "from sightline.store.audit.retention import enforce_limits\n"
+    "from sightline.capture.command import CommandCapture\n"
+    "from sightline.capture.spawn import shell_argv\n"
+    "from sightline.store import Store\n"
+    "from sightline.audit.retention import enforce_limits\n"
     "with Store() as store:\n"
     "    for line in sys.stdin:\n"
     "        argv, session = shell_argv(json.loads(line)), 'writer-' + sys.argv[1]\n"

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sightline.store.records import View
+from sightline.records import View
 
 COMMAND, FILE, TOOL = "command", "file", "tool"
 """Of what an output is: a shell command's, a file's, any other tool's."""
@@ -77,7 +77,7 @@ class Accounted(NamedTuple):
         """What that comes to, in words; empty where nobody can tell, since no such call was made."""
         if not self.calls:
             return ""
-        from sightline.store.shape.summary import human_bytes  # hooks count, and tell nothing
+        from sightline.shape.summary import human_bytes  # hooks count, and tell nothing
 
         return f"{human_bytes(abs(self.saved_bytes))} {'saved' if self.saved_bytes >= 0 else 'more'}"
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.covering import filtered_from
-from sightline.store.audit.failures import Overlooked, overlooked
-from sightline.store.audit.timeline import Call
-from sightline.store.audit.verifying import last_known, verify_log
-from sightline.store.errors import SightlineError
-from sightline.store.records import TOOL_FAILED, Buffer
-from sightline.store.store import Store
+from sightline.audit.covering import filtered_from
+from sightline.audit.failures import Overlooked, overlooked
+from sightline.audit.timeline import Call
+from sightline.audit.verifying import last_known, verify_log
+from sightline.errors import SightlineError
+from sightline.records import TOOL_FAILED, Buffer
+from sightline.store import Store
 
 OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
 PARTIAL = "failed-partial"

@@ -3,7 +3,7 @@
 import os
 import time
 
-from sightline.store.store import Store
+from sightline.store import Store
 
 COMPARED_SECONDS = 2.0
 """How often one process looks at all of them at most."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from sightline.store.audit.spans import NONE, Span, Spans, common, holds, minus, size, spans_of, union, written
-from sightline.store.records import LinePart, Shown, View
+from sightline.audit.spans import NONE, Span, Spans, common, holds, minus, size, spans_of, union, written
+from sightline.records import LinePart, Shown, View
 
 NOT_ALL = 0.999_999
 """The largest share that is told of a partial buffer: something of it stood in no view, since nobody has it."""

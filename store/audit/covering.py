@@ -7,17 +7,17 @@ version, which did not tell whole lines from cut ones, may have cut any.
 import json
 from functools import partial
 
-from sightline.store.audit.coverage import Contribution, Coverage, contribution, cover, recorded
-from sightline.store.audit.log import BrokenChain
-from sightline.store.audit.matching import How, how_made, match_lines
-from sightline.store.audit.spans import Spans
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.disk.view_index import IndexedView
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer, View
-from sightline.store.shape.markers import CUTS
-from sightline.store.store import Store, Target
+from sightline.audit.coverage import Contribution, Coverage, contribution, cover, recorded
+from sightline.audit.log import BrokenChain
+from sightline.audit.matching import How, how_made, match_lines
+from sightline.audit.spans import Spans
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import TextGone, view_text
+from sightline.disk.view_index import IndexedView
+from sightline.errors import SightlineError
+from sightline.records import Buffer, View
+from sightline.shape.markers import CUTS
+from sightline.store import Store, Target
 
 LARGE_BYTES = 64 << 20
 """From here on grep looks for lines: it does not know those that are coloured, and takes a fifth of the time."""
@@ -164,7 +164,7 @@ def _in_stream(store: Store, target: Target, text: list[str], among: Spans, how:
         with store.open_text(target) as source:
             find = None
             if source.byte_count >= LARGE_BYTES and len(among) == 1:
-                from sightline.store.search.whole_lines import can_find, find_lines  # only what is large pays for it
+                from sightline.search.whole_lines import can_find, find_lines  # only what is large pays for it
 
                 find = partial(find_lines, store.text_path(target)) if can_find() else None
             return match_lines(text, source, among, how, find)

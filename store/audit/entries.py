@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.store.audit import log
-from sightline.store.audit.views import Other, header_of
-from sightline.store.disk.trouble import trouble_of
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Note, Session
-from sightline.store.refs import parse_ref
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.audit.views import Other, header_of
+from sightline.disk.trouble import trouble_of
+from sightline.errors import StoreFailed
+from sightline.records import Note, Session
+from sightline.refs import parse_ref
+from sightline.store import Store
 
 
 def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:

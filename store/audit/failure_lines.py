@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sightline.store.disk.streams import StreamReader
-from sightline.store.records import Buffer
-from sightline.store.shape.source import BLOCK_BYTES, Source
-from sightline.store.store import Store, Target
+from sightline.disk.streams import StreamReader
+from sightline.records import Buffer
+from sightline.shape.source import BLOCK_BYTES, Source
+from sightline.store import Store, Target
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.examine import Examination
+    from sightline.shape.failure.examine import Examination
 
 REGION_GAP_LINES = 5
 """Lines between two failure lines up to which both are one region; as much as a view shows around each."""
@@ -99,9 +99,9 @@ class FailureLines:
         """What judges a stream: both of a command's share one, each block of a result has its own."""
         if stream not in self._examined:
             # Loads the rules of all tools.
-            from sightline.store.audit.failures import judgement_of
-            from sightline.store.shape.failure.examine import Examination
-            from sightline.store.shape.memory import BytesSource
+            from sightline.audit.failures import judgement_of
+            from sightline.shape.failure.examine import Examination
+            from sightline.shape.memory import BytesSource
 
             nothing: Source = BytesSource(b"")
             judgement = judgement_of(self._buffer)
@@ -120,8 +120,8 @@ class FailureLines:
 
 def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bool]]:
     """The lines of a block that look like failures, in order, and whether each is one."""
-    from sightline.store.shape.failure.judge import JUDGED_BYTES
-    from sightline.store.shape.failure.sieve import Sieve
+    from sightline.shape.failure.judge import JUDGED_BYTES
+    from sightline.shape.failure.sieve import Sieve
 
     judge = examination.judge
     for number, line in Sieve(judge.stems, judge.literals).lines([block]):

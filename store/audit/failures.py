@@ -9,20 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from sightline.store.audit.coverage import Coverage, StreamCoverage
-from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.spans import Spans, common, size, spans_of
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer
-from sightline.store.refs import format_ref
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.failures import find_failures
-from sightline.store.shape.failure.judge import ECHO, LOCATED, WORD
-from sightline.store.shape.failure.judged import Judged, judged
-from sightline.store.shape.failure.naming import last_part
-from sightline.store.shape.failure.regions import MOST_HITS, Region, regions_of
-from sightline.store.shape.memory import BytesSource
-from sightline.store.store import Store, Target
+from sightline.audit.coverage import Coverage, StreamCoverage
+from sightline.audit.covering import coverage_of
+from sightline.audit.spans import Spans, common, size, spans_of
+from sightline.errors import SightlineError
+from sightline.records import Buffer
+from sightline.refs import format_ref
+from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.failures import find_failures
+from sightline.shape.failure.judge import ECHO, LOCATED, WORD
+from sightline.shape.failure.judged import Judged, judged
+from sightline.shape.failure.naming import last_part
+from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
+from sightline.shape.memory import BytesSource
+from sightline.store import Store, Target
 
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""

@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sightline.store.audit import log
-from sightline.store.audit.entries import index_others
-from sightline.store.audit.views import Other, indexed_view, session_from, traced_of, with_shown
-from sightline.store.disk import sqlite
-from sightline.store.disk.trouble import is_busy
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.audit.entries import index_others
+from sightline.audit.views import Other, indexed_view, session_from, traced_of, with_shown
+from sightline.disk import sqlite
+from sightline.disk.trouble import is_busy
+from sightline.store import Store
 
 
 class _Tail(NamedTuple):

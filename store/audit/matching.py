@@ -6,10 +6,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.spans import NONE, Spans, holds, spans_of
-from sightline.store.shape.clean import clean_line, without_colour
-from sightline.store.shape.line_cut import common_head, raw_range
-from sightline.store.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line, Source
+from sightline.audit.spans import NONE, Spans, holds, spans_of
+from sightline.shape.clean import clean_line, without_colour
+from sightline.shape.line_cut import common_head, raw_range
+from sightline.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line, Source
 
 MOST_LINES = 20_000
 """Lines of a text that are looked for; no reply has more."""

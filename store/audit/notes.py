@@ -8,17 +8,17 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.audit.entries import append_entry
-from sightline.store.audit.view_list import fill_index
-from sightline.store.disk.layout import make_folder, open_private, remove_file, write_atomically
-from sightline.store.disk.recording import storable
-from sightline.store.errors import SightlineError, StoreFailed, UsageError
-from sightline.store.records import Note, Session
-from sightline.store.refs import format_ref, parse_ref
-from sightline.store.store import Store, Target
+from sightline.audit.entries import append_entry
+from sightline.audit.view_list import fill_index
+from sightline.disk.layout import make_folder, open_private, remove_file, write_atomically
+from sightline.disk.recording import storable
+from sightline.errors import SightlineError, StoreFailed, UsageError
+from sightline.records import Note, Session
+from sightline.refs import format_ref, parse_ref
+from sightline.store import Store, Target
 
 if TYPE_CHECKING:
-    from sightline.store.audit.timeline import Call
+    from sightline.audit.timeline import Call
 
 ANYONE = "*"
 """Instead of a session's name: whoever asks next."""

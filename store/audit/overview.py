@@ -3,23 +3,23 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
-from sightline.store.audit.covering import (
+from sightline.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
+from sightline.audit.covering import (
     contribution_of,
     coverage_of,
     filtered_from,
     is_transformed,
     may_have_cut,
 )
-from sightline.store.audit.spans import NONE
-from sightline.store.audit.view_list import fill_index
-from sightline.store.disk.view_index import IndexedView
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer, View
-from sightline.store.store import Store
+from sightline.audit.spans import NONE
+from sightline.audit.view_list import fill_index
+from sightline.disk.view_index import IndexedView
+from sightline.errors import SightlineError
+from sightline.records import Buffer, View
+from sightline.store import Store
 
 if TYPE_CHECKING:
-    from sightline.store.audit.failures import Failure
+    from sightline.audit.failures import Failure
 
 _BATCH = 5000
 _TRACED_WITHIN = 256  # the newest views are read again: which lines they showed may have been found since
@@ -202,7 +202,7 @@ class Overview:
 
     def overlooked(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
         """The failures of a buffer that stood in no view; None where finding out would take more than a moment."""
-        from sightline.store.audit.failures import failures_if_quick, overlooked_in  # loads the rules of all tools
+        from sightline.audit.failures import failures_if_quick, overlooked_in  # loads the rules of all tools
 
         found = self.overlooked_if_known(buffer)
         if found is not None:

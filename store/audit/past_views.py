@@ -5,15 +5,15 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sightline.store.audit import log
-from sightline.store.audit.encoding import Encoded
-from sightline.store.audit.views import Shows, header_of, indexed_view, logged_fields, session_from
-from sightline.store.disk.meta import read_meta
-from sightline.store.disk.trouble import trouble_of
-from sightline.store.disk.view_index import IndexedView, ViewRow
-from sightline.store.errors import SightlineError, StoreFailed
-from sightline.store.records import Buffer, Session
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.audit.encoding import Encoded
+from sightline.audit.views import Shows, header_of, indexed_view, logged_fields, session_from
+from sightline.disk.meta import read_meta
+from sightline.disk.trouble import trouble_of
+from sightline.disk.view_index import IndexedView, ViewRow
+from sightline.errors import SightlineError, StoreFailed
+from sightline.records import Buffer, Session
+from sightline.store import Store
 
 
 class PastView(NamedTuple):

@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from sightline.store.audit import log
-from sightline.store.audit.entries import append_entry
-from sightline.store.audit.notes import list_notes, take_back
-from sightline.store.audit.view_list import fill_index, list_views
-from sightline.store.audit.view_text import quotes_of
-from sightline.store.disk.layout import write_atomically
-from sightline.store.disk.live import writer_alive
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer, Session
-from sightline.store.refs import parse_ref
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.audit.entries import append_entry
+from sightline.audit.notes import list_notes, take_back
+from sightline.audit.view_list import fill_index, list_views
+from sightline.audit.view_text import quotes_of
+from sightline.disk.layout import write_atomically
+from sightline.disk.live import writer_alive
+from sightline.errors import SightlineError
+from sightline.records import Buffer, Session
+from sightline.refs import parse_ref
+from sightline.store import Store
 
 
 class StillRunning(SightlineError):
@@ -177,7 +177,7 @@ def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
 
 def collect(store: Store) -> Collected:
     """Everything `gc` does: dead captures, limits, and the log's own limit."""
-    from sightline.store.disk.recovery import adopt_dead
+    from sightline.disk.recovery import adopt_dead
 
     adopt_dead(store.layout, store.index)
     collected = enforce_limits(store)

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.entries import append_entry
-from sightline.store.audit.view_list import fill_index
-from sightline.store.errors import SightlineError, UsageError
-from sightline.store.records import Buffer, Session, SessionCounts
-from sightline.store.store import Store
+from sightline.audit.entries import append_entry
+from sightline.audit.view_list import fill_index
+from sightline.errors import SightlineError, UsageError
+from sightline.records import Buffer, Session, SessionCounts
+from sightline.store import Store
 
 TITLE_CHARACTERS = 80
 

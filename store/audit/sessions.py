@@ -5,9 +5,9 @@ import re
 import time
 from collections.abc import Mapping
 
-from sightline.store.disk.hashing import sha256_hex
-from sightline.store.disk.recording import storable
-from sightline.store.records import Session
+from sightline.disk.hashing import sha256_hex
+from sightline.disk.recording import storable
+from sightline.records import Session
 
 SHELL = "shell"
 """The harness of whoever is not known to be an agent: one session for each parent process."""

@@ -4,18 +4,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.accounting import Accounted, accounted, alone_of
-from sightline.store.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
-from sightline.store.audit.covering import contribution_of
-from sightline.store.audit.spans import NONE, Spans, common, size, spans_of, union
-from sightline.store.audit.view_list import fill_index
-from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.audit.views import ref_of_shown
-from sightline.store.disk.recovery import adopt_dead
-from sightline.store.disk.view_index import IndexedView
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer, Shown, View
-from sightline.store.store import Store
+from sightline.audit.accounting import Accounted, accounted, alone_of
+from sightline.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
+from sightline.audit.covering import contribution_of
+from sightline.audit.spans import NONE, Spans, common, size, spans_of, union
+from sightline.audit.view_list import fill_index
+from sightline.audit.view_text import TextGone, view_text
+from sightline.audit.views import ref_of_shown
+from sightline.disk.recovery import adopt_dead
+from sightline.disk.view_index import IndexedView
+from sightline.errors import SightlineError
+from sightline.records import Buffer, Shown, View
+from sightline.store import Store
 
 BYTES_A_TOKEN = 4
 """What tokens are estimated by: about what English and code take with the tokenizers of today's models."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sightline.store.audit import log
-from sightline.store.audit.view_list import fill_index
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.audit.view_list import fill_index
+from sightline.store import Store
 
 
 def last_known(store: Store) -> Mapping[str, int]:

@@ -5,16 +5,16 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sightline.store.audit import log
-from sightline.store.audit.comparing import sessions_behind
-from sightline.store.audit.views import Other, indexed_view, session_from, traced_of, with_shown
-from sightline.store.disk.view_index import IndexedView
-from sightline.store.errors import SightlineError
-from sightline.store.records import Session
-from sightline.store.store import Store, Target
+from sightline.audit import log
+from sightline.audit.comparing import sessions_behind
+from sightline.audit.views import Other, indexed_view, session_from, traced_of, with_shown
+from sightline.disk.view_index import IndexedView
+from sightline.errors import SightlineError
+from sightline.records import Session
+from sightline.store import Store, Target
 
 if TYPE_CHECKING:
-    from sightline.store.disk.sorting import Sorter
+    from sightline.disk.sorting import Sorter
 
 
 class UnknownView(SightlineError):
@@ -40,7 +40,7 @@ def fill_index(store: Store, session: str | None = None) -> None:
     if store.index.views_stale():
         rebuild_views(store)
     elif not store.index.unwritable and (behind := sessions_behind(store, session)):
-        from sightline.store.audit.indexing import catch_up  # few ever need it
+        from sightline.audit.indexing import catch_up  # few ever need it
 
         catch_up(store, behind)
 
@@ -60,7 +60,7 @@ def rebuild_views(store: Store) -> int:
 
     How many views there are.
     """
-    from sightline.store.disk.sorting import with_sorter  # with what only this needs: looking at the list starts faster
+    from sightline.disk.sorting import with_sorter  # with what only this needs: looking at the list starts faster
 
     with store.index.transaction():
         return with_sorter(partial(_index_anew, store))
@@ -84,7 +84,7 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
         store.index.put_view(indexed)
         used |= dict.fromkeys(indexed.view.refs, when)
     if others:
-        from sightline.store.audit.entries import index_others  # few logs have any
+        from sightline.audit.entries import index_others  # few logs have any
 
         index_others(store, others)
     for name, size in sizes.items():

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from sightline.store.audit import log
-from sightline.store.audit.view_list import list_views
-from sightline.store.disk.hashing import sha256_hex
-from sightline.store.disk.view_index import IndexedView
-from sightline.store.errors import ExpiredRef, SightlineError, UnknownRef
-from sightline.store.records import View
-from sightline.store.refs import parse_ref
-from sightline.store.shape.segments import render_lines
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.audit.view_list import list_views
+from sightline.disk.hashing import sha256_hex
+from sightline.disk.view_index import IndexedView
+from sightline.errors import ExpiredRef, SightlineError, UnknownRef
+from sightline.records import View
+from sightline.refs import parse_ref
+from sightline.shape.segments import render_lines
+from sightline.store import Store
 
 
 class TextGone(SightlineError):
@@ -50,7 +50,7 @@ def _entry(store: Store, indexed: IndexedView) -> dict[str, Any]:
 
 
 def _render(store: Store, view: View, piece: list[Any]) -> str:
-    from sightline.store.shape.variants import cleaned, cleaning_of
+    from sightline.shape.variants import cleaned, cleaning_of
 
     ref, first, last, version = piece
     try:

@@ -5,16 +5,16 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sightline.store.audit import log
-from sightline.store.disk.hashing import sha256_hex
-from sightline.store.disk.recording import storable
-from sightline.store.disk.view_index import IndexedView
-from sightline.store.errors import StoreFailed
-from sightline.store.profile import DEFAULT
-from sightline.store.records import LinePart, Session, Shown, View, known_fields, line_part_from, shown_from
-from sightline.store.refs import format_ref, parse_ref
-from sightline.store.shape.segments import Segment, uncut_ranges
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.disk.hashing import sha256_hex
+from sightline.disk.recording import storable
+from sightline.disk.view_index import IndexedView
+from sightline.errors import StoreFailed
+from sightline.profile import DEFAULT
+from sightline.records import LinePart, Session, Shown, View, known_fields, line_part_from, shown_from
+from sightline.refs import format_ref, parse_ref
+from sightline.shape.segments import Segment, uncut_ranges
+from sightline.store import Store
 
 LITERAL_BYTES = 4096
 """A run of lines up to this size is logged as text, a longer one as a range of its stream: it can be rendered again."""
@@ -180,7 +180,7 @@ def index_view(store: Store, appended: Appended) -> View:
                 store.index.put_session(appended.session)
             store.index.put_view(indexed)
     except Exception as error:  # by its class SQLite would have to be loaded
-        from sightline.store.disk.trouble import is_busy
+        from sightline.disk.trouble import is_busy
 
         if not is_busy(error):
             raise _not_logged(store, error) from error
@@ -190,7 +190,7 @@ def index_view(store: Store, appended: Appended) -> View:
 def _not_logged(store: Store, error: Exception) -> StoreFailed:
     if isinstance(error, StoreFailed):
         return StoreFailed(f"this reply could not be logged: {error.message}", error.hint)
-    from sightline.store.disk.trouble import trouble_of
+    from sightline.disk.trouble import trouble_of
 
     what, hint = trouble_of(error, store.root)
     return StoreFailed(f"this reply could not be logged: {what}", hint)
@@ -284,7 +284,7 @@ def _pieces(store: Store, text: Sequence[Segment], cleaning: str) -> Iterable[st
             if literal:
                 yield literal
             literal = ""
-            from sightline.store.shape.variants import version_of
+            from sightline.shape.variants import version_of
 
             yield [segment.ref, segment.first, segment.last, version_of(cleaning)]
         else:

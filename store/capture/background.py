@@ -10,12 +10,12 @@ import signal
 import sys
 from typing import Any
 
-from sightline.store.capture.command import CommandCapture
-from sightline.store.capture.spawn import not_started
-from sightline.store.config import Settings
-from sightline.store.errors import CommandNotStarted, StoreFailed
-from sightline.store.records import known_fields
-from sightline.store.store import Store
+from sightline.capture.command import CommandCapture
+from sightline.capture.spawn import not_started
+from sightline.config import Settings
+from sightline.errors import CommandNotStarted, StoreFailed
+from sightline.records import known_fields
+from sightline.store import Store
 
 
 def start_in_background(
@@ -55,7 +55,7 @@ def start_in_background(
         "label": label,
         "timeout": timeout,
     }
-    words = [sys.executable, "-P", "-m", "sightline.store.capture.background"]
+    words = [sys.executable, "-P", "-m", "sightline.capture.background"]
     try:
         worker = subprocess.Popen(
             words,

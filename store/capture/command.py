@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.capture.fallback import Echo, Fallback, Unkept
-from sightline.store.capture.pump import Pump
-from sightline.store.capture.spawn import Child, start
-from sightline.store.disk.recording import Recording
-from sightline.store.errors import OutOfProcesses, StoreFailed
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.capture.fallback import Echo, Fallback, Unkept
+from sightline.capture.pump import Pump
+from sightline.capture.spawn import Child, start
+from sightline.disk.recording import Recording
+from sightline.errors import OutOfProcesses, StoreFailed
+from sightline.records import Buffer
+from sightline.store import Store
 
 if TYPE_CHECKING:  # only a command that filters itself needs them
-    from sightline.store.capture.filters import Split
-    from sightline.store.capture.tap import Tap, Unfiltered
+    from sightline.capture.filters import Split
+    from sightline.capture.tap import Tap, Unfiltered
 else:
     Unfiltered = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
 
@@ -182,7 +182,7 @@ class CommandCapture:
         """How the command is started, with what goes into its filters on the way through our hands where it can be."""
         if self._split is None or self._recording is None:
             return self._argv
-        from sightline.store.capture.tap import Tap, can_tap
+        from sightline.capture.tap import Tap, can_tap
 
         try:
             if not can_tap(self._argv, self._split):

@@ -7,12 +7,12 @@ and what comes after it follows.
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.errors import StoreFailed
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.errors import StoreFailed
+from sightline.shape.budgets import HARD_LIMIT_BYTES
 
 if TYPE_CHECKING:
-    from sightline.store.disk.recording import Recording
-    from sightline.store.redact.hiding import Redaction
+    from sightline.disk.recording import Recording
+    from sightline.redact.hiding import Redaction
 
 Echo = Callable[[str, memoryview], None]
 """Takes (stream, bytes) as they come, beside the store."""

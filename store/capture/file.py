@@ -4,11 +4,11 @@ import os
 import stat
 import time
 
-from sightline.store.disk.hashing import hash_file, sha256_hex
-from sightline.store.disk.recording import Recording, storable
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.disk.hashing import hash_file, sha256_hex
+from sightline.disk.recording import Recording, storable
+from sightline.errors import SightlineError
+from sightline.records import Buffer
+from sightline.store import Store
 
 LONGEST_PATH = 4096
 """Characters; as many bytes are the most that a system opens."""

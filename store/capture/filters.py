@@ -7,7 +7,7 @@ certain that they change nothing. Which processes there are, how they are joined
 import re
 from typing import NamedTuple
 
-from sightline.store.shell_words.pipelines import (
+from sightline.shell_words.pipelines import (
     ASSIGNMENT,
     MAY_FAIL,
     Pipelines,
@@ -15,7 +15,7 @@ from sightline.store.shell_words.pipelines import (
     program_of,
     without_assignments,
 )
-from sightline.store.shell_words.syntax import Unclear, tokens_of
+from sightline.shell_words.syntax import Unclear, tokens_of
 
 FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk", "cut", "wc", "sort", "uniq", "tr"))
 

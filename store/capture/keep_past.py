@@ -4,14 +4,14 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.capture.importers.past import Part, PastCall
-from sightline.store.capture.importers.transcript import open_beside
-from sightline.store.capture.result import TEXT_MIME, call_text, sealed_result
-from sightline.store.disk.deposit import Deposit
-from sightline.store.disk.recording import new_buffer, reserve
-from sightline.store.records import TOOL_FAILED, Buffer
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.store import Store
+from sightline.capture.importers.past import Part, PastCall
+from sightline.capture.importers.transcript import open_beside
+from sightline.capture.result import TEXT_MIME, call_text, sealed_result
+from sightline.disk.deposit import Deposit
+from sightline.disk.recording import new_buffer, reserve
+from sightline.records import TOOL_FAILED, Buffer
+from sightline.shape.structured.sampling import Sampling
+from sightline.store import Store
 
 NAME_CHARACTERS = 400
 """Of each text among a tool's arguments, in the buffer's name: a file that was written is not its name."""

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sightline.store.capture.fallback import Echo, Fallback, Unkept
-from sightline.store.disk.recording import Recording
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer
+from sightline.capture.fallback import Echo, Fallback, Unkept
+from sightline.disk.recording import Recording
+from sightline.errors import StoreFailed
+from sightline.records import Buffer
 
 if TYPE_CHECKING:  # only where a person has turned it on
-    from sightline.store.redact.hiding import Redaction
+    from sightline.redact.hiding import Redaction
 
 
 class Keeper:

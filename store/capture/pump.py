@@ -5,8 +5,8 @@ import select
 import time
 from collections.abc import Callable
 
-from sightline.store.capture.spawn import PIPE_BYTES, Child
-from sightline.store.disk.lines import newlines_in
+from sightline.capture.spawn import PIPE_BYTES, Child
+from sightline.disk.lines import newlines_in
 
 READ_BYTES = 1 << 19  # above this no gain was measured
 COALESCE_SECONDS = 0.0005  # let small writes build up this long, while they come fast on one stream only

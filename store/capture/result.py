@@ -5,21 +5,21 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.store.capture.fallback import Unkept
-from sightline.store.capture.keeping import Keeper
-from sightline.store.disk.opening import open_stream
-from sightline.store.disk.pretty import write_pretty
-from sightline.store.disk.recording import Recording
-from sightline.store.records import Buffer, Gap
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_string import string_text, text_size
-from sightline.store.shape.structured.json_tree import Node, read_document
-from sightline.store.shape.structured.result import looks_like_json
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.store import Store
+from sightline.capture.fallback import Unkept
+from sightline.capture.keeping import Keeper
+from sightline.disk.opening import open_stream
+from sightline.disk.pretty import write_pretty
+from sightline.disk.recording import Recording
+from sightline.records import Buffer, Gap
+from sightline.shape.source import Source
+from sightline.shape.structured.json_string import string_text, text_size
+from sightline.shape.structured.json_tree import Node, read_document
+from sightline.shape.structured.result import looks_like_json
+from sightline.shape.structured.sampling import Sampling
+from sightline.store import Store
 
 if TYPE_CHECKING:  # only past sessions need it
-    from sightline.store.disk.deposit import Deposit
+    from sightline.disk.deposit import Deposit
 
 TEXT_MIME = "text/plain"
 """What is noted of a result that tells of an error."""

@@ -6,7 +6,7 @@ import os
 import signal
 from typing import NamedTuple
 
-from sightline.store.errors import CommandNotStarted
+from sightline.errors import CommandNotStarted
 
 PIPE_BYTES = 1 << 20  # the default of 64 KiB wakes the reader sixteen times as often
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Callable
 
-from sightline.store.capture.fallback import Echo, Unkept
-from sightline.store.capture.keeping import Keeper
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.capture.fallback import Echo, Unkept
+from sightline.capture.keeping import Keeper
+from sightline.records import Buffer
+from sightline.store import Store
 
 _READ_BYTES = 1 << 18
 

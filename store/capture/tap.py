@@ -13,14 +13,14 @@ import termios
 import threading
 from typing import NamedTuple
 
-from sightline.store.capture.filters import Split
-from sightline.store.disk.layout import remove_file
-from sightline.store.disk.lines import newlines_in
-from sightline.store.disk.recording import Recording
-from sightline.store.errors import OutOfProcesses, StoreFailed
-from sightline.store.records import Buffer
-from sightline.store.store import Store
-from sightline.store.threads import start_thread
+from sightline.capture.filters import Split
+from sightline.disk.layout import remove_file
+from sightline.disk.lines import newlines_in
+from sightline.disk.recording import Recording
+from sightline.errors import OutOfProcesses, StoreFailed
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.threads import start_thread
 
 CUT = "cut by filter"
 

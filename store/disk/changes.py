@@ -11,10 +11,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.store.disk import sqlite
-from sightline.store.disk.layout import Layout
-from sightline.store.disk.watching import Unwatchable, unwatchable, watching
-from sightline.store.errors import SightlineError
+from sightline.disk import sqlite
+from sightline.disk.layout import Layout
+from sightline.disk.watching import Unwatchable, unwatchable, watching
+from sightline.errors import SightlineError
 
 DEBOUNCE_MS = 50  # a burst is told of after this at the latest
 STEP_MS = 8  # a lone change is told of after about twice this; waking more often costs close to a percent of a core

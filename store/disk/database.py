@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sightline.store.disk import schema, sqlite
-from sightline.store.disk.layout import open_private, refuse_all_but_file, remove_file
+from sightline.disk import schema, sqlite
+from sightline.disk.layout import open_private, refuse_all_but_file, remove_file
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
 HURRIED_SECONDS = 2.0  # for what is better left than waited for

@@ -8,15 +8,15 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from sightline.store.disk.layout import FILE_MODE, SEALED_MODE, Layout, new_file, remove_folder, sync_folder, write_all
-from sightline.store.disk.meta import encode_buffer
-from sightline.store.disk.order import STREAM_CODES, pack_arrival
-from sightline.store.disk.recording import joined_notes, without_dropped
-from sightline.store.disk.writing import store_failed
-from sightline.store.records import Buffer, Gap, StreamInfo
+from sightline.disk.layout import FILE_MODE, SEALED_MODE, Layout, new_file, remove_folder, sync_folder, write_all
+from sightline.disk.meta import encode_buffer
+from sightline.disk.order import STREAM_CODES, pack_arrival
+from sightline.disk.recording import joined_notes, without_dropped
+from sightline.disk.writing import store_failed
+from sightline.records import Buffer, Gap, StreamInfo
 
 if TYPE_CHECKING:
-    from sightline.store.redact.hiding import Redaction
+    from sightline.redact.hiding import Redaction
 
 
 class _Stream:

@@ -2,15 +2,15 @@
 
 import os
 
-from sightline.store import refs
-from sightline.store.disk.index import Index
-from sightline.store.disk.layout import Layout
-from sightline.store.disk.meta import read_meta
-from sightline.store.disk.opening import Target, with_progress
-from sightline.store.disk.tombstones import LIST_HINT, gone
-from sightline.store.errors import AmbiguousRef, BadRef, UnknownRef
-from sightline.store.records import Buffer
-from sightline.store.refs import Ref
+from sightline import refs
+from sightline.disk.index import Index
+from sightline.disk.layout import Layout
+from sightline.disk.meta import read_meta
+from sightline.disk.opening import Target, with_progress
+from sightline.disk.tombstones import LIST_HINT, gone
+from sightline.errors import AmbiguousRef, BadRef, UnknownRef
+from sightline.records import Buffer
+from sightline.refs import Ref
 
 
 class Finder:
@@ -88,7 +88,7 @@ class Finder:
         """A running buffer whose writer died is marked before anyone sees it."""
         if buffer.state != "running":
             return buffer
-        from sightline.store.disk.recovery import adopt
+        from sightline.disk.recovery import adopt
 
         adopted = adopt(self._layout, self._index, buffer.name)
         return adopted or with_progress(self._layout, self._index.buffer(buffer.name) or buffer)

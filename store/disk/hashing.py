@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sightline.store.errors import OutOfProcesses
-from sightline.store.threads import start_thread
+from sightline.errors import OutOfProcesses
+from sightline.threads import start_thread
 
 if TYPE_CHECKING:
     import hashlib

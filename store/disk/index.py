@@ -9,11 +9,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sightline.store.disk import sqlite
-from sightline.store.disk.database import Database
-from sightline.store.disk.encoder import encoder
-from sightline.store.disk.view_index import ViewIndex
-from sightline.store.records import Buffer, gaps_from, stream_info, with_read_note, written_note
+from sightline.disk import sqlite
+from sightline.disk.database import Database
+from sightline.disk.encoder import encoder
+from sightline.disk.view_index import ViewIndex
+from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from sightline.store.errors import UnsafeStore
+from sightline.errors import UnsafeStore
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600

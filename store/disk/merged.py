@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from sightline.store.disk.layout import open_private, remove_file, write_all
-from sightline.store.disk.lines import Checkpoint, Checkpoints
-from sightline.store.disk.order import last_arrival, read_arrivals
-from sightline.store.disk.streams import StreamReader
-from sightline.store.shape.source import LINE_LIMIT, Line
+from sightline.disk.layout import open_private, remove_file, write_all
+from sightline.disk.lines import Checkpoint, Checkpoints
+from sightline.disk.order import last_arrival, read_arrivals
+from sightline.disk.streams import StreamReader
+from sightline.shape.source import LINE_LIMIT, Line
 
 _WINDOW_BYTES = 1 << 16
 _COPY_BYTES = 1 << 20

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sightline.store.disk.encoder import encoder
-from sightline.store.disk.layout import Layout, read_file, refuse_link, write_atomically
-from sightline.store.errors import OfNewerVersion
-from sightline.store.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
+from sightline.disk.encoder import encoder
+from sightline.disk.layout import Layout, read_file, refuse_link, write_atomically
+from sightline.errors import OfNewerVersion
+from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
 
 FORMAT = 1
 """Grows with a change that older versions would take for something else; a field that is added is no such change."""

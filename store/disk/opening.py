@@ -5,8 +5,8 @@ import errno
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store import refs
-from sightline.store.disk.layout import (
+from sightline import refs
+from sightline.disk.layout import (
     CONTENT_NAME_ENDING,
     DERIVED,
     SEALED_MODE,
@@ -16,15 +16,15 @@ from sightline.store.disk.layout import (
     refuse_link,
     remove_file,
 )
-from sightline.store.disk.lines import Checkpoints, StreamIndex
-from sightline.store.disk.order import STREAM_CODES
-from sightline.store.disk.streams import StreamReader
-from sightline.store.disk.trouble import trouble_of
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, StreamInfo
+from sightline.disk.lines import Checkpoints, StreamIndex
+from sightline.disk.order import STREAM_CODES
+from sightline.disk.streams import StreamReader
+from sightline.disk.trouble import trouble_of
+from sightline.errors import StoreFailed
+from sightline.records import Buffer, StreamInfo
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
-    from sightline.store.disk.merged import MergedReader
+    from sightline.disk.merged import MergedReader
 
 _SCAN_BYTES = 1 << 16  # a stream this small needs no index to be read by lines
 
@@ -58,7 +58,7 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
     """
     fd = _open_file(layout, buffer.name, stream)
     if fd < 0 and buffer.state != "running" and buffer.stream(stream).bytes:
-        from sightline.store.disk.tombstones import lost_stream
+        from sightline.disk.tombstones import lost_stream
 
         raise lost_stream(layout, buffer, stream)
     index = None
@@ -75,7 +75,7 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
 
 def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":
     """Both streams of a buffer in order of arrival. Raises as `open_stream`."""
-    from sightline.store.disk.merged import MergedReader
+    from sightline.disk.merged import MergedReader
 
     with contextlib.ExitStack() as opened:  # one that is gone meanwhile must not leave the others open
         out = opened.enter_context(open_stream(layout, buffer, "out"))
@@ -108,7 +108,7 @@ def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
     if os.path.exists(path):
         return path
     if buffer.state != "running" and buffer.stream(stream).bytes:
-        from sightline.store.disk.tombstones import lost_stream
+        from sightline.disk.tombstones import lost_stream
 
         raise lost_stream(layout, buffer, stream)
     return os.devnull

@@ -8,13 +8,13 @@ import os
 import re
 from typing import NamedTuple
 
-from sightline.store.disk.hashing import INLINE_BYTES, Hasher, hash_file
-from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, remove_file, write_all
-from sightline.store.disk.opening import open_stream
-from sightline.store.disk.streams import StreamReader
-from sightline.store.disk.writing import store_failed
-from sightline.store.records import Buffer
-from sightline.store.shape.structured.json_pretty import pretty
+from sightline.disk.hashing import INLINE_BYTES, Hasher, hash_file
+from sightline.disk.layout import SEALED_MODE, Layout, open_private, remove_file, write_all
+from sightline.disk.opening import open_stream
+from sightline.disk.streams import StreamReader
+from sightline.disk.writing import store_failed
+from sightline.records import Buffer
+from sightline.shape.structured.json_pretty import pretty
 
 JSON_MIME = "application/json"
 _READ_BYTES = 1 << 16

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from sightline.store.disk.index import Index
-from sightline.store.disk.layout import Layout, read_file, remove_folder
-from sightline.store.disk.live import writer_alive
-from sightline.store.disk.meta import decode_buffer, read_meta
-from sightline.store.disk.sorting import Sorter, with_sorter
-from sightline.store.errors import OfNewerVersion, UnsafeStore
-from sightline.store.records import Buffer
+from sightline.disk.index import Index
+from sightline.disk.layout import Layout, read_file, remove_folder
+from sightline.disk.live import writer_alive
+from sightline.disk.meta import decode_buffer, read_meta
+from sightline.disk.sorting import Sorter, with_sorter
+from sightline.errors import OfNewerVersion, UnsafeStore
+from sightline.records import Buffer
 
 
 class Rebuilt(NamedTuple):

@@ -6,18 +6,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sightline.store.disk import sqlite
-from sightline.store.disk.index import Index
-from sightline.store.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, open_private, remove_file, remove_folder
-from sightline.store.disk.meta import write_meta
-from sightline.store.disk.trouble import is_busy
-from sightline.store.disk.writing import BufferWriter, store_failed
-from sightline.store.errors import StoreFailed
-from sightline.store.records import DROPPED, Buffer, Gap, StreamInfo
-from sightline.store.refs import HEX_DIGITS
+from sightline.disk import sqlite
+from sightline.disk.index import Index
+from sightline.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, open_private, remove_file, remove_folder
+from sightline.disk.meta import write_meta
+from sightline.disk.trouble import is_busy
+from sightline.disk.writing import BufferWriter, store_failed
+from sightline.errors import StoreFailed
+from sightline.records import DROPPED, Buffer, Gap, StreamInfo
+from sightline.refs import HEX_DIGITS
 
 if TYPE_CHECKING:  # only where a person has turned it on
-    from sightline.store.redact.hiding import Redaction
+    from sightline.redact.hiding import Redaction
 
 SHARED_BYTES = 4096  # identical streams of this size and more share their storage
 _TRIES_PER_LENGTH = 4

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sightline.store.disk.hashing import hash_file
-from sightline.store.disk.index import Index
-from sightline.store.disk.layout import (
+from sightline.disk.hashing import hash_file
+from sightline.disk.index import Index
+from sightline.disk.layout import (
     CONTENT_NAME_ENDING,
     DERIVED,
     SEALED_MODE,
@@ -15,13 +15,13 @@ from sightline.store.disk.layout import (
     remove_file,
     remove_folder,
 )
-from sightline.store.disk.lines import count_newlines
-from sightline.store.disk.live import marker_names, take_dead, writer_alive
-from sightline.store.disk.meta import read_meta, rewrite_meta
-from sightline.store.disk.opening import with_progress
-from sightline.store.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
-from sightline.store.errors import OfNewerVersion
-from sightline.store.records import Buffer, StreamInfo
+from sightline.disk.lines import count_newlines
+from sightline.disk.live import marker_names, take_dead, writer_alive
+from sightline.disk.meta import read_meta, rewrite_meta
+from sightline.disk.opening import with_progress
+from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
+from sightline.errors import OfNewerVersion
+from sightline.records import Buffer, StreamInfo
 
 _NOT_STREAMS = {"order", "lines", *DERIVED}
 _PRETTY = "pretty."  # of further blocks

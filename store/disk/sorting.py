@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from sightline.store.disk import sqlite
-from sightline.store.errors import StoreFailed
+from sightline.disk import sqlite
+from sightline.errors import StoreFailed
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sightline.store.disk.lines import ScannedIndex, StreamIndex, count_newlines, nth_newline
-from sightline.store.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line
+from sightline.disk.lines import ScannedIndex, StreamIndex, count_newlines, nth_newline
+from sightline.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line
 
 _SMALL_READ_BYTES = 1 << 16
 _MANY_LINES = 500  # from here on large reads pay

@@ -4,9 +4,9 @@ import json
 import time
 from typing import Any
 
-from sightline.store.disk.layout import Layout, read_file
-from sightline.store.errors import ExpiredRef, StoreFailed, UnknownRef
-from sightline.store.records import Buffer
+from sightline.disk.layout import Layout, read_file
+from sightline.errors import ExpiredRef, StoreFailed, UnknownRef
+from sightline.records import Buffer
 
 LIST_HINT = "`sightline list` (or list_outputs) shows what there is; if it is gone, run the command again"
 _AGAIN = {"file": "read the file again", "tool": "call the tool again"}

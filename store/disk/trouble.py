@@ -4,7 +4,7 @@ import errno
 import os
 from typing import NamedTuple
 
-from sightline.store.disk import sqlite
+from sightline.disk import sqlite
 
 _FULL_BYTES = 1 << 16  # SQLite needs about this much beside a file to read it
 _UNWRITABLE = (sqlite.SQLITE_PERM, sqlite.SQLITE_READONLY, sqlite.SQLITE_IOERR, sqlite.SQLITE_FULL)

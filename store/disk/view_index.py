@@ -5,10 +5,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sightline.store.disk import sqlite
-from sightline.store.disk.database import Database
-from sightline.store.disk.encoder import encoder
-from sightline.store.records import (
+from sightline.disk import sqlite
+from sightline.disk.database import Database
+from sightline.disk.encoder import encoder
+from sightline.records import (
     DROPPED,
     PARTIAL,
     Note,

@@ -6,14 +6,14 @@ Memory does not depend on what is written. Nothing is kept back: what `append` w
 import os
 import time
 
-from sightline.store.disk.hashing import Hasher
-from sightline.store.disk.layout import SEALED_MODE, Layout, open_private, write_all
-from sightline.store.disk.lines import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
-from sightline.store.disk.live import Marker
-from sightline.store.disk.order import STREAM_CODES, pack_arrival
-from sightline.store.disk.trouble import trouble_of
-from sightline.store.errors import StoreFailed
-from sightline.store.records import StreamInfo
+from sightline.disk.hashing import Hasher
+from sightline.disk.layout import SEALED_MODE, Layout, open_private, write_all
+from sightline.disk.lines import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
+from sightline.disk.live import Marker
+from sightline.disk.order import STREAM_CODES, pack_arrival
+from sightline.disk.trouble import trouble_of
+from sightline.errors import StoreFailed
+from sightline.records import StreamInfo
 
 
 class _Stream:

@@ -7,8 +7,8 @@ wherever it lies.
 
 from typing import Any
 
-from sightline.store.redact import keys
-from sightline.store.redact.rules import Match, Rules, Spans, across, marker, spans_of
+from sightline.redact import keys
+from sightline.redact.rules import Match, Rules, Spans, across, marker, spans_of
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14

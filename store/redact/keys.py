@@ -2,7 +2,7 @@
 
 import re
 
-from sightline.store.redact.escapes import without_escapes
+from sightline.redact.escapes import without_escapes
 
 NAME = b"private-key"
 SIGNS = (b"PRIVATE", b"Private-Lines: ")

@@ -7,8 +7,8 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import NamedTuple
 
-from sightline.store.redact import keys
-from sightline.store.redact.escapes import Plain, without_escapes
+from sightline.redact import keys
+from sightline.redact.escapes import Plain, without_escapes
 
 Spans = list[tuple[int, int, bytes]]
 """Places in a line that are hidden, in order and apart from each other: (start, end, name of the rule)."""

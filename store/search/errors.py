@@ -1,6 +1,6 @@
 """What can go wrong while a query, a search or a comparison runs; what is wrong with its text is QueryRefused."""
 
-from sightline.store.errors import SightlineError
+from sightline.errors import SightlineError
 
 
 class ProgramMissing(SightlineError):

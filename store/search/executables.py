@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
-from sightline.store.search.errors import ProgramMissing
+from sightline.search.errors import ProgramMissing
 
 SYSTEM_FOLDERS = (
     "/usr/bin",

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from sightline.store.errors import OutOfProcesses
-from sightline.store.search.errors import Cancelled, ProgramMissing
-from sightline.store.search.executables import Executable
-from sightline.store.search.sandbox import Backing, confined
-from sightline.store.threads import start_thread
+from sightline.errors import OutOfProcesses
+from sightline.search.errors import Cancelled, ProgramMissing
+from sightline.search.executables import Executable
+from sightline.search.sandbox import Backing, confined
+from sightline.threads import start_thread
 
 READ_BYTES = 1 << 16  # what a pipe holds
 DEFAULT_SECONDS = 30.0

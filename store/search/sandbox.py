@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from sightline.store.search.errors import SandboxFailed
-from sightline.store.threads import start_thread
+from sightline.search.errors import SandboxFailed
+from sightline.threads import start_thread
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ NO_BACKING = Backing(
 @lru_cache(maxsize=1)
 def describe() -> Backing:
     """What holds queries here. Asks the kernel, once; no setting and no variable changes the answer."""
-    from sightline.store.search import landlock, seccomp
+    from sightline.search import landlock, seccomp
 
     abi, filtered = landlock.abi(), seccomp.available()
     if not abi and not filtered:
@@ -96,7 +96,7 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
 def _give_up_rights(reads: tuple[str, ...], executes: tuple[str, ...], backing: Backing) -> None:
     import os
 
-    from sightline.store.search import landlock, seccomp
+    from sightline.search import landlock, seccomp
 
     rules = landlock.ruleset(reads, executes) if backing.landlock else -1
     try:

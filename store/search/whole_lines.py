@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Set
 
-from sightline.store.errors import SightlineError
-from sightline.store.search.executables import Executable, find, ripgrep
-from sightline.store.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Group, fed
-from sightline.store.search.sandbox import describe
+from sightline.errors import SightlineError
+from sightline.search.executables import Executable, find, ripgrep
+from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Group, fed
+from sightline.search.sandbox import describe
 
 MOST_FOUND = 200_000
 """Lines found at most: what occurs more often than that tells nobody which of them was shown."""

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from sightline.store.errors import UsageError
-from sightline.store.profile import DEFAULT, Budgets
+from sightline.errors import UsageError
+from sightline.profile import DEFAULT, Budgets
 
 HARD_LIMIT_BYTES = 64 * 1024
 """No reply is larger, whatever was asked for."""

@@ -5,15 +5,15 @@ The one place that knows of both streams; what is shown of one stream is for ``v
 
 from typing import TYPE_CHECKING
 
-from sightline.store.profile import DEFAULT
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.segments import Segment, Shaped
-from sightline.store.shape.source import Source
-from sightline.store.shape.view import StreamViewer, View
-from sightline.store.shape.whole import SEPARATOR
+from sightline.profile import DEFAULT
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.segments import Segment, Shaped
+from sightline.shape.source import Source
+from sightline.shape.view import StreamViewer, View
+from sightline.shape.whole import SEPARATOR
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.examine import Examination
+    from sightline.shape.failure.examine import Examination
 
 ERR_PERCENT = 25
 """What standard error gets where both streams are too large: warnings, most often."""
@@ -48,7 +48,7 @@ def shape(
     share = 100 if budget is None else head_percent
     if failed and examination is None:
         # Loaded here only: most outputs are of commands that went well, or are shown whole.
-        from sightline.store.shape.failure.examine import Examination
+        from sightline.shape.failure.examine import Examination
 
         examination = Examination(out, err)
     known = examination if failed else None

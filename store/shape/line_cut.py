@@ -3,8 +3,8 @@
 from bisect import bisect_right
 from typing import NamedTuple
 
-from sightline.store.shape.clean import clean_line, has_controls
-from sightline.store.shape.source import CutLine, Line
+from sightline.shape.clean import clean_line, has_controls
+from sightline.shape.source import CutLine, Line
 
 
 class _Piece(NamedTuple):
@@ -87,7 +87,7 @@ def _pieces(data: bytes) -> list[_Piece]:
         text = bare.decode()
     if not has_controls(bare):
         return [_Piece(0, 0, len(bare))] if bare else []
-    from sightline.store.shape.terminal import MOVES, TOKEN  # most lines have no controls
+    from sightline.shape.terminal import MOVES, TOKEN  # most lines have no controls
 
     if MOVES.search(data.decode("utf-8", "replace").rstrip("\r")):
         return []

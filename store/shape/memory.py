@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sightline.store.shape.source import BLOCK_BYTES, LINE_LIMIT, Line
+from sightline.shape.source import BLOCK_BYTES, LINE_LIMIT, Line
 
 
 class BytesSource:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sightline.store.profile import Cut
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.line_cut import cut_at_ends
-from sightline.store.shape.runs import text_bytes
-from sightline.store.shape.segments import Segment, join_segments, terminated
-from sightline.store.shape.source import LINE_LIMIT, CutLine, Line, Source
+from sightline.profile import Cut
+from sightline.shape.clean import clean_line
+from sightline.shape.line_cut import cut_at_ends
+from sightline.shape.runs import text_bytes
+from sightline.shape.segments import Segment, join_segments, terminated
+from sightline.shape.source import LINE_LIMIT, CutLine, Line, Source
 
 WHOLE_BYTES = 1 << 20
 """Raw bytes above which a stream is taken not to clean away to what a body holds."""

@@ -9,9 +9,9 @@ import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from sightline.store.shape.clean import MOVES_UP
-from sightline.store.shape.source import Source
-from sightline.store.shape.terminal import TOKEN
+from sightline.shape.clean import MOVES_UP
+from sightline.shape.source import Source
+from sightline.shape.terminal import TOKEN
 
 WINDOW_ROWS = 512
 """Rows that are remembered; what is further up has scrolled away for certain."""

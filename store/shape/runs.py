@@ -6,9 +6,9 @@ Nothing here reads more of a stream than it is asked to take, and never more tha
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.store.shape import markers
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.source import Line, Source
+from sightline.shape import markers
+from sightline.shape.clean import clean_line
+from sightline.shape.source import Line, Source
 
 READ_BYTES = 1 << 20
 """Raw bytes read from one end at most: only output that folds or cleans away to little gets that far."""

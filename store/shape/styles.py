@@ -5,19 +5,19 @@ Neither looks for failures: what has failed, and is too large, is cut by ``cut``
 
 from typing import TYPE_CHECKING
 
-from sightline.store.profile import Cut
-from sightline.store.shape import markers
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.cut import ERR_PERCENT, shape
-from sightline.store.shape.middle import Part, cut_middle, whole_part
-from sightline.store.shape.runs import text_bytes
-from sightline.store.shape.segments import Segment, Shaped, join_segments, terminated
-from sightline.store.shape.source import Source
-from sightline.store.shape.whole import SEPARATOR
+from sightline.profile import Cut
+from sightline.shape import markers
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_line
+from sightline.shape.cut import ERR_PERCENT, shape
+from sightline.shape.middle import Part, cut_middle, whole_part
+from sightline.shape.runs import text_bytes
+from sightline.shape.segments import Segment, Shaped, join_segments, terminated
+from sightline.shape.source import Source
+from sightline.shape.whole import SEPARATOR
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.examine import Examination
+    from sightline.shape.failure.examine import Examination
 
 FOLDED_BYTES = 1 << 20
 """Raw bytes of a stream whose repeated lines ``ends`` still folds: it has to read all of it for that."""

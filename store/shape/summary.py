@@ -5,12 +5,12 @@ A number that the output does not give is not stated, and what the exit code con
 
 from typing import TYPE_CHECKING
 
-from sightline.store.shape.source import Source
+from sightline.shape.source import Source
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.counting import Tally
-    from sightline.store.shape.failure.examine import Examination
-    from sightline.store.shape.failure.naming import Named
+    from sightline.shape.failure.counting import Tally
+    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.naming import Named
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 

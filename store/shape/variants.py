@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from sightline.store.profile import DEFAULT
-from sightline.store.shape.clean import CLEAN_VERSION, clean_text
-from sightline.store.shape.source import LINE_LIMIT, Line, Source
+from sightline.profile import DEFAULT
+from sightline.shape.clean import CLEAN_VERSION, clean_text
+from sightline.shape.source import LINE_LIMIT, Line, Source
 
 VERSION = 1
 """Changes with these rules, as CLEAN_VERSION does with that of the terminal."""

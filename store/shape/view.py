@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.profile import DEFAULT
-from sightline.store.shape import markers
-from sightline.store.shape.runs import (
+from sightline.profile import DEFAULT
+from sightline.shape import markers
+from sightline.shape.runs import (
     Judge,
     Run,
     Span,
@@ -21,14 +21,14 @@ from sightline.store.shape.runs import (
     take,
     text_bytes,
 )
-from sightline.store.shape.segments import Segment, join_segments, terminated
-from sightline.store.shape.source import Source
-from sightline.store.shape.writing import Written, write_runs
+from sightline.shape.segments import Segment, join_segments, terminated
+from sightline.shape.source import Source
+from sightline.shape.writing import Written, write_runs
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.examine import Examination
-    from sightline.store.shape.failure.failures import Failures
-    from sightline.store.shape.failure.picking import Picker
+    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.failures import Failures
+    from sightline.shape.failure.picking import Picker
 
 REGIONS_PERCENT = 80
 """What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
@@ -196,7 +196,7 @@ class StreamViewer:
 
     def _picker(self, failures: "Failures") -> "Picker":
         # Loaded here only: most outputs are of commands that went well, or are shown whole.
-        from sightline.store.shape.failure.picking import Picker
+        from sightline.shape.failure.picking import Picker
 
         assert self._examination is not None
         judge = self._examination.judge
@@ -273,7 +273,7 @@ def _rewritten(source: Source) -> tuple[Span, ...]:
     ends = source.read(0, REWRITTEN_BYTES), source.read(max(0, size - REWRITTEN_BYTES), REWRITTEN_BYTES)
     if not any(b"\x1b" in data for data in ends):
         return ()
-    from sightline.store.shape.rewritten import rewritten  # most outputs are plain text
+    from sightline.shape.rewritten import rewritten  # most outputs are plain text
 
     if size <= 2 * REWRITTEN_BYTES or count <= 2 * REWRITTEN_LINES:
         return rewritten(source)

@@ -5,9 +5,9 @@ Most outputs are so; what this cannot do, ``cut`` does, which is loaded only the
 
 import itertools
 
-from sightline.store.shape.clean import MOVES_UP, clean_line
-from sightline.store.shape.segments import Segment, Shaped
-from sightline.store.shape.source import LINE_LIMIT, Source
+from sightline.shape.clean import MOVES_UP, clean_line
+from sightline.shape.segments import Segment, Shaped
+from sightline.shape.source import LINE_LIMIT, Source
 
 STDERR = "[stderr]"
 """The line between the two streams of a body."""

@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.store.shell_words.pipelines import ASSIGNMENT
-from sightline.store.shell_words.syntax import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
+from sightline.shell_words.pipelines import ASSIGNMENT
+from sightline.shell_words.syntax import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
 
 _DEEPEST = 8  # scripts within scripts; what lies deeper is read loosely
 _MOST_READ = 24  # times the length of the line that its scripts may have together

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.audit.sessions import is_person
-from sightline.store.errors import BadRef
-from sightline.store.profile import DEFAULT, Profile
-from sightline.store.records import Session
-from sightline.store.shape.budgets import ROOMY, Room
-from sightline.store.store import Store, Target
+from sightline.audit.sessions import is_person
+from sightline.errors import BadRef
+from sightline.profile import DEFAULT, Profile
+from sightline.records import Session
+from sightline.shape.budgets import ROOMY, Room
+from sightline.store import Store, Target
 
 if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
-    from sightline.store.search.processes import Cancel
+    from sightline.search.processes import Cancel
 else:
     Cancel = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
 

@@ -4,19 +4,19 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.store.audit.views import Shows, parts_of, settled, shown_of
-from sightline.store.records import Buffer
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.segments import Shaped, join_segments, terminated, uncut
-from sightline.store.shape.source import Source
-from sightline.store.store import Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.files import file_fields
-from sightline.store.tools.reply import Reply, fitting, in_order
-from sightline.store.tools.short import clean, cut_to_lines_only, short_body
+from sightline.audit.views import Shows, parts_of, settled, shown_of
+from sightline.records import Buffer
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.segments import Shaped, join_segments, terminated, uncut
+from sightline.shape.source import Source
+from sightline.store import Target
+from sightline.tools.asking import Asking
+from sightline.tools.files import file_fields
+from sightline.tools.reply import Reply, fitting, in_order
+from sightline.tools.short import clean, cut_to_lines_only, short_body
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.examine import Examination
+    from sightline.shape.failure.examine import Examination
 
 _NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
 
@@ -82,7 +82,7 @@ def command_reply(
 
         @cache
         def examination() -> "Examination":
-            from sightline.store.shape.failure.examine import Examination  # what is short, and ended, does not need it
+            from sightline.shape.failure.examine import Examination  # what is short, and ended, does not need it
 
             return Examination(out, err, buffer.command)
 
@@ -96,8 +96,8 @@ def command_reply(
             if short := short_body(profile, fields, out, err, own, asking.room):
                 return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
         # What only an output that must be cut pays for.
-        from sightline.store.shape.summary import summary
-        from sightline.store.tools.structured_view import shape_output
+        from sightline.shape.summary import summary
+        from sightline.tools.structured_view import shape_output
 
         known = None if ending.running else examination()
         failed = has_failed(ending, examination)
@@ -198,7 +198,7 @@ def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, search: str, out:
 
 def _accounted(shaped: Shaped, ref: str) -> Iterator[tuple[int, int]]:
     """The ranges of a stream's lines that stand in a body, or that a display wrote over; those nobody goes on with."""
-    from sightline.store.shape.markers import rewritten_lines  # only what is cut comes here
+    from sightline.shape.markers import rewritten_lines  # only what is cut comes here
 
     for segment in uncut(shaped.segments):
         if segment.ref == ref:

@@ -4,15 +4,15 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sightline.store.audit.views import record_shown, record_view
-from sightline.store.errors import StoreFailed
-from sightline.store.shape.budgets import Room
-from sightline.store.shape.segments import join_segments
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Render, Reply, in_order, serialised_bytes
+from sightline.audit.views import record_shown, record_view
+from sightline.errors import StoreFailed
+from sightline.shape.budgets import Room
+from sightline.shape.segments import join_segments
+from sightline.tools.asking import Asking
+from sightline.tools.reply import Render, Reply, in_order, serialised_bytes
 
 if TYPE_CHECKING:
-    from sightline.store.audit.notes import Waiting
+    from sightline.audit.notes import Waiting
 
 
 def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
@@ -37,11 +37,11 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
 
 def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
     if reply.shows.refs:
-        from sightline.store.tools.partial_reply import partial_reply  # a reply without refs has none
+        from sightline.tools.partial_reply import partial_reply  # a reply without refs has none
 
         reply = partial_reply(asking.store, reply)
     if asking.store.settings.redacts:
-        from sightline.store.tools.redacted import redacted_reply  # only where a person has turned it on
+        from sightline.tools.redacted import redacted_reply  # only where a person has turned it on
 
         reply = redacted_reply(asking.store, reply)
     text = render(reply)
@@ -59,7 +59,7 @@ def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str],
         if reply.find_shown and view:
             record_shown(asking.store, view, reply.find_shown())
         if is_use and asking.store.over_limits():
-            from sightline.store.audit.retention import enforce_limits
+            from sightline.audit.retention import enforce_limits
 
             enforce_limits(asking.store)
     except Exception:  # the reply is out; what is wrong with the store, the next call or `doctor` tells
@@ -72,7 +72,7 @@ def _deliver_with_notes(asking: Asking, reply: Reply, render: Render, deliver: C
     So do all of them where a door writes no fields, as it does of an error at the command line. What waits for whoever
     asks next is not for the person who sits at the terminal.
     """
-    from sightline.store.audit.notes import hold_waiting, release  # few replies have any
+    from sightline.audit.notes import hold_waiting, release  # few replies have any
 
     anyone = not (asking.person and os.isatty(1))
     held = hold_waiting(asking.store, asking.session.name, anyone=anyone)

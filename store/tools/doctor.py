@@ -5,23 +5,23 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from sightline.store.audit.view_list import rebuild_views
-from sightline.store.disk.layout import FOLDER_MODE
-from sightline.store.disk.live import marker_names, writer_alive
-from sightline.store.disk.rebuilding import rebuild_buffers
-from sightline.store.disk.recovery import adopt_dead
-from sightline.store.disk.trouble import is_broken, trouble_of
-from sightline.store.errors import SightlineError
-from sightline.store.query.options import GRAMMARS
-from sightline.store.search.errors import ProgramMissing
-from sightline.store.search.executables import executable_of, find
-from sightline.store.search.sandbox import describe
-from sightline.store.shape.summary import human_bytes
-from sightline.store.store import Store
-from sightline.store.tools.doctor_buffers import check_folders, check_records
-from sightline.store.tools.doctor_files import Derived, check_files
-from sightline.store.tools.doctor_views import check_views
-from sightline.store.tools.findings import Advance, Finding, unheard
+from sightline.audit.view_list import rebuild_views
+from sightline.disk.layout import FOLDER_MODE
+from sightline.disk.live import marker_names, writer_alive
+from sightline.disk.rebuilding import rebuild_buffers
+from sightline.disk.recovery import adopt_dead
+from sightline.disk.trouble import is_broken, trouble_of
+from sightline.errors import SightlineError
+from sightline.pipeline.options import GRAMMARS
+from sightline.search.errors import ProgramMissing
+from sightline.search.executables import executable_of, find
+from sightline.search.sandbox import describe
+from sightline.shape.summary import human_bytes
+from sightline.store import Store
+from sightline.tools.doctor_buffers import check_folders, check_records
+from sightline.tools.doctor_files import Derived, check_files
+from sightline.tools.doctor_views import check_views
+from sightline.tools.findings import Advance, Finding, unheard
 
 
 def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[Finding]:

@@ -4,19 +4,19 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
-from sightline.store.disk.hashing import hash_file
-from sightline.store.disk.layout import SEALED_MODE, open_private, remove_folder
-from sightline.store.disk.live import writer_alive
-from sightline.store.disk.meta import is_buffer_name, read_meta, write_meta
-from sightline.store.disk.recording import new_buffer
-from sightline.store.disk.recovery import close_interrupted, stream_files
-from sightline.store.errors import OfNewerVersion, SightlineError, UnsafeStore
-from sightline.store.records import Buffer
-from sightline.store.shape.summary import human_bytes
-from sightline.store.store import Store
-from sightline.store.tools.doctor_files import Derived, check_files, is_old
-from sightline.store.tools.findings import Advance, Finding
-from sightline.store.tools.printing import printable
+from sightline.disk.hashing import hash_file
+from sightline.disk.layout import SEALED_MODE, open_private, remove_folder
+from sightline.disk.live import writer_alive
+from sightline.disk.meta import is_buffer_name, read_meta, write_meta
+from sightline.disk.recording import new_buffer
+from sightline.disk.recovery import close_interrupted, stream_files
+from sightline.errors import OfNewerVersion, SightlineError, UnsafeStore
+from sightline.records import Buffer
+from sightline.shape.summary import human_bytes
+from sightline.store import Store
+from sightline.tools.doctor_files import Derived, check_files, is_old
+from sightline.tools.findings import Advance, Finding
+from sightline.tools.printing import printable
 
 _PAGE = 1_000
 _SEALED = ("sealed", "interrupted")

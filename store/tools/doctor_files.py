@@ -5,8 +5,8 @@ import os
 import time
 from collections.abc import Iterator
 
-from sightline.store.disk.layout import DERIVED, remove_file
-from sightline.store.tools.findings import Finding
+from sightline.disk.layout import DERIVED, remove_file
+from sightline.tools.findings import Finding
 
 _YOUNG_SECONDS = 60.0  # what is younger may be of a capture that is just being made
 

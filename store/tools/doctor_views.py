@@ -5,12 +5,12 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.audit import log
-from sightline.store.audit.verifying import last_known, verify_log
-from sightline.store.audit.view_list import fill_index, rebuild_views
-from sightline.store.errors import OfNewerVersion, SightlineError
-from sightline.store.store import Store
-from sightline.store.tools.findings import Advance, Finding
+from sightline.audit import log
+from sightline.audit.verifying import last_known, verify_log
+from sightline.audit.view_list import fill_index, rebuild_views
+from sightline.errors import OfNewerVersion, SightlineError
+from sightline.store import Store
+from sightline.tools.findings import Advance, Finding
 
 _PAGE = 1_000
 _TOLD_VIEWS = 10

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.store.disk.recording import joined_notes
-from sightline.store.profile import Profile
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
-from sightline.store.tools.reply import Reply, in_order
+from sightline.disk.recording import joined_notes
+from sightline.profile import Profile
+from sightline.records import Buffer
+from sightline.store import Store, Target
+from sightline.tools.reply import Reply, in_order
 
 
 def file_fields(store: Store, buffer: Buffer, profile: Profile) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def file_fields(store: Store, buffer: Buffer, profile: Profile) -> dict[str, Any
 
 def telling_changes(store: Store, reply: Reply, buffers: Iterable[Buffer]) -> Reply:
     """The reply, with a note where it shows a version of a file that has changed since."""
-    from sightline.store.capture.file import changed_since  # most replies show no file
+    from sightline.capture.file import changed_since  # most replies show no file
 
     told = {buffer.ref: note for buffer in buffers if (note := changed_since(store, buffer))}
     if not told:

@@ -3,10 +3,10 @@
 import os
 from typing import Any
 
-from sightline.store.capture.filters import FILTERS, Split, find_split
-from sightline.store.capture.tap import Unfiltered
-from sightline.store.refs import looks_like_a_ref
-from sightline.store.shell_words.pipelines import program_of
+from sightline.capture.filters import FILTERS, Split, find_split
+from sightline.capture.tap import Unfiltered
+from sightline.refs import looks_like_a_ref
+from sightline.shell_words.pipelines import program_of
 
 _READERS = FILTERS | {"cat"}
 _SETTINGS = ("BASH_ENV", "SHELLOPTS", "BASHOPTS")  # variables by which a shell may have other settings than its own

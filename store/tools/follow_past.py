@@ -6,10 +6,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 
-from sightline.store.capture.importers.formats import Source, find_sources
-from sightline.store.capture.importers.transcript import NotReadable, Reading
-from sightline.store.disk.watching import Unwatchable, watching
-from sightline.store.tools.import_past import QUIET_SECONDS, Importer
+from sightline.capture.importers.formats import Source, find_sources
+from sightline.capture.importers.transcript import NotReadable, Reading
+from sightline.disk.watching import Unwatchable, watching
+from sightline.tools.import_past import QUIET_SECONDS, Importer
 
 POLL_SECONDS = 0.5  # where folders cannot be watched
 _LOOK_SECONDS = 5.0  # as often at least, watched or not: calls that wait for more must end some time

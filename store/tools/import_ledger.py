@@ -6,9 +6,9 @@ A file of its own under the root, which may be removed: what was imported is kno
 import json
 from typing import Any
 
-from sightline.store.capture.importers.formats import Source
-from sightline.store.disk.layout import Layout, read_file, write_atomically
-from sightline.store.errors import UnsafeStore
+from sightline.capture.importers.formats import Source
+from sightline.disk.layout import Layout, read_file, write_atomically
+from sightline.errors import UnsafeStore
 
 _FORMAT = 1
 

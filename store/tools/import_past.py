@@ -9,23 +9,23 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from sightline.store.audit.past_views import Known, Nameless, known_calls, log_past_views
-from sightline.store.audit.retention import enforce_limits
-from sightline.store.audit.sessions import safe_name
-from sightline.store.capture.importers.formats import Source, open_reading
-from sightline.store.capture.importers.past import Event, PastCall, PastSession
-from sightline.store.capture.importers.sane import sane_call, sane_session
-from sightline.store.capture.importers.transcript import NotReadable, Reading
-from sightline.store.config import Settings
-from sightline.store.disk.layout import remove_folder
-from sightline.store.disk.recording import share_streams
-from sightline.store.disk.view_index import ViewRow
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, Session
-from sightline.store.store import Store
-from sightline.store.tools.import_ledger import Ledger
-from sightline.store.tools.past_batch import MOST_WRITING, Writings
-from sightline.store.tools.past_call import KeptCall
+from sightline.audit.past_views import Known, Nameless, known_calls, log_past_views
+from sightline.audit.retention import enforce_limits
+from sightline.audit.sessions import safe_name
+from sightline.capture.importers.formats import Source, open_reading
+from sightline.capture.importers.past import Event, PastCall, PastSession
+from sightline.capture.importers.sane import sane_call, sane_session
+from sightline.capture.importers.transcript import NotReadable, Reading
+from sightline.config import Settings
+from sightline.disk.layout import remove_folder
+from sightline.disk.recording import share_streams
+from sightline.disk.view_index import ViewRow
+from sightline.errors import StoreFailed
+from sightline.records import Buffer, Session
+from sightline.store import Store
+from sightline.tools.import_ledger import Ledger
+from sightline.tools.past_batch import MOST_WRITING, Writings
+from sightline.tools.past_call import KeptCall
 
 QUIET_SECONDS = 60.0
 """A transcript that nobody has written to for so long is taken to be at its end."""

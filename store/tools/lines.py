@@ -4,15 +4,15 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
-from sightline.store.errors import BadRange
-from sightline.store.profile import DEFAULT, Profile
-from sightline.store.shape import markers
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.line_cut import common_head, raw_range
-from sightline.store.shape.segments import Segment, join_segments
-from sightline.store.shape.source import CutLine, Line
-from sightline.store.store import Store, Target
-from sightline.store.tools.short import clean
+from sightline.errors import BadRange
+from sightline.profile import DEFAULT, Profile
+from sightline.shape import markers
+from sightline.shape.clean import clean_line
+from sightline.shape.line_cut import common_head, raw_range
+from sightline.shape.segments import Segment, join_segments
+from sightline.shape.source import CutLine, Line
+from sightline.store import Store, Target
+from sightline.tools.short import clean
 
 
 class Lines(Protocol):
@@ -61,7 +61,7 @@ class _BothStreams:
         self.close = self._merged.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
-        from sightline.store.shape.variants import (
+        from sightline.shape.variants import (
             cleaned_line,
         )  # streams in their own order are asked for far more often
 

@@ -4,15 +4,15 @@ import sys
 import time
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows
-from sightline.store.errors import UsageError
-from sightline.store.records import Buffer, StreamInfo
-from sightline.store.shape.segments import Segment
-from sightline.store.shape.summary import human_bytes, human_seconds
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.printing import printable
-from sightline.store.tools.reply import Reply, in_order
+from sightline.audit.views import Shows
+from sightline.errors import UsageError
+from sightline.records import Buffer, StreamInfo
+from sightline.shape.segments import Segment
+from sightline.shape.summary import human_bytes, human_seconds
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.printing import printable
+from sightline.tools.reply import Reply, in_order
 
 VERB = "list_outputs"
 LIMIT = 20

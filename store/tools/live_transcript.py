@@ -16,19 +16,19 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.audit.past_views import Known, Nameless, known_calls, log_past_views
-from sightline.store.audit.sessions import use_key
-from sightline.store.capture.importers import codex, gemini
-from sightline.store.capture.importers.past import PastCall, PastSession
-from sightline.store.capture.importers.sane import sane_call
-from sightline.store.capture.importers.transcript import SHAPE_ERRORS, NotReadable, Transcript, load_object
-from sightline.store.disk import sqlite
-from sightline.store.disk.layout import HOOKS, make_folder, open_private, remove_file, write_all
-from sightline.store.disk.recording import share_streams
-from sightline.store.errors import SightlineError
-from sightline.store.records import Session, Shown, known_fields, shown_from
-from sightline.store.store import Store
-from sightline.store.tools.past_call import KeptCall, Recorded, keep_call
+from sightline.audit.past_views import Known, Nameless, known_calls, log_past_views
+from sightline.audit.sessions import use_key
+from sightline.capture.importers import codex, gemini
+from sightline.capture.importers.past import PastCall, PastSession
+from sightline.capture.importers.sane import sane_call
+from sightline.capture.importers.transcript import SHAPE_ERRORS, NotReadable, Transcript, load_object
+from sightline.disk import sqlite
+from sightline.disk.layout import HOOKS, make_folder, open_private, remove_file, write_all
+from sightline.disk.recording import share_streams
+from sightline.errors import SightlineError
+from sightline.records import Session, Shown, known_fields, shown_from
+from sightline.store import Store
+from sightline.tools.past_call import KeptCall, Recorded, keep_call
 
 _ENDING = ".transcript"
 _MOST_BYTES = 16 << 20  # read of a transcript at a time; what was written long before is for an import

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from sightline.store.records import Buffer, Gap
-from sightline.store.shape.markers import missing
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
-from sightline.store.tools.reply import Reply, in_order
+from sightline.records import Buffer, Gap
+from sightline.shape.markers import missing
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
+from sightline.tools.reply import Reply, in_order
 
 
 def partial_reply(store: Store, reply: Reply) -> Reply:

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from itertools import starmap
 from typing import Any, NamedTuple
 
-from sightline.store.audit.encoding import Encoded
-from sightline.store.audit.past_views import PastView
-from sightline.store.capture.importers.past import PastCall
-from sightline.store.disk.view_index import ViewRow
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, Gap, Session, StreamInfo
-from sightline.store.store import Store
-from sightline.store.tools.past_call import KeptCall, keep_call
+from sightline.audit.encoding import Encoded
+from sightline.audit.past_views import PastView
+from sightline.capture.importers.past import PastCall
+from sightline.disk.view_index import ViewRow
+from sightline.errors import StoreFailed
+from sightline.records import Buffer, Gap, Session, StreamInfo
+from sightline.store import Store
+from sightline.tools.past_call import KeptCall, keep_call
 
 WORTH_CALLS = 64
 """Fewer are written at once: starting the other process takes as long."""

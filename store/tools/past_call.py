@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sightline.store.audit.past_views import PastView, past_view
-from sightline.store.audit.views import Shows
-from sightline.store.capture.importers.past import CHANGES_FILES, PastCall
-from sightline.store.capture.keep_past import clipped, keep_past
-from sightline.store.disk.layout import remove_folder
-from sightline.store.records import Buffer, Session, Shown
-from sightline.store.store import Store
-from sightline.store.tools.past_shown import Found, shown_lines
+from sightline.audit.past_views import PastView, past_view
+from sightline.audit.views import Shows
+from sightline.capture.importers.past import CHANGES_FILES, PastCall
+from sightline.capture.keep_past import clipped, keep_past
+from sightline.disk.layout import remove_folder
+from sightline.records import Buffer, Session, Shown
+from sightline.store import Store
+from sightline.tools.past_shown import Found, shown_lines
 
 _ARGUMENT_CHARACTERS = 4096
 _VERBS = {"cmd": "run_command", "file": "read_file", "tool": "tool"}

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from sightline.store.audit.matching import How, Matched, has_long_lines, match_parts
-from sightline.store.capture.importers.past import PastCall
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer, LinePart, Shown
-from sightline.store.store import Store, Target
+from sightline.audit.matching import How, Matched, has_long_lines, match_parts
+from sightline.capture.importers.past import PastCall
+from sightline.errors import SightlineError
+from sightline.records import Buffer, LinePart, Shown
+from sightline.store import Store, Target
 
 _BEFORE = ("\n", "\nOutput: ")  # what stands before the first line; the latter is Gemini CLI's
 _SEARCHED_BYTES = 64 << 20  # of a larger stream nobody waits for what was shown of it

@@ -3,27 +3,27 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, parts_of, shown_of
-from sightline.store.errors import UsageError
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment, join_segments
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_path import Found, find, parse_path
-from sightline.store.shape.structured.json_pretty import pretty, raw_size
-from sightline.store.shape.structured.json_sample import line_numbers
-from sightline.store.shape.structured.json_scan import NotJson, Scanner
-from sightline.store.shape.structured.json_string import string_text
-from sightline.store.shape.structured.json_tree import read_document
-from sightline.store.shape.structured.result import looks_like_json
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.shape.structured.schema import describe
-from sightline.store.shape.structured.skeleton import skeleton
-from sightline.store.store import Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply, fitting, in_order
-from sightline.store.tools.structured_view import sampling_of
+from sightline.audit.views import Shows, parts_of, shown_of
+from sightline.errors import UsageError
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_text
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, join_segments
+from sightline.shape.source import Source
+from sightline.shape.structured.json_path import Found, find, parse_path
+from sightline.shape.structured.json_pretty import pretty, raw_size
+from sightline.shape.structured.json_sample import line_numbers
+from sightline.shape.structured.json_scan import NotJson, Scanner
+from sightline.shape.structured.json_string import string_text
+from sightline.shape.structured.json_tree import read_document
+from sightline.shape.structured.result import looks_like_json
+from sightline.shape.structured.sampling import Sampling
+from sightline.shape.structured.schema import describe
+from sightline.shape.structured.skeleton import skeleton
+from sightline.store import Target
+from sightline.tools.asking import Asking
+from sightline.tools.reply import Reply, fitting, in_order
+from sightline.tools.structured_view import sampling_of
 
 _READ_BYTES = 1 << 16
 _DESCRIBED_BYTES = 1 << 20  # of a larger value only the type is told

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from sightline.store.audit.views import Traced
-from sightline.store.disk.streams import StreamReader
-from sightline.store.records import LinePart, Shown
-from sightline.store.shape.structured.json_pretty import pretty_size
-from sightline.store.store import Store, Target
+from sightline.audit.views import Traced
+from sightline.disk.streams import StreamReader
+from sightline.records import LinePart, Shown
+from sightline.shape.structured.json_pretty import pretty_size
+from sightline.store import Store, Target
 
 MOST_BYTES = 64 << 20
 """Further in nothing is worked out: it would take seconds, for a page that nobody pages on from."""

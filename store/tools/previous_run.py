@@ -1,7 +1,7 @@
 """Finds what an output is most often compared with: the run of the same command before it."""
 
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.records import Buffer
+from sightline.store import Store
 
 
 def previous_run(store: Store, buffer: Buffer) -> Buffer | None:

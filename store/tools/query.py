@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows
-from sightline.store.query.parse import parse
-from sightline.store.query.run import Limits, QueryResult, run
-from sightline.store.shape.segments import Segment
-from sightline.store.shape.variants import text_of
-from sightline.store.shape.whole import SEPARATOR
-from sightline.store.store import Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.reply import Reply, in_order
-from sightline.store.tools.tracing import lines_of, tracer
+from sightline.audit.views import Shows
+from sightline.pipeline.parse import parse
+from sightline.pipeline.run import Limits, QueryResult, run
+from sightline.shape.segments import Segment
+from sightline.shape.variants import text_of
+from sightline.shape.whole import SEPARATOR
+from sightline.store import Target
+from sightline.tools.asking import Asking
+from sightline.tools.reply import Reply, in_order
+from sightline.tools.tracing import lines_of, tracer
 
 VERB = "query"
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")
@@ -68,7 +68,7 @@ def query(asking: Asking, request: Request) -> Reply:
     find = tracer(asking.store, pipeline, result, targets, everything=request.sink is not None)
     reply = Reply(fields, body, shows, missing=missing, exit_code=_process_code(result), find_shown=find)
     if files := {target.buffer.name: target.buffer for target in targets.values() if target.buffer.kind == "file"}:
-        from sightline.store.tools.files import telling_changes  # most queries are of outputs
+        from sightline.tools.files import telling_changes  # most queries are of outputs
 
         reply = telling_changes(asking.store, reply, files.values())
     return reply if pipeline.stages[0].program in _SEARCHERS else reply.with_shown()

@@ -3,23 +3,23 @@
 import os
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, parts_of, shown_of
-from sightline.store.capture.file import capture_file, open_exactly, open_regular
-from sightline.store.disk.recording import joined_notes
-from sightline.store.errors import BadRange, StoreFailed, UsageError
-from sightline.store.records import Buffer
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment, join_segments, uncut
-from sightline.store.store import Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.files import file_fields
-from sightline.store.tools.lines import beyond, open_lines, page_of
-from sightline.store.tools.read_output import VERB as READ_OUTPUT
-from sightline.store.tools.read_output import clipping_fields
-from sightline.store.tools.reply import Reply, fitting, in_order
-from sightline.store.tools.short import clean, cut_to_lines_only, short_body
-from sightline.store.tools.structured_view import shape_output
+from sightline.audit.views import Shows, parts_of, shown_of
+from sightline.capture.file import capture_file, open_exactly, open_regular
+from sightline.disk.recording import joined_notes
+from sightline.errors import BadRange, StoreFailed, UsageError
+from sightline.records import Buffer
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, join_segments, uncut
+from sightline.store import Target
+from sightline.tools.asking import Asking
+from sightline.tools.files import file_fields
+from sightline.tools.lines import beyond, open_lines, page_of
+from sightline.tools.read_output import VERB as READ_OUTPUT
+from sightline.tools.read_output import clipping_fields
+from sightline.tools.reply import Reply, fitting, in_order
+from sightline.tools.short import clean, cut_to_lines_only, short_body
+from sightline.tools.structured_view import shape_output
 
 VERB = "read_file"
 _NEXT_LINES = 200
@@ -65,7 +65,7 @@ def read_file(asking: Asking, request: Request) -> Reply:
     try:
         buffer = capture_file(asking.store, path, asking.session.name, exact=request.exact)
     except StoreFailed as error:
-        from sightline.store.tools.unkept_file import unkept_file  # as seldom as a full disk
+        from sightline.tools.unkept_file import unkept_file  # as seldom as a full disk
 
         fd = open_exactly(path) if request.exact else open_regular(path)
         return unkept_file(asking.store, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())

@@ -3,20 +3,20 @@
 import time
 from typing import Any, NamedTuple
 
-from sightline.store.audit.view_list import seen_lines
-from sightline.store.audit.views import Shows, parts_of, shown_of
-from sightline.store.disk.streams import StreamReader
-from sightline.store.errors import BadRange, BadRef, UsageError
-from sightline.store.profile import DEFAULT
-from sightline.store.refs import parse_lines
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.segments import Segment, join_segments
-from sightline.store.store import Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.lines import open_lines, page_of
-from sightline.store.tools.reply import Reply, fitting, in_order
-from sightline.store.tools.search_output import search_reply, settled_reply
+from sightline.audit.view_list import seen_lines
+from sightline.audit.views import Shows, parts_of, shown_of
+from sightline.disk.streams import StreamReader
+from sightline.errors import BadRange, BadRef, UsageError
+from sightline.profile import DEFAULT
+from sightline.refs import parse_lines
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_text
+from sightline.shape.segments import Segment, join_segments
+from sightline.store import Target
+from sightline.tools.asking import Asking
+from sightline.tools.lines import open_lines, page_of
+from sightline.tools.reply import Reply, fitting, in_order
+from sightline.tools.search_output import search_reply, settled_reply
 
 VERB = "read_output"
 WAIT_SECONDS = 50.0  # no client waits much longer for a reply
@@ -74,7 +74,7 @@ def read_output(asking: Asking, request: Request) -> Reply:
     reply = _shown(asking, target, request)
     if target.buffer.kind != "file":
         return reply
-    from sightline.store.tools.files import telling_changes  # most are outputs
+    from sightline.tools.files import telling_changes  # most are outputs
 
     return telling_changes(asking.store, reply, (target.buffer,))
 
@@ -107,7 +107,7 @@ def _shown(asking: Asking, target: Target, request: Request) -> Reply:
 
 def _json_part(asking: Asking, target: Target, request: Request) -> Reply:
     # Loaded here only: most outputs are no JSON.
-    from sightline.store.tools.path_output import path_reply, schema_reply
+    from sightline.tools.path_output import path_reply, schema_reply
 
     if target.first or target.stream == "all":
         raise BadRef(f"{request.ref}: a path leads into a whole stream", f"without the lines: {target.ref}")
@@ -217,7 +217,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     if asking.store.pretty_facts(target) is None:
         return settled_reply(reply, target, unended)
     # Its lines are not those of the bytes; which they are, is worked out when the page is out.
-    from sightline.store.tools.pretty_lines import pretty_lines
+    from sightline.tools.pretty_lines import pretty_lines
 
     return reply._replace(
         shows=reply.shows._replace(shown=(), parts=()),
@@ -234,7 +234,7 @@ def _bytes_from(source: StreamReader, start: int, limit: int, cleaning: str) -> 
     if cleaning == DEFAULT.cleaning.views:
         text = clean_text(data)
     else:
-        from sightline.store.shape.variants import text_of  # no call with the default profile pays for it
+        from sightline.shape.variants import text_of  # no call with the default profile pays for it
 
         text = text_of(data, cleaning)
     lines = source.line_span(start, end)

@@ -1,11 +1,11 @@
 """Replies where a person has turned redaction on: what no stream has hidden is hidden here, and how much is told."""
 
-from sightline.store.disk.recording import joined_notes
-from sightline.store.records import Buffer
-from sightline.store.redact.hiding import Redaction
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
-from sightline.store.tools.reply import Reply, in_order
+from sightline.disk.recording import joined_notes
+from sightline.records import Buffer
+from sightline.redact.hiding import Redaction
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from sightline.tools.reply import Reply, in_order
 
 _TOLD = "redacted: "
 

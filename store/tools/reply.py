@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from sightline.store.audit.views import Shows, Traced
-from sightline.store.errors import SightlineError
-from sightline.store.shape.budgets import ROOMY, Room
-from sightline.store.shape.segments import Segment, join_segments
+from sightline.audit.views import Shows, Traced
+from sightline.errors import SightlineError
+from sightline.shape.budgets import ROOMY, Room
+from sightline.shape.segments import Segment, join_segments
 
 FIELD_ORDER = (
     "output_id",
@@ -89,7 +89,7 @@ class Reply(NamedTuple):
     @property
     def streams(self) -> tuple[str, str]:
         """The body's two parts: before and after the line that begins stderr."""
-        from sightline.store.shape.whole import SEPARATOR
+        from sightline.shape.whole import SEPARATOR
 
         for at, segment in enumerate(self.body):
             if segment == SEPARATOR:

@@ -3,27 +3,27 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import Shows, parts_of, shown_of
-from sightline.store.capture.result import TEXT_MIME, Field, fields_of, key_of, number_of
-from sightline.store.disk.pretty import JSON_MIME, facts_of
-from sightline.store.records import Buffer
-from sightline.store.shape import markers
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.cut import shape
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment, Shaped, join_segments, shown_ranges
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_sample import sample
-from sightline.store.shape.structured.json_tree import Document, read_document
-from sightline.store.shape.structured.result import Structured, shape_result
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.shape.structured.schema import TEXT, describe
-from sightline.store.store import Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.files import file_fields
-from sightline.store.tools.reply import Reply, fitting, in_order, serialised_bytes
-from sightline.store.tools.structured_view import sampling_of
+from sightline.audit.views import Shows, parts_of, shown_of
+from sightline.capture.result import TEXT_MIME, Field, fields_of, key_of, number_of
+from sightline.disk.pretty import JSON_MIME, facts_of
+from sightline.records import Buffer
+from sightline.shape import markers
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.clean import clean_text
+from sightline.shape.cut import shape
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, Shaped, join_segments, shown_ranges
+from sightline.shape.source import Source
+from sightline.shape.structured.json_sample import sample
+from sightline.shape.structured.json_tree import Document, read_document
+from sightline.shape.structured.result import Structured, shape_result
+from sightline.shape.structured.sampling import Sampling
+from sightline.shape.structured.schema import TEXT, describe
+from sightline.store import Target
+from sightline.tools.asking import Asking
+from sightline.tools.files import file_fields
+from sightline.tools.reply import Reply, fitting, in_order, serialised_bytes
+from sightline.tools.structured_view import sampling_of
 
 _NEXT_LINES = 200
 

@@ -6,24 +6,24 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.store.audit.sessions import working_directory
-from sightline.store.audit.views import Shows
-from sightline.store.capture.command import Captured, CommandCapture
-from sightline.store.capture.fallback import Echo
-from sightline.store.capture.spawn import shell_argv
-from sightline.store.errors import ExpiredRef, UsageError
-from sightline.store.profile import Profile
-from sightline.store.records import known_fields
-from sightline.store.refs import is_ack
-from sightline.store.shape.budgets import budget_for
-from sightline.store.store import Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.command_view import Ending, command_reply, ending_of
-from sightline.store.tools.reply import Reply, in_order
-from sightline.store.tools.safety import reason_to_confirm
+from sightline.audit.sessions import working_directory
+from sightline.audit.views import Shows
+from sightline.capture.command import Captured, CommandCapture
+from sightline.capture.fallback import Echo
+from sightline.capture.spawn import shell_argv
+from sightline.errors import ExpiredRef, UsageError
+from sightline.profile import Profile
+from sightline.records import known_fields
+from sightline.refs import is_ack
+from sightline.shape.budgets import budget_for
+from sightline.store import Target
+from sightline.tools.asking import Asking
+from sightline.tools.command_view import Ending, command_reply, ending_of
+from sightline.tools.reply import Reply, in_order
+from sightline.tools.safety import reason_to_confirm
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
-    from sightline.store.capture.filters import Split
+    from sightline.capture.filters import Split
 
 VERB = "run_command"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
@@ -128,7 +128,7 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
 def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ...]]:
     if "@" not in request.line:
         return (shell_argv(request.command) if request.command else list(request.argv)), ()
-    from sightline.store.tools.substitution import substitute, substitute_words
+    from sightline.tools.substitution import substitute, substitute_words
 
     path = asking.store.text_path
     if request.command:
@@ -141,7 +141,7 @@ def _split(request: Request, argv: list[str]) -> "Split | None":
     """Where the command's trailing filters begin; None where there are none, or all they read is kept already."""
     if "|" not in request.command:
         return None
-    from sightline.store.tools.filtering import left_side
+    from sightline.tools.filtering import left_side
 
     return left_side(request.command, argv)
 
@@ -169,13 +169,13 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
         return _goes_on(asking, request, capture.name)
     ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out)
     if captured.unkept is not None or captured.buffer is None:
-        from sightline.store.tools.unkept_view import unkept_reply
+        from sightline.tools.unkept_view import unkept_reply
 
         assert captured.unkept is not None
         return unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
     more: dict[str, Any] = {}
     if captured.unfiltered is not None:
-        from sightline.store.tools.filtering import fields_of
+        from sightline.tools.filtering import fields_of
 
         more = fields_of(captured.unfiltered)
     return command_reply(
@@ -186,7 +186,7 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
 def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> Reply:
     if not asking.store.settings.captures(cwd):
         raise UsageError("nothing is kept in this folder (capture = off)", "run it in the foreground")
-    from sightline.store.capture.background import start_in_background
+    from sightline.capture.background import start_in_background
 
     name = start_in_background(
         asking.store,
@@ -221,7 +221,7 @@ def _ask_back(asking: Asking, request: Request, reason: str) -> Reply:
     try:
         asking.store.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
     except Exception as error:  # by its class SQLite would have to be loaded
-        from sightline.store.disk.trouble import trouble_of
+        from sightline.disk.trouble import trouble_of
 
         what, _ = trouble_of(error, asking.store.root)
         raise UsageError(

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.errors import SettingError
+from sightline.errors import SettingError
 
 if TYPE_CHECKING:
-    from sightline.store.shell_words.commands import Command
+    from sightline.shell_words.commands import Command
 
 
 def _words(text: str) -> frozenset[str]:
@@ -64,7 +64,7 @@ def _reason(line: str, kinds: Sequence[Kind]) -> str:
     plain = line.translate(_QUOTES)
     if not any(word in plain for word in _SIGNS) and "drop" not in plain.lower() and "$'" not in line:
         return ""
-    from sightline.store.shell_words.commands import commands_in  # few lines hold such a word
+    from sightline.shell_words.commands import commands_in  # few lines hold such a word
 
     for command in commands_in(line):
         options = _before(command.words, "--")

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.store.audit.views import Shows, parts_of, settled, shown_of
-from sightline.store.query.search import Hits, search
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.lines import Lines, around, open_lines
-from sightline.store.tools.reply import Reply, in_order
+from sightline.audit.views import Shows, parts_of, settled, shown_of
+from sightline.pipeline.search import Hits, search
+from sightline.shape.segments import Segment
+from sightline.store import Target
+from sightline.tools.asking import Asking
+from sightline.tools.lines import Lines, around, open_lines
+from sightline.tools.reply import Reply, in_order
 
 SHOWN_BYTES = 8_000
 LINE_CHARACTERS = 400  # a longer line is clipped around its first match

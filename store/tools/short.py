@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from sightline.store.profile import DEFAULT, Profile
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room
-from sightline.store.shape.segments import Shaped, join_segments
-from sightline.store.shape.source import Source
-from sightline.store.tools.reply import serialised_bytes
+from sightline.profile import DEFAULT, Profile
+from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room
+from sightline.shape.segments import Shaped, join_segments
+from sightline.shape.source import Source
+from sightline.tools.reply import serialised_bytes
 
 _MAY_BE_SHORT_BYTES = 1 << 18  # cleaning and folding can make much of a progress bar vanish, but not of more than this
 
@@ -15,7 +15,7 @@ def clean(source: Source, profile: Profile) -> Source:
     """The source as the profile's rule for views reads it."""
     if profile.cleaning.views == DEFAULT.cleaning.views:
         return source
-    from sightline.store.shape.variants import cleaned  # no start with the default profile pays for it
+    from sightline.shape.variants import cleaned  # no start with the default profile pays for it
 
     return cleaned(source, profile.cleaning.views)
 
@@ -47,11 +47,11 @@ def short_body(
     limit = short.limit_bytes if short.measure in ("reply", "both") else HARD_LIMIT_BYTES
     shaped = None
     if not short.cut_lines and profile.cleaning.views == DEFAULT.cleaning.views:
-        from sightline.store.shape.whole import whole
+        from sightline.shape.whole import whole
 
         shaped = whole(out, err, limit)
     if shaped is None:
-        from sightline.store.shape.styles import shape_as
+        from sightline.shape.styles import shape_as
 
         shaped = shape_as(profile.cut, out, err, budget=limit, failed=False, short=short.cut_lines)
     body = join_segments(shaped.segments)

@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from sightline.store.profile import Profile
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment, Shaped, join_segments
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.result import Structured, may_have_structure, shape_result
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.shape.styles import shape_as
+from sightline.profile import Profile
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, Shaped, join_segments
+from sightline.shape.source import Source
+from sightline.shape.structured.result import Structured, may_have_structure, shape_result
+from sightline.shape.structured.sampling import Sampling
+from sightline.shape.styles import shape_as
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.examine import Examination
+    from sightline.shape.failure.examine import Examination
 
 
 def sampling_of(profile: Profile) -> Sampling:

@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from sightline.store.errors import BadRef
-from sightline.store.refs import parse_ref
-from sightline.store.store import Target
+from sightline.errors import BadRef
+from sightline.refs import parse_ref
+from sightline.store import Target
 
 _LIKE_A_REF = re.compile(
     r"@(?:(?:cmd|file|tool)_[0-9a-f]{4}|ack_[0-9a-f]{8}\b|sha256:[0-9a-f]{6}|last(?:~\d|[.:]\w|$))"

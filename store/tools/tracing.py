@@ -3,14 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from sightline.store.audit.views import Traced
-from sightline.store.query.parse import Pipeline
-from sightline.store.query.ranges import Range, exact_ranges, input_ranges
-from sightline.store.query.run import QueryResult
-from sightline.store.records import LinePart, Shown
-from sightline.store.refs import format_ref
-from sightline.store.shape.line_cut import common_head
-from sightline.store.store import Store, Target
+from sightline.audit.views import Traced
+from sightline.pipeline.parse import Pipeline
+from sightline.pipeline.ranges import Range, exact_ranges, input_ranges
+from sightline.pipeline.run import QueryResult
+from sightline.records import LinePart, Shown
+from sightline.refs import format_ref
+from sightline.shape.line_cut import common_head
+from sightline.store import Store, Target
 
 RERUN_SECONDS = 1.5
 """A search that took longer is not run again for its line numbers: who asked still waits for the process to end."""

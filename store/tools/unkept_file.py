@@ -4,17 +4,17 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.audit.views import Shows
-from sightline.store.disk.recording import joined_notes
-from sightline.store.disk.streams import StreamReader
-from sightline.store.errors import StoreFailed
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.segments import Segment
-from sightline.store.shape.source import Line
-from sightline.store.store import Store
-from sightline.store.tools.lines import beyond, page_of
-from sightline.store.tools.reply import Reply, fitting, in_order
-from sightline.store.tools.unkept_view import warning_of
+from sightline.audit.views import Shows
+from sightline.disk.recording import joined_notes
+from sightline.disk.streams import StreamReader
+from sightline.errors import StoreFailed
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.segments import Segment
+from sightline.shape.source import Line
+from sightline.store import Store
+from sightline.tools.lines import beyond, page_of
+from sightline.tools.reply import Reply, fitting, in_order
+from sightline.tools.unkept_view import warning_of
 
 _COPY_BYTES = 1 << 20
 SNIFFED_BYTES = 8192  # in which a null byte tells that a file is no text

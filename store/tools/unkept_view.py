@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from sightline.store.audit.views import Shows
-from sightline.store.capture.fallback import Size, Unkept
-from sightline.store.errors import StoreFailed
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.cut import shape
-from sightline.store.shape.markers import clipping, elision
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.middle import split_bytes
-from sightline.store.shape.segments import Segment, Shaped, join_segments
-from sightline.store.shape.whole import SEPARATOR
-from sightline.store.tools.command_view import Ending, counts_of
-from sightline.store.tools.reply import Reply, fitting, in_order
+from sightline.audit.views import Shows
+from sightline.capture.fallback import Size, Unkept
+from sightline.errors import StoreFailed
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_line
+from sightline.shape.cut import shape
+from sightline.shape.markers import clipping, elision
+from sightline.shape.memory import BytesSource
+from sightline.shape.middle import split_bytes
+from sightline.shape.segments import Segment, Shaped, join_segments
+from sightline.shape.whole import SEPARATOR
+from sightline.tools.command_view import Ending, counts_of
+from sightline.tools.reply import Reply, fitting, in_order
 
 
 def warning_of(error: StoreFailed) -> str:

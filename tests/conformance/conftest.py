@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.capture.result import Block, capture_result
-from sightline.store.config import Settings
-from sightline.store.doors.cli.output import cli_call, render_text
-from sightline.store.profile import Profile, load_profile
-from sightline.store.records import Buffer, Session
-from sightline.store.store import Store
-from sightline.store.tools import query, read_file, read_output, run_command
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.reply import Reply
-from sightline.store.tools.result_view import result_reply
-from sightline.store.tools.run_command import Doorway
-from sightline.store.tools.structured_view import sampling_of
+from sightline.capture.result import Block, capture_result
+from sightline.config import Settings
+from sightline.doors.cli.output import cli_call, render_text
+from sightline.profile import Profile, load_profile
+from sightline.records import Buffer, Session
+from sightline.store import Store
+from sightline.tools import query, read_file, read_output, run_command
+from sightline.tools.asking import Asking
+from sightline.tools.delivery import deliver
+from sightline.tools.reply import Reply
+from sightline.tools.result_view import result_reply
+from sightline.tools.run_command import Doorway
+from sightline.tools.structured_view import sampling_of
 
 
 class Agent:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.query.parse import parse
-from sightline.store.query.run import Head, Limits, QueryResult, _reply
-from sightline.store.shape.variants import text_of
-from sightline.store.tools.reply import serialised_bytes
-from sightline.store.tools.run_command import Request
+from sightline.pipeline.parse import parse
+from sightline.pipeline.run import Head, Limits, QueryResult, _reply
+from sightline.shape.variants import text_of
+from sightline.tools.reply import serialised_bytes
+from sightline.tools.run_command import Request
 
 PROFILE = "codescout"
 Keep = Callable[..., str]

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.errors import BadRange, BadRef, ExpiredRef, SightlineError, UnknownRef
-from sightline.store.store import Target
-from sightline.store.tools.run_command import Doorway
+from sightline.errors import BadRange, BadRef, ExpiredRef, SightlineError, UnknownRef
+from sightline.store import Target
+from sightline.tools.run_command import Doorway
 
 Keep = Callable[..., str]
 

@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.audit.retention import evict
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.profile import load_profile
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.cut import shape
-from sightline.store.shape.failure.failures import find_failures
-from sightline.store.shape.failure.findings import layers_of
-from sightline.store.shape.failure.judge import Judge
-from sightline.store.shape.markers import MARKER
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.middle import split_bytes
-from sightline.store.shape.segments import join_segments, shown_ranges
-from sightline.store.shape.styles import shape_as
-from sightline.store.shape.variants import last_segment, text_of
+from sightline.audit.retention import evict
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.profile import load_profile
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.cut import shape
+from sightline.shape.failure.failures import find_failures
+from sightline.shape.failure.findings import layers_of
+from sightline.shape.failure.judge import Judge
+from sightline.shape.markers import MARKER
+from sightline.shape.memory import BytesSource
+from sightline.shape.middle import split_bytes
+from sightline.shape.segments import join_segments, shown_ranges
+from sightline.shape.styles import shape_as
+from sightline.shape.variants import last_segment, text_of
 
 PROFILE = "everruns"
 CUT = load_profile(PROFILE).cut

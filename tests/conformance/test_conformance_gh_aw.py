@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.disk.recovery import stream_files
-from sightline.store.tools.doctor import examine
+from sightline.disk.recovery import stream_files
+from sightline.tools.doctor import examine
 
 PROFILE = "gh-aw"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.audit.retention import enforce_limits
-from sightline.store.capture.result import Block, capture_result
-from sightline.store.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.audit.retention import enforce_limits
+from sightline.capture.result import Block, capture_result
+from sightline.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
+from sightline.records import Buffer
+from sightline.store import Store, Target
 
 Keep = Callable[..., str]
 
@@ -74,7 +74,7 @@ def test_a08_only_a_file_has_where_it_came_from(agent: Any, keep: Keep, tool: An
 def test_a13_writers_of_one_moment_have_names_of_their_own(python: Any, agent: Any) -> None:
     code = (
         "import sys\n"
-        "from sightline.store.store import Store\n"
+        "from sightline.store import Store\n"
         "sys.stdin.readline()\n"
         "with Store(sys.argv[1]) as store:\n"
         "    for number in range(20):\n"

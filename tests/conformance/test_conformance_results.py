@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.capture.result import Block, capture_result
-from sightline.store.config import Settings
-from sightline.store.errors import BadRange
-from sightline.store.records import Buffer, Session
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.structured.json_path import BadPath, NotFound, parse_path
-from sightline.store.shape.structured.json_tree import read_document
-from sightline.store.shape.structured.result import shape_result
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.shape.structured.schema import describe
-from sightline.store.shape.structured.skeleton import skeleton
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.read_output import Request, read_output
-from sightline.store.tools.reply import Reply
+from sightline.capture.result import Block, capture_result
+from sightline.config import Settings
+from sightline.errors import BadRange
+from sightline.records import Buffer, Session
+from sightline.shape.memory import BytesSource
+from sightline.shape.structured.json_path import BadPath, NotFound, parse_path
+from sightline.shape.structured.json_tree import read_document
+from sightline.shape.structured.result import shape_result
+from sightline.shape.structured.sampling import Sampling
+from sightline.shape.structured.schema import describe
+from sightline.shape.structured.skeleton import skeleton
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.read_output import Request, read_output
+from sightline.tools.reply import Reply
 
 ROWS = [{"id": n, "name": f"Item {n}", "data": "X" * 30} for n in range(2000)]
 

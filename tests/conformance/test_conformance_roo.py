@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.profile import Cut, load_profile
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import join_segments
-from sightline.store.shape.styles import shape_as
+from sightline.profile import Cut, load_profile
+from sightline.shape.clean import clean_text
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import join_segments
+from sightline.shape.styles import shape_as
 
 PROFILE = "roo"
 CUT = load_profile(PROFILE).cut

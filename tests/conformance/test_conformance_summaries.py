@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from sightline.store.capture.filters import find_split
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.tool_rules import recognise
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.summary import summary
+from sightline.capture.filters import find_split
+from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.tool_rules import recognise
+from sightline.shape.memory import BytesSource
+from sightline.shape.summary import summary
 
 NOTHING = BytesSource(b"")
 

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sightline.store.capture.command import Captured, CommandCapture
-from sightline.store.capture.spawn import shell_argv
-from sightline.store.store import Store, Target
+from sightline.capture.command import Captured, CommandCapture
+from sightline.capture.spawn import shell_argv
+from sightline.store import Store, Target
 
-PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main"]
 PATIENCE_SECONDS = 30.0
 
 Until = Callable[[Callable[[], object]], None]

@@ -23,15 +23,15 @@ SPREAD_SECONDS = 0.004
 """Between one answer and the next of most kinds: a kill comes up to so long after one."""
 
 _MODULES = [
-    "sightline.store.capture.background",
-    "sightline.store.doors.cli.mcp",
-    "sightline.store.doors.cli.proxy",
-    "sightline.store.doors.cli.run",
-    "sightline.store.doors.mcp.desk",
-    "sightline.store.doors.mcp.proxy_keep",
-    "sightline.store.doors.mcp.stdio",
-    "sightline.store.disk.recovery",
-    "sightline.store.tools.run_command",
+    "sightline.capture.background",
+    "sightline.doors.cli.mcp",
+    "sightline.doors.cli.proxy",
+    "sightline.doors.cli.run",
+    "sightline.doors.mcp.desk",
+    "sightline.doors.mcp.proxy_keep",
+    "sightline.doors.mcp.stdio",
+    "sightline.disk.recovery",
+    "sightline.tools.run_command",
 ]
 """What the kinds load; loaded before the fork, each is at its work at once."""
 
@@ -201,11 +201,11 @@ def _command(words: list[str]) -> int:
     if words[:1] == ["@exec"]:
         os.execvp(words[1], words[1:])
     if words == ["@background"]:
-        from sightline.store.capture.background import _work
+        from sightline.capture.background import _work
 
         _work()
         return 0
-    from sightline.store.doors.cli.main import main
+    from sightline.doors.cli.main import main
 
     return main(words)
 

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 from fault_kit import PROGRAM, Server, Until, in_group, lives, no_thread, open_files, read, run, stopped_at
-from sightline.store.capture.background import start_in_background
-from sightline.store.capture.command import CommandCapture
-from sightline.store.capture.spawn import shell_argv
-from sightline.store.config import Settings
-from sightline.store.doors.mcp.options import Options
-from sightline.store.doors.mcp.service import Service
-from sightline.store.doors.mcp.stdio import StdioServer
-from sightline.store.errors import CommandNotStarted, OutOfProcesses
-from sightline.store.query.parse import parse
-from sightline.store.query.run import Limits
-from sightline.store.query.run import run as run_query
-from sightline.store.search.errors import ProgramMissing
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.store import Store
-from sightline.store.tools.filtering import left_side
+from sightline.capture.background import start_in_background
+from sightline.capture.command import CommandCapture
+from sightline.capture.spawn import shell_argv
+from sightline.config import Settings
+from sightline.doors.mcp.options import Options
+from sightline.doors.mcp.service import Service
+from sightline.doors.mcp.stdio import StdioServer
+from sightline.errors import CommandNotStarted, OutOfProcesses
+from sightline.pipeline.parse import parse
+from sightline.pipeline.run import Limits
+from sightline.pipeline.run import run as run_query
+from sightline.search.errors import ProgramMissing
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store import Store
+from sightline.tools.filtering import left_side
 
 FORKS = 200
 
@@ -69,7 +69,7 @@ def test_grandchildren_that_hold_the_streams_do_not_delay_the_end(
 def test_all_that_a_command_has_forked_ends_with_it(
     store: Store, gate: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("sightline.capture.command.TERM_GRACE_SECONDS", 0.1)
     command = f"for i in {{1..{FORKS}}}; do (trap '' TERM; read x < {gate}) & done; echo $$; echo all; wait"
     captured = stopped_at(store, command, b"all")
     group = int(read(store, captured).split()[0])
@@ -196,7 +196,7 @@ def test_a_silent_command_is_answered_as_running_and_holds_up_nobody(tmp_path: P
 
 
 def test_a_stopped_command_can_be_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("sightline.capture.command.TERM_GRACE_SECONDS", 0.1)
 
     def echo(_: str, data: memoryview) -> None:
         assert os.WIFSTOPPED(os.waitpid(int(bytes(data)), os.WUNTRACED)[1])
@@ -227,7 +227,7 @@ def test_what_is_written_after_the_end_is_no_part_of_it(store: Store, gate: Path
 def test_a_process_that_has_left_the_group_does_not_delay_its_end(
     store: Store, gate: Path, groups: list[int], until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("sightline.capture.command.TERM_GRACE_SECONDS", 0.1)
     away = f"setsid sh -c 'echo $$; exec cat {gate}'"
     captured = stopped_at(store, f"{away} & read x < {gate}", b"\n")
     groups.append(int(read(store, captured)))

@@ -209,7 +209,7 @@ def test_a_limit_of_file_sizes_costs_nobody_its_output(mounting: Nursery, tmp_pa
         (tmp_path / "root" / "config.toml").write_text("[redact]\nknown = true\n")
     why = "the file-size limit of this process is reached"
     is_counted(mounting.run("run", "-c", "seq 300000; exit 6", fsize=100_000, environment=AGENT), why, 6)
-    limited = f"ulimit -f 200; {sys.executable} -m sightline.store.doors.cli.main run -c 'seq 300000; exit 6'"
+    limited = f"ulimit -f 200; {sys.executable} -m sightline.doors.cli.main run -c 'seq 300000; exit 6'"
     ran = mounting.run("@exec", "bash", "-c", f"set -o pipefail; ({limited}) | cat")
     is_all(ran, why, 6)
     assert mounting.run("doctor").out.count("✗") == 0

@@ -11,21 +11,21 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sightline.store.audit.log import verify
-from sightline.store.audit.notes import list_notes, write_note
-from sightline.store.audit.view_list import list_views, rebuild_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.audit.views import Shows, Traced, append_view, index_view, record_shown, record_view
-from sightline.store.capture.command import CommandCapture
-from sightline.store.config import Settings
-from sightline.store.disk import database, rebuilding
-from sightline.store.disk.layout import Layout
-from sightline.store.disk.rebuilding import rebuild_buffers
-from sightline.store.doors.cli.main import main
-from sightline.store.records import Buffer, Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
-from sightline.store.tools.doctor import examine
+from sightline.audit.log import verify
+from sightline.audit.notes import list_notes, write_note
+from sightline.audit.view_list import list_views, rebuild_views
+from sightline.audit.view_text import view_text
+from sightline.audit.views import Shows, Traced, append_view, index_view, record_shown, record_view
+from sightline.capture.command import CommandCapture
+from sightline.config import Settings
+from sightline.disk import database, rebuilding
+from sightline.disk.layout import Layout
+from sightline.disk.rebuilding import rebuild_buffers
+from sightline.doors.cli.main import main
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from sightline.tools.doctor import examine
 
 ASKING = Session("mine", "shell", "", "", "/", 1.0)
 OUTPUTS = 5

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 from kill_kit import Moments, Nursery, is_gone, refs_in, soon
-from sightline.store.audit import log
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.config import Settings
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
-from sightline.store.tools.doctor import examine
+from sightline.audit import log
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.config import Settings
+from sightline.records import Buffer
+from sightline.store import Store, Target
+from sightline.tools.doctor import examine
 
 pytestmark = pytest.mark.xdist_group("kills")  # what they are forked from is loaded once
 

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 from fault_kit import run
-from sightline.store.audit import encoding, log
-from sightline.store.audit.retention import remove
-from sightline.store.audit.view_list import list_views, rebuild_views
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.disk import schema
-from sightline.store.disk.meta import FORMAT, read_meta
-from sightline.store.disk.recovery import adopt_dead
-from sightline.store.errors import OfNewerVersion
-from sightline.store.records import Buffer, Gap, Session
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
-from sightline.store.tools.doctor import examine
+from sightline.audit import encoding, log
+from sightline.audit.retention import remove
+from sightline.audit.view_list import list_views, rebuild_views
+from sightline.audit.views import Shows, record_view
+from sightline.disk import schema
+from sightline.disk.meta import FORMAT, read_meta
+from sightline.disk.recovery import adopt_dead
+from sightline.errors import OfNewerVersion
+from sightline.records import Buffer, Gap, Session
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from sightline.tools.doctor import examine
 
 Python = Callable[..., "subprocess.Popen[bytes]"]
 Keep = Callable[..., Buffer]
@@ -98,8 +98,8 @@ def test_an_index_of_an_older_version_is_migrated_with_all_it_has(tmp_path: Path
 
 MIGRATE = """
 import sys
-from sightline.store.disk import database
-from sightline.store.store import Store
+from sightline.disk import database
+from sightline.store import Store
 whole = database._statements
 def halting(script):
     for number, statement in enumerate(whole(script)):

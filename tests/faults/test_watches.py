@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from fault_kit import PATIENCE_SECONDS
-from sightline.store.disk.changes import Change, Changes
-from sightline.store.store import Store
-from sightline.store.tools.follow_past import Follower
+from sightline.disk.changes import Change, Changes
+from sightline.store import Store
+from sightline.tools.follow_past import Follower
 from sightline.tui.app import InspectorApp
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
@@ -90,8 +90,8 @@ def test_following_sessions_polls_and_says_why(tmp_path: Path, refused: Exceptio
 WATCH = """
 import os, resource, sys, threading
 import watchfiles._rust_notify
-from sightline.store.disk.changes import Changes
-from sightline.store.store import Store
+from sightline.disk.changes import Changes
+from sightline.store import Store
 
 with Store(sys.argv[1]) as store:
     said = threading.Event()

@@ -6,17 +6,17 @@
 import resource
 import sys
 
-from sightline.store.capture.result import Block, capture_result
-from sightline.store.config import Settings
-from sightline.store.doors.cli.output import cli_call
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer, Session
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.read_output import Request, read_output
-from sightline.store.tools.reply import Reply
-from sightline.store.tools.result_view import result_reply
+from sightline.capture.result import Block, capture_result
+from sightline.config import Settings
+from sightline.doors.cli.output import cli_call
+from sightline.errors import SightlineError
+from sightline.records import Buffer, Session
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.read_output import Request, read_output
+from sightline.tools.reply import Reply
+from sightline.tools.result_view import result_reply
 
 MEMORY_BYTES = 96 << 20
 """Beyond what the interpreter has taken with everything loaded."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-_PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+_PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main"]
 _SECONDS = 60
 
 Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]

@@ -15,20 +15,20 @@ import pytest
 from bombs import BOMBS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sightline.store.capture.result import Block, capture_result
-from sightline.store.doors.cli.output import cli_call
-from sightline.store.doors.mcp.guard import Guard
-from sightline.store.errors import SightlineError
-from sightline.store.query.parse import parse
-from sightline.store.query.run import Limits, run
-from sightline.store.query.search import search
-from sightline.store.records import Buffer, Session
-from sightline.store.search.errors import Cancelled, SearchFailed
-from sightline.store.search.processes import Cancel
-from sightline.store.shape.structured.element_tally import MEMBERS_LOOKED_AT
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.result_view import result_reply
+from sightline.capture.result import Block, capture_result
+from sightline.doors.cli.output import cli_call
+from sightline.doors.mcp.guard import Guard
+from sightline.errors import SightlineError
+from sightline.pipeline.parse import parse
+from sightline.pipeline.run import Limits, run
+from sightline.pipeline.search import search
+from sightline.records import Buffer, Session
+from sightline.search.errors import Cancelled, SearchFailed
+from sightline.search.processes import Cancel
+from sightline.shape.structured.element_tally import MEMBERS_LOOKED_AT
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.result_view import result_reply
 
 SLACK_SECONDS = 20.0
 """How much longer than its limit anything may take on a machine that others use."""
@@ -175,7 +175,7 @@ def test_an_mcp_server_survives_what_is_malformed_gigantic_and_out_of_order() ->
 
 def _answers(sent: bytes, wanted: set[int]) -> list[Any]:
     """What a server says until it has answered what is wanted; it then ends well."""
-    argv = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp", "--read-only"]
+    argv = [sys.executable, "-m", "sightline.doors.cli.main", "mcp", "--read-only"]
     server = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert server.stdin and server.stdout and server.stderr
     alarm = threading.Timer(60, server.kill)

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from sightline.store.errors import SightlineError
-from sightline.store.query.parse import parse
-from sightline.store.query.run import run
-from sightline.store.search.executables import Executable, find
-from sightline.store.search.processes import Group
-from sightline.store.search.sandbox import NO_BACKING, Backing, describe
+from sightline.errors import SightlineError
+from sightline.pipeline.parse import parse
+from sightline.pipeline.run import run
+from sightline.search.executables import Executable, find
+from sightline.search.processes import Group
+from sightline.search.sandbox import NO_BACKING, Backing, describe
 
 CORPUS = tomllib.loads(Path(__file__).with_name("query_escapes.toml").read_text())["escapes"]
 ATTEMPTS = {group["on"]: group["lines"].strip().splitlines() for group in CORPUS}

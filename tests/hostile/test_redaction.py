@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sightline.store.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
-from sightline.store.redact.rules import Match, Rule, Rules, check_pattern, load_rules, spans_of
+from sightline.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
+from sightline.redact.rules import Match, Rule, Rules, check_pattern, load_rules, spans_of
 
 KNOWN = load_rules(True, ())
 OWN = load_rules(False, (r"hunter(\d+)", r"pass=\S+"))
@@ -128,7 +128,7 @@ def test_what_an_escape_or_a_colour_ends_with_is_no_part_of_the_secret(name: str
 
 
 def test_each_format_of_the_list_has_an_example() -> None:
-    listed = tomllib.loads(resources.files("sightline.store.redact").joinpath("tokens.toml").read_text())
+    listed = tomllib.loads(resources.files("sightline.redact").joinpath("tokens.toml").read_text())
     assert set(listed) == set(EXAMPLES)
 
 

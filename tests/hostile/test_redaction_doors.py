@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.capture.command import CommandCapture
-from sightline.store.capture.file import capture_file
-from sightline.store.capture.importers.formats import find_sources
-from sightline.store.capture.result import Block, capture_result
-from sightline.store.config import Settings, load_settings
-from sightline.store.doors.cli.output import cli_call
-from sightline.store.errors import SettingError
-from sightline.store.records import Buffer, Session
-from sightline.store.store import Store, Target
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.import_past import Importer
-from sightline.store.tools.read_file import Request, read_file
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.capture.command import CommandCapture
+from sightline.capture.file import capture_file
+from sightline.capture.importers.formats import find_sources
+from sightline.capture.result import Block, capture_result
+from sightline.config import Settings, load_settings
+from sightline.doors.cli.output import cli_call
+from sightline.errors import SettingError
+from sightline.records import Buffer, Session
+from sightline.store import Store, Target
+from sightline.tools.asking import Asking
+from sightline.tools.import_past import Importer
+from sightline.tools.read_file import Request, read_file
 
 Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]
 TOKEN = "npm_" + "aB3" * 12
@@ -111,7 +111,7 @@ def test_a_version_that_was_kept_before_redaction_was_turned_on_is_not_shown_aga
 
 def _failing(store: Store, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """The disk takes so many bytes."""
-    from sightline.store.disk import writing
+    from sightline.disk import writing
 
     left, real = after, writing.write_all
 

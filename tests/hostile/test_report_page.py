@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.audit.notes import send_note, write_note
-from sightline.store.audit.report import gather
-from sightline.store.audit.report.gather import Report
-from sightline.store.audit.report.html import render_html
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
+from sightline.audit.notes import send_note, write_note
+from sightline.audit.report import gather
+from sightline.audit.report.gather import Report
+from sightline.audit.report.html import render_html
+from sightline.audit.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
 
 _STRUCTURE = {"kind", "state", "id", "refs", "text_sha256", "request", "streams"}
 """Fields of ours, which no one else's text gets into."""

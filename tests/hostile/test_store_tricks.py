@@ -14,23 +14,23 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.audit.notes import list_notes, write_note
-from sightline.store.audit.sessions import current_session, safe_name
-from sightline.store.audit.view_list import list_views, rebuild_views
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.capture.file import FileNotReadable, capture_file, open_exactly
-from sightline.store.disk.layout import open_private
-from sightline.store.disk.rebuilding import rebuild_buffers
-from sightline.store.disk.recovery import adopt_dead
-from sightline.store.doors.harness.mishaps import last_mishaps
-from sightline.store.doors.mcp.guard import token_of
-from sightline.store.errors import SettingError, SightlineError, UnsafeStore
-from sightline.store.records import Buffer, Session
-from sightline.store.refs import parse_ref
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
-from sightline.store.tools.doctor import examine
-from sightline.store.tools.import_ledger import Ledger
+from sightline.audit.notes import list_notes, write_note
+from sightline.audit.sessions import current_session, safe_name
+from sightline.audit.view_list import list_views, rebuild_views
+from sightline.audit.views import Shows, record_view
+from sightline.capture.file import FileNotReadable, capture_file, open_exactly
+from sightline.disk.layout import open_private
+from sightline.disk.rebuilding import rebuild_buffers
+from sightline.disk.recovery import adopt_dead
+from sightline.doors.hooks.mishaps import last_mishaps
+from sightline.doors.mcp.guard import token_of
+from sightline.errors import SettingError, SightlineError, UnsafeStore
+from sightline.records import Buffer, Session
+from sightline.refs import parse_ref
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
+from sightline.tools.doctor import examine
+from sightline.tools.import_ledger import Ledger
 
 Keep = Callable[..., Buffer]
 ME = Session("s", "shell", "", "", "/", 1.0)
@@ -193,7 +193,7 @@ def test_a_run_in_a_store_with_a_pipe_in_a_files_place_ends(tmp_path: Path, file
     root = tmp_path / "root"
     Store(str(root)).close()
     os.mkfifo(root / file)
-    words = [sys.executable, "-m", "sightline.store.doors.cli.main", "run", "-c", "echo it ran"]
+    words = [sys.executable, "-m", "sightline.doors.cli.main", "run", "-c", "echo it ran"]
     done = subprocess.run(
         words, env={**os.environ, "SIGHTLINE_HOME": str(root)}, capture_output=True, text=True, timeout=60
     )

@@ -17,14 +17,14 @@ import pytest
 from attacks import ATTACKS, deeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sightline.store.audit.notes import write_note
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.doors.cli.output import _for, dim, green, red
-from sightline.store.records import Session
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
-from sightline.store.tools.printing import printable
+from sightline.audit.notes import write_note
+from sightline.audit.views import Shows, record_view
+from sightline.doors.cli.output import _for, dim, green, red
+from sightline.records import Session
+from sightline.shape.clean import clean_text
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
+from sightline.tools.printing import printable
 
 ALL = b"\n".join(ATTACKS.values()) + b"\nwell\n"
 NAMES = b" ".join(ATTACKS.values()).decode(errors="backslashreplace").replace("\x00", "")
@@ -105,7 +105,7 @@ def _hostile_store(root: Path) -> Store:
 
 _CALLS = """
 import sys
-from sightline.store.doors.cli.main import main
+from sightline.doors.cli.main import main
 for words in {calls!r}:
     sys.stdout.write("\\n>> " + words[0] + "\\n"); sys.stdout.flush()
     main(words)
@@ -201,14 +201,12 @@ def test_no_verb_does_anything_to_a_terminal(tmp_path: Path) -> None:
 
 def test_only_run_gives_a_terminal_the_bytes_as_they_come(tmp_path: Path) -> None:
     """A command that a person runs is theirs: it is shown as it would be without us."""
-    told = _on_a_terminal(
-        [sys.executable, "-m", "sightline.store.doors.cli.main", "run", "--", "printf", r"\033]0;own\007"]
-    )
+    told = _on_a_terminal([sys.executable, "-m", "sightline.doors.cli.main", "run", "--", "printf", r"\033]0;own\007"])
     assert b"\x1b]0;own\x07" in told
     quiet = [
         sys.executable,
         "-m",
-        "sightline.store.doors.cli.main",
+        "sightline.doors.cli.main",
         "run",
         "--quiet",
         "--",
@@ -220,9 +218,7 @@ def test_only_run_gives_a_terminal_the_bytes_as_they_come(tmp_path: Path) -> Non
 
 def test_the_inspector_draws_nothing_but_its_own_screen(tmp_path: Path) -> None:
     _hostile_store(tmp_path / "root").close()
-    told = _on_a_terminal(
-        [sys.executable, "-m", "sightline.store.doors.cli.main"], (b"\r", b"i", b"q", b"q", b"\x11"), 40
-    )
+    told = _on_a_terminal([sys.executable, "-m", "sightline.doors.cli.main"], (b"\r", b"i", b"q", b"q", b"\x11"), 40)
     assert b"cmd_" in told
     text = told.decode()  # all of it is UTF-8
     assert not {char for char in text if "\x7f" <= char <= "\x9f" or char in "\u202e\u2066\u2069\u2028\u2029\u061c"}

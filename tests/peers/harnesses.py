@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import node_peers
 from scripted_model import Chat, Code, Contents, Dialect, Messages, Responses, ScriptedModel
-from sightline.store.doors.mcp.options import TOOLS
+from sightline.doors.mcp.options import TOOLS
 
 PATIENCE_SECONDS = 120
-_SIGHTLINE = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+_SIGHTLINE = [sys.executable, "-m", "sightline.doors.cli.main"]
 SERVER = [*_SIGHTLINE, "mcp"]
 PROXY = [*_SIGHTLINE, "proxy"]
 NOWHERE = "http://127.0.0.1:9"

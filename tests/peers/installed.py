@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 from harnesses import HARNESSES, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.doors.harness.facts import MODES
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.doors.hooks.facts import MODES
+from sightline.records import Buffer
+from sightline.store import Store
 
 WHOLE = "".join(f"line {number} of a text\n" for number in range(1, 6001)) + "error: no é luck\n"
 """What the project's build prints before it fails with 3: more than any harness shows."""
 
 NOTE = "mind this line, please"
-_SIGHTLINE = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+_SIGHTLINE = [sys.executable, "-m", "sightline.doors.cli.main"]
 _VOLATILE = re.compile(
     r"Chunk ID: \w+|Wall time: [\d.]+|PGID: \d+|(?<=saved to: )\S+|(?<=output see: )\S+|/\S*/project\b|tool_\w+"
 )

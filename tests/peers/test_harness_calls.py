@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harnesses import SERVER, Harness
 from scripted_model import Seen, Step, Use
-from sightline.store.store import Store
+from sightline.store import Store
 from test_harnesses import EACH, perform
 
 pytestmark = pytest.mark.peers_node

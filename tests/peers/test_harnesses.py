@@ -13,10 +13,10 @@ import node_peers
 import pytest
 from harnesses import HARNESSES, PROXY, SANDBOXED, SERVER, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.records import Session
-from sightline.store.store import Store
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.records import Session
+from sightline.store import Store
 
 LONG = "seq -f 'line %g of a text' 1 20000; echo 'error: no é luck' >&2; exit 3"
 SLOW = "sleep 1; echo late é"

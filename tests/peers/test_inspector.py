@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import node_peers
 import pytest
-from sightline.store.audit.view_list import list_views
-from sightline.store.doors.mcp.options import TOOLS
-from sightline.store.store import Store
+from sightline.audit.view_list import list_views
+from sightline.doors.mcp.options import TOOLS
+from sightline.store import Store
 
 INSPECTOR = "@modelcontextprotocol/inspector"
 CALLS = 1_000
 AT_ONCE = 10
 SECONDS = 200
-SIGHTLINE = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+SIGHTLINE = [sys.executable, "-m", "sightline.doors.cli.main"]
 ERAS = ("legacy", "modern", "auto")
 
 pytestmark = [pytest.mark.peers_node, pytest.mark.xdist_group("inspector")]

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from sightline.store.config import GIB, KIB, MIB, Settings, default_root, load_settings
-from sightline.store.errors import SettingError
+from sightline.config import GIB, KIB, MIB, Settings, default_root, load_settings
+from sightline.errors import SettingError
 
 
 def load(folder: Path, text: str, **environment: str) -> Settings:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.config import load_settings
-from sightline.store.errors import SettingError
-from sightline.store.profile import CHOICES, DEFAULT, FOLDER, Profile, load_profile, profile_names, read_profile
+from sightline.config import load_settings
+from sightline.errors import SettingError
+from sightline.profile import CHOICES, DEFAULT, FOLDER, Profile, load_profile, profile_names, read_profile
 
 
 def flat(values: Any, prefix: str = "") -> dict[str, Any]:

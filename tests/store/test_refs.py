@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.errors import BadRange, BadRef
-from sightline.store.refs import Ref, format_ref, is_ack, parse_lines, parse_ref
+from sightline.errors import BadRange, BadRef
+from sightline.refs import Ref, format_ref, is_ack, parse_lines, parse_ref
 
 NAMES = st.builds(
     lambda kind, digits: f"{kind}_{digits}",

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.config import Settings
-from sightline.store.disk import rebuilding, sqlite
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.config import Settings
+from sightline.disk import rebuilding, sqlite
+from sightline.records import Buffer
+from sightline.store import Store
 
 THREADS = 8
 

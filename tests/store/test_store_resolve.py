@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable
 
 import pytest
-from sightline.store.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
+from sightline.records import Buffer
+from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]
 

@@ -10,7 +10,7 @@ HEAP_BYTES = 64 << 20  # of addresses that glibc sets aside for each heap
 THREADS = 6
 GROWN = f"""
 import re, sys, threading
-from sightline.store.threads import share_one_heap
+from sightline.threads import share_one_heap
 
 def addresses():
     return int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10

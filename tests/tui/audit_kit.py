@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 from unittest.mock import patch
 
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, Session, Shown, View
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
+from sightline.audit.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown, View
+from sightline.shape.segments import Segment
+from sightline.store import Store
 from textual.pilot import Pilot
 from tui_kit import NOW, text
 

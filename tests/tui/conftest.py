@@ -1,7 +1,7 @@
 """What the inspector's tests must not be surprised by."""
 
 import pytest
-from sightline.tui.widgets import buffer_list
+from sightline.tui.buffers import buffer_list
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Lines, PartSeen
-from sightline.store.audit.spans import holds, spans_of
+from sightline.audit.coverage import Lines, PartSeen
+from sightline.audit.spans import holds, spans_of
 from sightline.tui.timeline.covered import (
     ASKED,
     BEFORE,

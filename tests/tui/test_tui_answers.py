@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
-from sightline.store.audit.view_list import list_views
-from sightline.store.search.processes import Cancel
-from sightline.store.shape.source import Line
-from sightline.store.store import Store
+from sightline.audit.view_list import list_views
+from sightline.search.processes import Cancel
+from sightline.shape.source import Line
+from sightline.store import Store
 from sightline.tui.asking import answers
 from sightline.tui.asking.asked import Pipeline, over
-from sightline.tui.output.places import Hit
-from sightline.tui.output.texts import Spool
-from sightline.tui.widgets.result_pane import field_rows
-from sightline.tui.widgets.text_rows import drawn
+from sightline.tui.asking.result_pane import field_rows
+from sightline.tui.common.places import Hit
+from sightline.tui.common.text_rows import drawn
+from sightline.tui.common.texts import Spool
 from tui_kit import add, numbered
 
 

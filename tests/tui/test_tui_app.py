@@ -4,16 +4,16 @@ import subprocess
 import sys
 
 import pytest
-from sightline.store.store import Store
-from sightline.tui.errand import Errand
-from sightline.tui.screens.help import Help
-from sightline.tui.screens.inspector import Inspector
-from sightline.tui.widgets import viewer_opening
-from sightline.tui.widgets.viewer import Viewer
+from sightline.store import Store
+from sightline.tui.common.errand import Errand
+from sightline.tui.help import Help
+from sightline.tui.inspector import Inspector
+from sightline.tui.viewer import viewer_opening
+from sightline.tui.viewer.viewer import Viewer
 from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 HEAVY = ("watchfiles", "anyio", "rapidfuzz", "pygments", "markdown_it", "numpy")
-OTHER_FLOORS = ("sightline.store.capture", "sightline.store.query", "sightline.store.audit", "sightline.store.tools")
+OTHER_FLOORS = ("sightline.capture", "sightline.pipeline", "sightline.audit", "sightline.tools")
 
 
 def test_the_first_screen_loads_nothing_that_can_wait() -> None:

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.errors import QueryRefused, UsageError
-from sightline.store.query.options import GRAMMARS
-from sightline.store.query.parse import parse
+from sightline.errors import QueryRefused, UsageError
+from sightline.pipeline.options import GRAMMARS
+from sightline.pipeline.parse import parse
 from sightline.tui.asking.asked import Part, Pipeline, Place, asked, over
 from sightline.tui.asking.completing import completions
 from sightline.tui.asking.history import KEPT, earlier, later, with_newest

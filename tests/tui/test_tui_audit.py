@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from sightline.store.audit.notes import write_note
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
-from sightline.tui.widgets.viewer_rows import SEEN_MARKS
+from sightline.audit.notes import write_note
+from sightline.audit.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
+from sightline.tui.viewer.viewer_rows import SEEN_MARKS
 from textual.pilot import Pilot
 from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 

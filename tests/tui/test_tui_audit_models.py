@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Contribution, Coverage, Lines, contribution, cover, percent
-from sightline.store.audit.failures import Failure, Place
-from sightline.store.audit.spans import Spans, spans_of
-from sightline.store.records import Gap, LinePart, Note, Shown, View
-from sightline.tui.audit.marks import ASKED, CUT, EXACT, MATCHED, UNSEEN, Marks, Remark
-from sightline.tui.audit.overview import FAILED, MISSING, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
-from sightline.tui.audit.steps import UnseenRegions, destination
-from sightline.tui.audit.words import of_line, of_output
-from sightline.tui.listing.seen import percent as list_percent
+from sightline.audit.coverage import Contribution, Coverage, Lines, contribution, cover, percent
+from sightline.audit.failures import Failure, Place
+from sightline.audit.spans import Spans, spans_of
+from sightline.records import Gap, LinePart, Note, Shown, View
+from sightline.tui.buffers.seen import percent as list_percent
+from sightline.tui.viewer.marks import ASKED, CUT, EXACT, MATCHED, UNSEEN, Marks, Remark
+from sightline.tui.viewer.overview import FAILED, MISSING, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
+from sightline.tui.viewer.steps import UnseenRegions, destination
+from sightline.tui.viewer.words import of_line, of_output
 
 MILLIONS = 10_000_000
 

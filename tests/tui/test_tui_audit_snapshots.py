@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from unittest.mock import patch
 
 import pytest
-from sightline.store.audit.notes import write_note
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
+from sightline.audit.notes import write_note
+from sightline.audit.views import Shows, record_view
+from sightline.records import Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
-from sightline.tui.widgets.viewer import Viewer
+from sightline.tui.viewer.viewer import Viewer
 from textual.pilot import Pilot
 from tui_kit import NOW, add, rest, until
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.style import Style
-from sightline.store.records import Buffer, Gap, StreamInfo
-from sightline.tui.listing.command_words import command_parts
-from sightline.tui.listing.ordering import Heading, Order
-from sightline.tui.listing.ranking import terms_of
-from sightline.tui.listing.seen import Seen
-from sightline.tui.safe import title
-from sightline.tui.strips import PartStyles, row, width_of
-from sightline.tui.widgets.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
-from sightline.tui.wording import duration, facts, short_count
+from sightline.records import Buffer, Gap, StreamInfo
+from sightline.tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
+from sightline.tui.buffers.ordering import Heading, Order
+from sightline.tui.buffers.ranking import terms_of
+from sightline.tui.buffers.seen import Seen
+from sightline.tui.common.command_words import command_parts
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import PartStyles, row, width_of
+from sightline.tui.common.wording import duration, facts, short_count
 from tui_kit import NOW
 
 BUFFER = Buffer(

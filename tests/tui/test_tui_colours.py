@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.color import Color, ColorSystem
 from rich.style import Style
-from sightline.store.shape.clean import clean_line
-from sightline.tui.output.painting import coloured
-from sightline.tui.output.pens import PLAIN, SIXTEEN, Pen, pen_after, style_of
+from sightline.shape.clean import clean_line
+from sightline.tui.common.painting import coloured
+from sightline.tui.common.pens import PLAIN, SIXTEEN, Pen, pen_after, style_of
 from textual._ansi_theme import MONOKAI
 
 RED = Pen(fg=1)

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.tui.listing.catalog import _SPARE, Catalog
-from sightline.tui.listing.columns import Entry, Texts, entries_of
+from sightline.tui.buffers.catalog import _SPARE, Catalog
+from sightline.tui.buffers.columns import Entry, Texts, entries_of
 
 TEXTS = st.lists(st.text(max_size=9), max_size=20)
 

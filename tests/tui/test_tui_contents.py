@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sightline.store.query import contents
-from sightline.store.store import Store
-from sightline.tui.widgets.found_lines import FoundLines
+from sightline.pipeline import contents
+from sightline.store import Store
+from sightline.tui.buffers.found_lines import FoundLines
 from textual.pilot import Pilot
 from tui_kit import add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
@@ -99,7 +99,7 @@ def test_a_search_can_be_stopped(store: Store, monkeypatch: pytest.MonkeyPatch) 
         while True:
             cancel.check()
 
-    monkeypatch.setattr("sightline.tui.listing.contents.search_contents", endless)
+    monkeypatch.setattr("sightline.tui.buffers.contents.search_contents", endless)
 
     async def body() -> None:
         async with opened(store) as pilot:

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sightline.store.store import Store
-from sightline.tui.screens.confirm import Confirm
-from sightline.tui.screens.diff import DiffScreen
-from sightline.tui.screens.help import Help
-from sightline.tui.screens.inspector import Inspector
-from sightline.tui.screens.palette import Choices, Palette
+from sightline.store import Store
+from sightline.tui.common.confirm import Confirm
+from sightline.tui.diff.screen import DiffScreen
+from sightline.tui.help import Help
+from sightline.tui.inspector import Inspector
+from sightline.tui.palette import Choices, Palette
 from textual.pilot import Pilot
 from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
@@ -111,7 +111,7 @@ def test_a_full_disk_is_said(store: Store, monkeypatch: pytest.MonkeyPatch) -> N
 
     async def body() -> None:
         async with opened(store) as pilot:
-            monkeypatch.setattr("sightline.store.store.rewrite_meta", full)
+            monkeypatch.setattr("sightline.store.rewrite_meta", full)
             await press(pilot, "p")
             assert "The disk is full" in said(pilot)
             assert pilot.app.is_running

@@ -5,12 +5,12 @@ import threading
 from collections.abc import AsyncIterator
 
 import pytest
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.errors import StoreFailed
+from sightline.records import Buffer
+from sightline.store import Store, Target
 from sightline.tui.diff import comparing
-from sightline.tui.screens.diff import DiffScreen
-from sightline.tui.widgets.diff_view import DiffView
+from sightline.tui.diff.diff_view import DiffView
+from sightline.tui.diff.screen import DiffScreen
 from textual.pilot import Pilot
 from tui_kit import NOW, add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.query.diff.compare import Comparison
-from sightline.store.query.diff.hunks import Hunk, Hunks
+from sightline.pipeline.diff.compare import Comparison
+from sightline.pipeline.diff.hunks import Hunk, Hunks
 from sightline.tui.diff.rows import Kind, Rows
 
 GAPS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4), st.integers(0, 4)), max_size=6)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from sightline.store.store import Store
+from sightline.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.screens.diff import DiffScreen
+from sightline.tui.diff.screen import DiffScreen
 from textual.pilot import Pilot
 from tui_kit import NOW, add, press, rest
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
-from sightline.store.store import Store
-from sightline.tui.strips import Part, PartStyles, row
-from sightline.tui.widgets.bare_rows import BareRows
-from sightline.tui.widgets.buffer_list import BufferList
+from sightline.store import Store
+from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.common.bare_rows import BareRows
+from sightline.tui.common.strips import Part, PartStyles, row
 from textual._styles_cache import StylesCache
 from textual.geometry import Region
 from textual.scrollbar import ScrollBar

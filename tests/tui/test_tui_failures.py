@@ -1,6 +1,6 @@
 """Error regions in the viewer: marked beside their lines, and walked from one to the next."""
 
-from sightline.store.store import Store
+from sightline.store import Store
 from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, run, text, until, viewer
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from sightline.store.store import Store
-from sightline.tui.listing.columns import Entries
-from sightline.tui.listing.filtering import Filtering
-from sightline.tui.listing.ranking import Guesses, Term
-from sightline.tui.messages import ListFiltered
-from sightline.tui.widgets.list_title import ListTitle
-from sightline.tui.widgets.prompt import Prompt
+from sightline.store import Store
+from sightline.tui.buffers.columns import Entries
+from sightline.tui.buffers.filtering import Filtering
+from sightline.tui.buffers.list_title import ListTitle
+from sightline.tui.buffers.ranking import Guesses, Term
+from sightline.tui.common.messages import ListFiltered
+from sightline.tui.common.prompt import Prompt
 from textual.pilot import Pilot
 from tui_kit import add, buffers, burst, opened, press, rest, run, text, until, viewer
 
@@ -88,10 +88,10 @@ def test_a_letter_and_what_it_finds_are_there_at_once(store: Store) -> None:
 
 
 def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.tui.listing.loading.PAGE", 5)  # so that the first screen knows five of them
-    monkeypatch.setattr("sightline.tui.listing.loading.BULK_PAGE", 7)
-    monkeypatch.setattr("sightline.tui.listing.rows.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.listing.rows._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.buffers.loading.PAGE", 5)  # so that the first screen knows five of them
+    monkeypatch.setattr("sightline.tui.buffers.loading.BULK_PAGE", 7)
+    monkeypatch.setattr("sightline.tui.buffers.rows.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.buffers.rows._AHEAD", 0)
     looked_for = list[int]()
     look_for = Filtering.look_for
 
@@ -119,14 +119,14 @@ def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monk
 def test_what_is_typed_before_all_is_read_finds_what_comes_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sightline.tui.listing.loading.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.listing.loading.BULK_PAGE", 5)
-    monkeypatch.setattr("sightline.tui.listing.rows.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.listing.rows._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.buffers.loading.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.buffers.loading.BULK_PAGE", 5)
+    monkeypatch.setattr("sightline.tui.buffers.rows.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.buffers.rows._AHEAD", 0)
     told = list[ListFiltered]()
     monkeypatch.setattr(ListTitle, "filtered", lambda _self, _query, found: told.append(found))
     guessing = Mock(wraps=Guesses)
-    monkeypatch.setattr("sightline.tui.listing.filtering.Guesses", guessing)
+    monkeypatch.setattr("sightline.tui.buffers.filtering.Guesses", guessing)
 
     async def body() -> None:
         with Store(str(tmp_path / "many")) as many:

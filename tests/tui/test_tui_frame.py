@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 from rich.color import ColorType
-from sightline.store.config import Settings
-from sightline.store.store import Store
+from sightline.config import Settings
+from sightline.store import Store
 from sightline.tui.app import InspectorApp
+from sightline.tui.common.divider import Divider
+from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.fault import FILE
-from sightline.tui.screens.help import Help
-from sightline.tui.widgets.divider import Divider
-from sightline.tui.widgets.header import Header
-from sightline.tui.widgets.info import Info
-from sightline.tui.widgets.key_bar import KeyBar
+from sightline.tui.header import Header
+from sightline.tui.help import Help
+from sightline.tui.viewer.info import Info
 from textual.pilot import Pilot
 from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
 

@@ -5,13 +5,13 @@ import unicodedata
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.style import Style
-from sightline.store.records import Buffer
-from sightline.store.shape.source import Line
-from sightline.store.store import Store
-from sightline.tui.messages import ReadFailed
-from sightline.tui.output.painting import LOOKS, Paint, draw
-from sightline.tui.strips import PartStyles, row
-from sightline.tui.widgets.buffer_row import row_parts
+from sightline.records import Buffer
+from sightline.shape.source import Line
+from sightline.store import Store
+from sightline.tui.buffers.buffer_row import row_parts
+from sightline.tui.common.messages import ReadFailed
+from sightline.tui.common.painting import LOOKS, Paint, draw
+from sightline.tui.common.strips import PartStyles, row
 from textual._ansi_theme import MONOKAI
 from tui_kit import NOW, add, opened, press, run, viewer
 

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 from rich.cells import cell_len
-from sightline.store.store import Store
+from sightline.store import Store
 from textual.pilot import Pilot
 from tui_kit import add, opened, press, run
 

@@ -4,16 +4,16 @@ import os
 import time
 
 import pytest
-from sightline.store.audit.sessions import current_session
-from sightline.store.records import StreamInfo
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.query import Request, query
-from sightline.tui.dossier import Fact, facts_of, read_dossier
-from sightline.tui.screens.info import InfoScreen, ViewScreen
-from sightline.tui.screens.inspector import Inspector
-from sightline.tui.widgets.fact_rows import FactRows, folded
+from sightline.audit.sessions import current_session
+from sightline.records import StreamInfo
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.delivery import deliver
+from sightline.tools.query import Request, query
+from sightline.tui.common.fact_rows import FactRows, folded
+from sightline.tui.evidence.dossier import Fact, facts_of, read_dossier
+from sightline.tui.evidence.info import InfoScreen, ViewScreen
+from sightline.tui.inspector import Inspector
 from textual.pilot import Pilot
 from tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
 
@@ -94,7 +94,7 @@ def test_what_is_left_of_one_that_is_gone(store: Store) -> None:
 
 
 def test_no_more_views_than_can_be_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.tui.dossier.VIEWS", 2)
+    monkeypatch.setattr("sightline.tui.evidence.dossier.VIEWS", 2)
     add(store, "cmd_00000a", "make", b"x\n")
     for _ in range(3):
         ask(store, "cat @cmd_00000a", "agent-1")

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.disk.streams import StreamReader
-from sightline.store.shape.structured.json_path import find, parse_path
-from sightline.store.shape.structured.json_scan import NotJson
-from sightline.store.store import Store
-from sightline.tui.json_tree.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
-from sightline.tui.json_tree.rows import JsonRows
-from sightline.tui.keyboard.actions import actions_of
-from sightline.tui.screens.inspector import Inspector
-from sightline.tui.screens.json import JsonScreen
-from sightline.tui.widgets.json_view import JsonView
+from sightline.disk.streams import StreamReader
+from sightline.shape.structured.json_path import find, parse_path
+from sightline.shape.structured.json_scan import NotJson
+from sightline.store import Store
+from sightline.tui.common.actions import actions_of
+from sightline.tui.inspector import Inspector
+from sightline.tui.json.json_view import JsonView
+from sightline.tui.json.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
+from sightline.tui.json.rows import JsonRows
+from sightline.tui.json.screen import JsonScreen
 from textual.pilot import Pilot
 from tui_kit import add, burst, opened, press, rest, run, text, until
 
@@ -283,7 +283,7 @@ def test_leaving_ends_what_is_being_read(store: Store, monkeypatch: pytest.Monke
         ended.set()
         raise Left
 
-    monkeypatch.setattr("sightline.tui.widgets.json_view.read_children", endless)
+    monkeypatch.setattr("sightline.tui.json.json_view.read_children", endless)
 
     async def body() -> None:
         async with opened(store) as pilot:

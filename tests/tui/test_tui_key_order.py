@@ -11,11 +11,11 @@ from unittest.mock import patch
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sightline.store.store import Store
+from sightline.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.screens.help import Help
-from sightline.tui.screens.inspector import Inspector
-from sightline.tui.widgets.prompt import Prompt
+from sightline.tui.common.prompt import Prompt
+from sightline.tui.help import Help
+from sightline.tui.inspector import Inspector
 from textual import events
 from textual.pilot import Pilot
 from tui_kit import NOW, add, buffers, burst, numbered, open_store, opened, press, rest, run, text, viewer
@@ -68,7 +68,7 @@ def test_a_burst_has_the_effect_of_its_keys(typed: str, tmp_path_factory: pytest
 
     async def body() -> None:
         with (
-            patch("sightline.tui.keyboard.key_order.PATIENCE_SECONDS", 60),
+            patch("sightline.tui.common.key_order.PATIENCE_SECONDS", 60),
             open_store(tmp_path_factory.mktemp("root")) as store,
         ):
             fill(store)
@@ -140,7 +140,7 @@ def test_keys_behind_one_that_opens_a_screen_are_for_that_screen(tmp_path: Path,
     with (
         open_store(tmp_path) as store,
         patch(f"{module}.{name}", slowly),
-        patch("sightline.tui.screens.buffer_actions._OPENS_SECONDS", 60),
+        patch("sightline.tui.buffer_actions._OPENS_SECONDS", 60),
     ):
         for ago in (90.0, 60.0):
             add(store, f"cmd_00000{'ab'[ago < 90]}", "curl", b'{"a": 1, "b": 2}', ago=ago)

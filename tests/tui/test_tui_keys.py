@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from sightline.store.errors import SettingError
-from sightline.store.store import Store
+from sightline.errors import SettingError
+from sightline.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.keyboard.keys import written
+from sightline.tui.common.keys import written
 from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 

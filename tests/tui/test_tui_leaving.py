@@ -7,15 +7,15 @@ from functools import partial
 
 import pytest
 from audit_kit import ask
-from sightline.store.store import Store, Target
-from sightline.tui.errand import Errand, is_whole
-from sightline.tui.screens.diff import DiffScreen
-from sightline.tui.screens.info import InfoScreen
-from sightline.tui.screens.notes import NotesScreen
-from sightline.tui.screens.replay import ReplayScreen
-from sightline.tui.screens.sessions import SessionsScreen
-from sightline.tui.screens.shown import ShownScreen
-from sightline.tui.screens.timeline import TimelineScreen
+from sightline.store import Store, Target
+from sightline.tui.common.errand import Errand, is_whole
+from sightline.tui.diff.screen import DiffScreen
+from sightline.tui.evidence.info import InfoScreen
+from sightline.tui.evidence.shown import ShownScreen
+from sightline.tui.notes.screen import NotesScreen
+from sightline.tui.timeline.replay import ReplayScreen
+from sightline.tui.timeline.screen import TimelineScreen
+from sightline.tui.timeline.sessions import SessionsScreen
 from textual import events
 from textual.app import App, ComposeResult
 from textual.containers import Container

@@ -4,10 +4,10 @@ from unittest.mock import patch
 
 import pytest
 from rich.color import ColorSystem
-from sightline.store.store import Store
+from sightline.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.widgets import audited
-from sightline.tui.widgets.buffer_list import BufferList
+from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.viewer import audited
 from tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, viewer
 
 STANDARD = ColorSystem.STANDARD

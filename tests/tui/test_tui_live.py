@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sightline.store.store import Store
+from sightline.store import Store
 from sightline.tui.app import YOUNG_OBJECTS
-from sightline.tui.listing.loading import Answer, Request, load
-from sightline.tui.widgets.buffer_list import GROWN_SECONDS, BufferList
+from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
+from sightline.tui.buffers.loading import Answer, Request, load
 from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
 
@@ -61,7 +61,7 @@ def test_of_all_growth_in_a_while_the_list_is_read_once(store: Store, monkeypatc
 
     async def body() -> None:
         async with opened(store) as pilot:
-            monkeypatch.setattr("sightline.tui.widgets.buffer_list.load", counted)
+            monkeypatch.setattr("sightline.tui.buffers.buffer_list.load", counted)
             monkeypatch.setattr(BufferList, "set_timer", lambda _, delay, then: timers.append((delay, then)))
             for round_ in range(2):
                 for _ in range(3):

@@ -3,9 +3,9 @@
 from unittest.mock import patch
 
 import pytest
-from sightline.store.store import Store
-from sightline.tui.output.elapsed import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
-from sightline.tui.widgets.overview_strip import COLUMNS
+from sightline.store import Store
+from sightline.tui.common.elapsed import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
+from sightline.tui.viewer.overview_strip import COLUMNS
 from textual.pilot import Pilot
 from tui_kit import add, begin, numbered, opened, press, rest, run, text, viewer
 

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape.source import Line
-from sightline.tui.output.middle import MIDDLE_BYTES, middle_of, pieces_of
+from sightline.shape.source import Line
+from sightline.tui.common.middle import MIDDLE_BYTES, middle_of, pieces_of
 
 HALF = 8 << 10
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sightline.store.store import Store
-from sightline.tui.widgets.list_title import ListTitle
+from sightline.store import Store
+from sightline.tui.buffers.list_title import ListTitle
 from textual.pilot import Pilot
 from tui_kit import add, buffers, numbered, opened, press, rest, run, text, viewer
 

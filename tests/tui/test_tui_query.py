@@ -6,16 +6,16 @@ import stat
 import threading
 
 import pytest
-from sightline.store.audit.sessions import is_person
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.search.processes import Cancel
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
+from sightline.audit.sessions import is_person
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.search.processes import Cancel
+from sightline.store import Store
+from sightline.tools.asking import Asking
 from sightline.tui.asking import answers
 from sightline.tui.asking.asked import Pipeline
-from sightline.tui.output.texts import Spool
-from sightline.tui.widgets.result_pane import ResultPane
+from sightline.tui.asking.result_pane import ResultPane
+from sightline.tui.common.texts import Spool
 from textual import events
 from textual.pilot import Pilot
 from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
@@ -264,7 +264,7 @@ def test_a_query_can_be_cancelled(store: Store, monkeypatch: pytest.MonkeyPatch)
         while not cancel.cancelled:
             threading.Event().wait(0.001)
 
-    monkeypatch.setattr("sightline.tui.widgets.result_pane.answer", endless)
+    monkeypatch.setattr("sightline.tui.asking.result_pane.answer", endless)
 
     async def body() -> None:
         async with opened(store) as pilot:
@@ -292,7 +292,7 @@ def test_a_newer_query_ends_the_one_before(store: Store, monkeypatch: pytest.Mon
             threading.Event().wait(0.001)
         ended.append(asked.text)
 
-    monkeypatch.setattr("sightline.tui.widgets.result_pane.answer", first_endless)
+    monkeypatch.setattr("sightline.tui.asking.result_pane.answer", first_endless)
 
     async def body() -> None:
         async with opened(store) as pilot:

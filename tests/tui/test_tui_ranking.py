@@ -5,8 +5,8 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.tui.listing.columns import Entries, Entry, entries_of
-from sightline.tui.listing.ranking import Guesses, Search, marked, terms_of, wants_guesses
+from sightline.tui.buffers.columns import Entries, Entry, entries_of
+from sightline.tui.buffers.ranking import Guesses, Search, marked, terms_of, wants_guesses
 
 TITLES = st.lists(st.text("abc_ \n", max_size=12), max_size=30)
 

@@ -5,8 +5,8 @@ import stat
 from pathlib import Path
 
 import pytest
-from sightline.store.store import Store
-from sightline.tui.remembered import FILE, Remembered
+from sightline.store import Store
+from sightline.tui.common.remembered import FILE, Remembered
 from tui_kit import add, opened, press, run, text, viewer
 
 

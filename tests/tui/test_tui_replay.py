@@ -2,10 +2,10 @@
 
 import pytest
 from audit_kit import AGENT, OTHER, ask, bar, rows
-from sightline.store.records import Buffer
-from sightline.store.store import Store
-from sightline.tui.messages import StoreChanged
-from sightline.tui.screens.replay import ReplayScreen
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.common.messages import StoreChanged
+from sightline.tui.timeline.replay import ReplayScreen
 from sightline.tui.timeline.replaying import Replaying
 from sightline.tui.timeline.step_parts import legend, step_at, track_parts
 from textual.pilot import Pilot

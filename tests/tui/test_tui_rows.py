@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sightline.store.store import Store
-from sightline.tui.listing import loading
-from sightline.tui.listing.loading import load
-from sightline.tui.listing.ordering import Order
-from sightline.tui.listing.rows import BufferRows
+from sightline.store import Store
+from sightline.tui.buffers import loading
+from sightline.tui.buffers.loading import load
+from sightline.tui.buffers.ordering import Order
+from sightline.tui.buffers.rows import BufferRows
 from tui_kit import add, begin, numbered, open_store
 
 
@@ -16,8 +16,8 @@ from tui_kit import add, begin, numbered, open_store
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(loading, "PAGE", 4)
     monkeypatch.setattr(loading, "BULK_PAGE", 4)
-    monkeypatch.setattr("sightline.tui.listing.rows.PAGE", 4)
-    monkeypatch.setattr("sightline.tui.listing.rows._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.buffers.rows.PAGE", 4)
+    monkeypatch.setattr("sightline.tui.buffers.rows._AHEAD", 0)
     with open_store(tmp_path) as store:
         for number in range(30):
             add(store, f"cmd_{number:06x}", f"command {number}")

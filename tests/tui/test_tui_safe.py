@@ -6,9 +6,9 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.invisible import JOINING
-from sightline.tui.safe import lone_controls_shown, pieces, title, visible
+from sightline.shape.clean import clean_line
+from sightline.shape.invisible import JOINING
+from sightline.tui.common.safe import lone_controls_shown, pieces, title, visible
 
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _NASTY = st.text(

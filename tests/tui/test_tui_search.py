@@ -5,11 +5,11 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.query.hits import Hits, Pattern
-from sightline.store.store import Store, Target
-from sightline.tui.output import searching as module
-from sightline.tui.output.reading import open_reading
-from sightline.tui.output.searching import Search, Step
+from sightline.pipeline.hits import Hits, Pattern
+from sightline.store import Store, Target
+from sightline.tui.common import stream_search as module
+from sightline.tui.common.reading import open_reading
+from sightline.tui.common.stream_search import Search, Step
 from textual.pilot import Pilot
 from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
@@ -133,7 +133,7 @@ def test_text_is_found_where_its_colour_changes(store: Store) -> None:
 
 def test_letters_typed_ahead_begin_no_search_of_their_own(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, "cmd_00000a", "seq", numbered(1_000))
-    monkeypatch.setattr("sightline.tui.widgets.searching.TYPING_SECONDS", 60.0)  # all come before that is over
+    monkeypatch.setattr("sightline.tui.common.pane_search.TYPING_SECONDS", 60.0)  # all come before that is over
     searched = list[str]()
     run_it = Search.run
     monkeypatch.setattr(Search, "run", lambda self, tell: (searched.append(self.pattern.text), run_it(self, tell)))

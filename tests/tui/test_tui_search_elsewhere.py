@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.query.diff.engines import Ignore
-from sightline.store.query.hits import Pattern
-from sightline.store.store import Store, Target
+from sightline.pipeline.diff.engines import Ignore
+from sightline.pipeline.hits import Pattern
+from sightline.store import Store, Target
 from sightline.tui.diff.comparing import Comparing
+from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.rows import Kind
+from sightline.tui.diff.screen import DiffScreen
 from sightline.tui.diff.searching import DiffSearch, Places
 from sightline.tui.diff.texts import Pairs, Texts
-from sightline.tui.screens.diff import DiffScreen
-from sightline.tui.screens.json import open_json
-from sightline.tui.widgets.diff_view import DiffView
-from sightline.tui.widgets.json_view import JsonView
+from sightline.tui.json.json_view import JsonView
+from sightline.tui.json.screen import open_json
 from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, rest, run, text
 
@@ -206,7 +206,7 @@ def test_in_a_tree_one_goes_from_hit_to_hit_and_it_unfolds_on_the_way(store: Sto
 def test_what_lies_too_far_behind_other_values_is_said_and_not_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sightline.tui.widgets.json_view.MOST_ON_THE_WAY", 300)
+    monkeypatch.setattr("sightline.tui.json.json_view.MOST_ON_THE_WAY", 300)
 
     async def body() -> None:
         async with tree(store) as pilot:

@@ -2,10 +2,10 @@
 
 import pytest
 from audit_kit import ask
-from sightline.store.store import Store
-from sightline.tui.listing.ordering import SEEN
-from sightline.tui.listing.seen import percent
-from sightline.tui.widgets import buffer_list
+from sightline.store import Store
+from sightline.tui.buffers import buffer_list
+from sightline.tui.buffers.ordering import SEEN
+from sightline.tui.buffers.seen import percent
 from textual.pilot import Pilot
 from tui_kit import add, buffers, numbered, opened, press, run, text, until
 

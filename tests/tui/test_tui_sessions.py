@@ -2,10 +2,10 @@
 
 import pytest
 from audit_kit import AGENT, OTHER, ask, bar, rows
-from sightline.store.records import Buffer
-from sightline.store.store import Store
-from sightline.tui.screens.sessions import SessionsScreen
-from sightline.tui.screens.timeline import TimelineScreen
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.timeline.screen import TimelineScreen
+from sightline.tui.timeline.sessions import SessionsScreen
 from tui_kit import add, opened, press, run, until, viewer
 
 

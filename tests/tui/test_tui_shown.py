@@ -5,17 +5,16 @@ import threading
 from typing import Any
 
 import pytest
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
-from sightline.tui.audit import replies
-from sightline.tui.audit.replies import Reply, line_behind, read_replies
-from sightline.tui.screens import shown
-from sightline.tui.screens.inspector import Inspector
-from sightline.tui.screens.shown import ShownScreen
-from sightline.tui.widgets.reply_rows import CUT_BADGE, ReplyRows
-from sightline.tui.widgets.text_rows import TextRows
+from sightline.audit.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from sightline.tui.common.text_rows import TextRows
+from sightline.tui.evidence import replies, shown
+from sightline.tui.evidence.replies import Reply, line_behind, read_replies
+from sightline.tui.evidence.reply_rows import CUT_BADGE, ReplyRows
+from sightline.tui.evidence.shown import ShownScreen
+from sightline.tui.inspector import Inspector
 from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, rest, run, text, until, viewer
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 
 import pytest
-from sightline.store.store import Store
+from sightline.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.widgets import audited
+from sightline.tui.viewer import audited
 from textual.pilot import Pilot
 from tui_kit import NOW, add, begin, press, rest
 

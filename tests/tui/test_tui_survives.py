@@ -8,14 +8,14 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from sightline.store.disk.rebuilding import rebuild_buffers
-from sightline.store.disk.streams import StreamReader
-from sightline.store.errors import StoreFailed
-from sightline.store.store import Store
-from sightline.tui.failures import tell
-from sightline.tui.messages import StoreChanged
-from sightline.tui.screens.inspector import Inspector
-from sightline.tui.widgets.buffer_list import BufferList
+from sightline.disk.rebuilding import rebuild_buffers
+from sightline.disk.streams import StreamReader
+from sightline.errors import StoreFailed
+from sightline.store import Store
+from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.common.failures import tell
+from sightline.tui.common.messages import StoreChanged
+from sightline.tui.inspector import Inspector
 from textual.pilot import Pilot
 from textual.widgets import Label
 from tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
@@ -33,7 +33,7 @@ async def changed(pilot: Pilot[None], *live: str) -> None:
 
 def test_a_killed_writer_is_marked_though_it_tells_nobody(store: Store, python) -> None:  # type: ignore[no-untyped-def]
     writer = python(
-        "import sys, signal; from sightline.store.store import Store\n"
+        "import sys, signal; from sightline.store import Store\n"
         "recording = Store(sys.argv[1]).begin('cmd', 'make', '/', 's'); recording.register()\n"
         "recording.append('out', b'so far\\n'); print('there', flush=True); signal.pause()",
         store.root,

@@ -4,14 +4,14 @@ from unittest.mock import patch
 
 import pytest
 from audit_kit import AGENT, OTHER, ask, bar, rows, session
-from sightline.store.audit.notes import write_note
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
-from sightline.tui.messages import StoreChanged
-from sightline.tui.screens.info import ViewScreen
-from sightline.tui.screens.timeline import TimelineScreen
+from sightline.audit.notes import write_note
+from sightline.records import Buffer
+from sightline.store import Store, Target
+from sightline.tui.common.messages import StoreChanged
+from sightline.tui.evidence.info import ViewScreen
 from sightline.tui.timeline import reading
-from sightline.tui.widgets.call_rows import CallRows
+from sightline.tui.timeline.call_rows import CallRows
+from sightline.tui.timeline.screen import TimelineScreen
 from textual.pilot import Pilot
 from tui_kit import NOW, add, burst, numbered, opened, press, run, text, until, viewer
 

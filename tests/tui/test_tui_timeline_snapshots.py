@@ -6,8 +6,8 @@ from unittest.mock import patch
 
 import pytest
 from audit_kit import AGENT, OTHER, ask, session
-from sightline.store.audit.notes import send_note, write_note
-from sightline.store.store import Store, Target
+from sightline.audit.notes import send_note, write_note
+from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
 from textual.pilot import Pilot
 from tui_kit import NOW, add, numbered, rest

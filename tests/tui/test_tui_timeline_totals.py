@@ -1,8 +1,8 @@
 """What the totals of a timeline claim: nothing is said to be saved that no harness would have shown."""
 
 import pytest
-from sightline.store.audit.accounting import Accounted
-from sightline.store.audit.timeline import Totals
+from sightline.audit.accounting import Accounted
+from sightline.audit.timeline import Totals
 from sightline.tui.timeline.call_parts import seen_parts, sent_parts
 
 CAPTURED = Totals(calls=3, captured_bytes=5_000_000, shown_bytes=2_000, saved_bytes=4_998_000)

@@ -1,8 +1,8 @@
 """The viewer: lines of any number and length, both streams, the places one goes to."""
 
 import pytest
-from sightline.store.store import Store
-from sightline.tui.widgets.line_strips import LINE_BYTES, LineStrips
+from sightline.store import Store
+from sightline.tui.viewer.line_strips import LINE_BYTES, LineStrips
 from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -232,7 +232,7 @@ def test_the_next_page_is_drawn_before_it_is_asked_for(store: Store, monkeypatch
             top, rows = window.top.line, window.rows
             following = range(top + rows, top + 2 * rows - 1) if key == "pagedown" else range(top - rows + 1, top)
             await until(pilot, lambda: drawn.issuperset(following))
-            monkeypatch.setattr("sightline.tui.widgets.viewer.AHEAD_SECONDS", 60.0)
+            monkeypatch.setattr("sightline.tui.viewer.viewer.AHEAD_SECONDS", 60.0)
             drawn.clear()
             await press(pilot, key)
             assert following[0] in range(window.top.line, window.top.line + rows)

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from sightline.store.config import Settings
-from sightline.store.errors import SightlineError, UsageError
-from sightline.store.store import Store
+from sightline.config import Settings
+from sightline.errors import SightlineError, UsageError
+from sightline.store import Store
 
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
@@ -34,7 +34,7 @@ from sightline.tui.web.server import link, listen  # noqa: E402
 
 LOCAL = Address("127.0.0.1", is_loopback=True)
 PUBLIC = Address("box.example.org", is_loopback=False)
-CLI = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+CLI = [sys.executable, "-m", "sightline.doors.cli.main"]
 
 
 class Replied(NamedTuple):
@@ -248,7 +248,7 @@ def test_what_cannot_be_served_is_said(tmp_path: Path, words: list[str], told: s
 def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['textual_serve'] = None; sys.modules['aiohttp'] = None\n"
-        "from sightline.store.doors.cli.main import main; sys.exit(main(['serve']))"
+        "from sightline.doors.cli.main import main; sys.exit(main(['serve']))"
     )
     environment = {**os.environ, "SIGHTLINE_HOME": str(tmp_path / "root")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=30)

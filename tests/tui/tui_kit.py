@@ -6,13 +6,13 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from unittest.mock import patch
 
-from sightline.store.config import Settings
-from sightline.store.disk.recording import Recording
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.config import Settings
+from sightline.disk.recording import Recording
+from sightline.records import Buffer
+from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
-from sightline.tui.widgets.buffer_list import BufferList
-from sightline.tui.widgets.viewer import Viewer
+from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.viewer.viewer import Viewer
 from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
@@ -33,7 +33,7 @@ def begin(store: Store, name: str, command: str, **fields: object) -> Recording:
         return name
 
     session, cwd = str(fields.pop("session", "claude-code-7f3a")), str(fields.pop("cwd", "/home/ada/project"))
-    with patch("sightline.store.store.reserve", reserved):
+    with patch("sightline.store.reserve", reserved):
         return store.begin(name.partition("_")[0], command, cwd, session, **fields)
 
 

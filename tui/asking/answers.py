@@ -9,27 +9,27 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.audit.views import record_view
-from sightline.store.errors import SightlineError, StoreFailed
-from sightline.store.profile import load_profile
-from sightline.store.query.parse import Pipeline as Parsed
-from sightline.store.query.parse import Stage, parse
-from sightline.store.query.programs import Argument, check
-from sightline.store.query.ranges import exact_ranges
-from sightline.store.query.run import Limits
-from sightline.store.refs import parse_ref
-from sightline.store.search.processes import Cancel
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
-from sightline.store.tools import query as query_verb
-from sightline.store.tools import read_output as read_verb
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.reply import Reply, error_reply
+from sightline.audit.views import record_view
+from sightline.errors import SightlineError, StoreFailed
+from sightline.pipeline.parse import Pipeline as Parsed
+from sightline.pipeline.parse import Stage, parse
+from sightline.pipeline.programs import Argument, check
+from sightline.pipeline.ranges import exact_ranges
+from sightline.pipeline.run import Limits
+from sightline.profile import load_profile
+from sightline.refs import parse_ref
+from sightline.search.processes import Cancel
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
+from sightline.tools import query as query_verb
+from sightline.tools import read_output as read_verb
+from sightline.tools.asking import Asking
+from sightline.tools.delivery import deliver
+from sightline.tools.reply import Reply, error_reply
 from sightline.tui.asking.asked import SHOW, Part, Pipeline
-from sightline.tui.output.places import Hit
-from sightline.tui.output.texts import Lines, Spool, Text
-from sightline.tui.person import person_session
+from sightline.tui.common.person import person_session
+from sightline.tui.common.places import Hit
+from sightline.tui.common.texts import Lines, Spool, Text
 
 _NUMBERED = re.compile(r"(?:(@[^\s:]+):)?([0-9]{1,15})[:-]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -5,13 +5,13 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.errors import SightlineError, UsageError
-from sightline.store.query.options import GRAMMARS
-from sightline.store.query.words import Word, split
-from sightline.store.records import Buffer
-from sightline.store.refs import format_ref, looks_like_a_ref
-from sightline.store.tools.read_output import Request
-from sightline.tui.asking.goto import is_place
+from sightline.errors import SightlineError, UsageError
+from sightline.pipeline.options import GRAMMARS
+from sightline.pipeline.words import Word, split
+from sightline.records import Buffer
+from sightline.refs import format_ref, looks_like_a_ref
+from sightline.tools.read_output import Request
+from sightline.tui.common.goto import is_place
 
 FORMS = (
     ("42 · 42,80 · 50% · $", "Go there in the output that is shown"),

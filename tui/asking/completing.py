@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sightline.store.query.options import GRAMMARS
+from sightline.pipeline.options import GRAMMARS
 from sightline.tui.asking.asked import SHOW
 
 SHOW_OPTIONS = (

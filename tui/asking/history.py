@@ -3,8 +3,8 @@
 import os
 from collections.abc import Sequence
 
-from sightline.store.disk.layout import read_file, write_atomically
-from sightline.store.store import Store
+from sightline.disk.layout import read_file, write_atomically
+from sightline.store import Store
 
 KEPT = 500
 """How many are kept; the oldest go first."""

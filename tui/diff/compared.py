@@ -2,11 +2,11 @@
 
 import asyncio
 
-from sightline.store.records import Buffer
-from sightline.store.store import Store
-from sightline.store.tools.previous_run import previous_run
-from sightline.tui.failures import STORE_ERRORS, tell
-from sightline.tui.screens.diff import DiffScreen
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tools.previous_run import previous_run
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.diff.screen import DiffScreen
 from textual.app import App
 
 

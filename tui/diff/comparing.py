@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.store.query.diff.compare import Comparison, compare
-from sightline.store.query.diff.engines import Ignore
-from sightline.store.query.diff.sides import Side, open_side
-from sightline.store.search.errors import Cancelled
-from sightline.store.search.processes import Cancel
-from sightline.store.store import Store, Target
+from sightline.pipeline.diff.compare import Comparison, compare
+from sightline.pipeline.diff.engines import Ignore
+from sightline.pipeline.diff.sides import Side, open_side
+from sightline.search.errors import Cancelled
+from sightline.search.processes import Cancel
+from sightline.store import Store, Target
 
 
 class Compared(NamedTuple):

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from sightline.store.query.diff.inline import Span
-from sightline.tui.output.painting import expanded
-from sightline.tui.safe import pieces
+from sightline.pipeline.diff.inline import Span
+from sightline.tui.common.painting import expanded
+from sightline.tui.common.safe import pieces
 from textual.strip import Strip
 
 Styles = dict[str, Style]

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
+from sightline.tui.common.strips import pad
+from sightline.tui.common.wording import counted
 from sightline.tui.diff.comparing import Compared
 from sightline.tui.diff.drawing import Styles, cells, line_strip
 from sightline.tui.diff.rows import Kind, Row, Rows
 from sightline.tui.diff.texts import Pairs, Spans, Texts
-from sightline.tui.strips import pad
-from sightline.tui.wording import counted
 from textual.cache import LRUCache
 from textual.strip import Strip
 

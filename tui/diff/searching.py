@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from sightline.store.disk.streams import StreamReader
-from sightline.store.query.diff.compare import Comparison
-from sightline.store.query.diff.engines import Ignore
-from sightline.store.query.diff.sides import Side
-from sightline.store.query.hits import Pattern
+from sightline.disk.streams import StreamReader
+from sightline.pipeline.diff.compare import Comparison
+from sightline.pipeline.diff.engines import Ignore
+from sightline.pipeline.diff.sides import Side
+from sightline.pipeline.hits import Pattern
+from sightline.tui.common.stream_search import Search, Step
 from sightline.tui.diff.rows import Kind, Rows
 from sightline.tui.diff.texts import Pairs, Texts
-from sightline.tui.output.searching import Search, Step
 
 
 class SideReading:

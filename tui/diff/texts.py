@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from sightline.store.query.diff.engines import Ignore
-from sightline.store.query.diff.hunks import Hunk
-from sightline.store.query.diff.inline import MOST_PAIRS, Span, aligned, inline
-from sightline.store.query.diff.sides import Side
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.source import Line
-from sightline.store.shape.summary import human_bytes
-from sightline.tui.output.painting import plain_text
-from sightline.tui.output.selection import COPY_BYTES
-from sightline.tui.safe import lone_controls_shown
+from sightline.pipeline.diff.engines import Ignore
+from sightline.pipeline.diff.hunks import Hunk
+from sightline.pipeline.diff.inline import MOST_PAIRS, Span, aligned, inline
+from sightline.pipeline.diff.sides import Side
+from sightline.shape.clean import clean_line
+from sightline.shape.source import Line
+from sightline.shape.summary import human_bytes
+from sightline.tui.common.painting import plain_text
+from sightline.tui.common.safe import lone_controls_shown
+from sightline.tui.common.selection import COPY_BYTES
 from textual.cache import LRUCache
 
 LINE_BYTES = 1 << 14  # read of one line at most: its two ends

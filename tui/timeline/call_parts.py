@@ -4,17 +4,17 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.store.audit.coverage import percent, told_share
-from sightline.store.audit.notes import whereto
-from sightline.store.audit.timeline import Call, Totals
-from sightline.store.records import Note
-from sightline.store.shape.summary import human_bytes
-from sightline.tui.listing.command_words import START_CHARS, command_parts, parts_in
-from sightline.tui.safe import title
-from sightline.tui.strips import Part, cut, fitted, pad, width_of
+from sightline.audit.coverage import percent, told_share
+from sightline.audit.notes import whereto
+from sightline.audit.timeline import Call, Totals
+from sightline.records import Note
+from sightline.shape.summary import human_bytes
+from sightline.tui.common.command_words import START_CHARS, command_parts, parts_in
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part, cut, fitted, pad, width_of
+from sightline.tui.common.wording import PARTIAL, counted, short_bytes, short_count
 from sightline.tui.timeline.reading import Row
 from sightline.tui.timeline.totalling import Totalled
-from sightline.tui.wording import PARTIAL, counted, short_bytes, short_count
 
 _LEAD = 4
 _TOKENS_TOLD = 100  # cells, from which on the totals have room for tokens

@@ -5,10 +5,10 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.notes import list_notes, notes_for
-from sightline.store.audit.timeline import Call, Timeline, Wanted, filtered
-from sightline.store.records import Note
-from sightline.store.store import Store
+from sightline.audit.notes import list_notes, notes_for
+from sightline.audit.timeline import Call, Timeline, Wanted, filtered
+from sightline.records import Note
+from sightline.store import Store
 
 Row = Call | Note
 

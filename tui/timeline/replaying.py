@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.coverage import NO_LINES, Coverage, Lines, share_of, within
-from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.failures import Failure, failures_if_quick
-from sightline.store.audit.spans import union
-from sightline.store.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
-from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.audit.coverage import NO_LINES, Coverage, Lines, share_of, within
+from sightline.audit.covering import coverage_of
+from sightline.audit.failures import Failure, failures_if_quick
+from sightline.audit.spans import union
+from sightline.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
+from sightline.audit.view_text import TextGone, view_text
+from sightline.errors import SightlineError
+from sightline.records import Buffer
+from sightline.store import Store
 from sightline.tui.timeline.covered import Standing, standing
 
 _MOST_OUTPUTS = 200

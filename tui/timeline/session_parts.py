@@ -4,13 +4,13 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.roster import Belongings, SessionFacts
-from sightline.store.shape.summary import human_bytes
-from sightline.store.tools.list_outputs import state_of
-from sightline.tui.safe import title
-from sightline.tui.strips import Part, cut, pad
+from sightline.audit.roster import Belongings, SessionFacts
+from sightline.shape.summary import human_bytes
+from sightline.tools.list_outputs import state_of
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part, cut, pad
+from sightline.tui.common.wording import age, counted, short_bytes, short_count
 from sightline.tui.timeline.call_parts import short_asked
-from sightline.tui.wording import age, counted, short_bytes, short_count
 
 ALL_SESSIONS = "all sessions"
 _LEAST_NAME = 16

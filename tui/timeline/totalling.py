@@ -4,11 +4,11 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.failures import not_judged
-from sightline.store.audit.overview import Overview
-from sightline.store.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
-from sightline.store.records import Buffer
-from sightline.store.store import Store
+from sightline.audit.failures import not_judged
+from sightline.audit.overview import Overview
+from sightline.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
+from sightline.records import Buffer
+from sightline.store import Store
 
 STEP_SECONDS = 0.1
 """How long buffers are looked through before the UI gets word."""

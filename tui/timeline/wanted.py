@@ -1,6 +1,6 @@
 """Which calls of a timeline are wanted: what is typed, and what keys switch on. Pure functions."""
 
-from sightline.store.audit.timeline import Wanted
+from sightline.audit.timeline import Wanted
 
 HINT = "text that was asked or shown; @ref  verb:query  is:failed"
 

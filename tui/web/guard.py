@@ -11,7 +11,7 @@ import socket
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sightline.store.errors import UsageError
+from sightline.errors import UsageError
 
 TOKEN_VARIABLE = "SIGHTLINE_SERVE_TOKEN"  # noqa: S105 (the name of a variable)
 LEAST_TOKEN_CHARACTERS = 16

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from string import Template
 
 from aiohttp import web
-from sightline.store.errors import SightlineError
+from sightline.errors import SightlineError
 from sightline.tui.web.guard import HEADERS, POLICY, Address, address_of, is_from_here, is_ours, is_token, token_for
 from textual_serve.server import Server
 

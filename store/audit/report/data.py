@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sightline.store.audit.coverage import cut_data, rounded
-from sightline.store.audit.report.gather import Output, Report, Told, halves
-from sightline.store.audit.spans import written
-from sightline.store.audit.views import ref_of_shown
+from sightline.audit.coverage import cut_data, rounded
+from sightline.audit.report.gather import Output, Report, Told, halves
+from sightline.audit.spans import written
+from sightline.audit.views import ref_of_shown
 
 
 def as_data(report: Report) -> dict[str, Any]:

@@ -4,19 +4,19 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sightline.store.audit.checking import CUT, Finding, find_others
-from sightline.store.audit.coverage import Coverage, StreamCoverage
-from sightline.store.audit.covering import coverage_of, filtered_from
-from sightline.store.audit.failures import Failure, Overlooked, failures_of, not_judged, overlooked
-from sightline.store.audit.notes import list_notes, notes_for
-from sightline.store.audit.roster import SessionFacts, list_sessions
-from sightline.store.audit.spans import Span, Spans, minus, spans_of
-from sightline.store.audit.timeline import Call, Totals, calls_of, captured_by, totals_of, unknowable
-from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.errors import SightlineError
-from sightline.store.records import Buffer, Note
-from sightline.store.shape.clean import clean_line, clean_text
-from sightline.store.store import Store, Target
+from sightline.audit.checking import CUT, Finding, find_others
+from sightline.audit.coverage import Coverage, StreamCoverage
+from sightline.audit.covering import coverage_of, filtered_from
+from sightline.audit.failures import Failure, Overlooked, failures_of, not_judged, overlooked
+from sightline.audit.notes import list_notes, notes_for
+from sightline.audit.roster import SessionFacts, list_sessions
+from sightline.audit.spans import Span, Spans, minus, spans_of
+from sightline.audit.timeline import Call, Totals, calls_of, captured_by, totals_of, unknowable
+from sightline.audit.view_text import TextGone, view_text
+from sightline.errors import SightlineError
+from sightline.records import Buffer, Note
+from sightline.shape.clean import clean_line, clean_text
+from sightline.store import Store, Target
 
 MOST_CALLS, MOST_OUTPUTS, MOST_OVERLOOKED = 400, 200, 100
 TEXT_CHARACTERS = 6000

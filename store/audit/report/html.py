@@ -7,11 +7,11 @@ import html
 import os
 from collections.abc import Iterable, Iterator
 
-from sightline.store.audit.notes import whereto
-from sightline.store.audit.report import words
-from sightline.store.audit.report.gather import Missed, Output, Report, Stretch, Told, halves
-from sightline.store.audit.spans import Spans
-from sightline.store.records import Note
+from sightline.audit.notes import whereto
+from sightline.audit.report import words
+from sightline.audit.report.gather import Missed, Output, Report, Stretch, Told, halves
+from sightline.audit.spans import Spans
+from sightline.records import Note
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _WHO_LINES = 5

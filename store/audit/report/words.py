@@ -2,13 +2,13 @@
 
 import time
 
-from sightline.store.audit.checking import BROKEN, CUT, PARTIAL, UNTOLD
-from sightline.store.audit.coverage import percent, told_share
-from sightline.store.audit.report.gather import Output, Report, Told
-from sightline.store.audit.spans import Spans, size, written
-from sightline.store.records import Buffer
-from sightline.store.shape.invisible import fit_to_read
-from sightline.store.shape.summary import human_bytes
+from sightline.audit.checking import BROKEN, CUT, PARTIAL, UNTOLD
+from sightline.audit.coverage import percent, told_share
+from sightline.audit.report.gather import Output, Report, Told
+from sightline.audit.spans import Spans, size, written
+from sightline.records import Buffer
+from sightline.shape.invisible import fit_to_read
+from sightline.shape.summary import human_bytes
 
 HEADLINES = {
     CUT: "Failed, cut, and never read again",

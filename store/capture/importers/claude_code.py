@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.capture.importers.content import (
+from sightline.capture.importers.content import (
     Kept,
     lines_not_read,
     parted,
@@ -31,8 +31,8 @@ from sightline.store.capture.importers.content import (
     text_part,
     unique_id,
 )
-from sightline.store.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
-from sightline.store.capture.importers.transcript import (
+from sightline.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
+from sightline.capture.importers.transcript import (
     dict_of,
     list_of,
     number,
@@ -42,7 +42,7 @@ from sightline.store.capture.importers.transcript import (
     text_of,
     when,
 )
-from sightline.store.records import Gap
+from sightline.records import Gap
 
 HARNESS = "claude-code"
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request

@@ -19,9 +19,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.capture.importers.content import Kept, parted, parts_of, shown_of, text_part, unique_id
-from sightline.store.capture.importers.past import Event, PastCall, PastSession, Trouble
-from sightline.store.capture.importers.transcript import dict_of, plain, text_of, when
+from sightline.capture.importers.content import Kept, parted, parts_of, shown_of, text_part, unique_id
+from sightline.capture.importers.past import Event, PastCall, PastSession, Trouble
+from sightline.capture.importers.transcript import dict_of, plain, text_of, when
 
 HARNESS = "codex"
 TURN = b'"type":"turn_context"'

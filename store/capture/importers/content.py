@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sightline.store.capture.importers.past import Part
-from sightline.store.capture.importers.transcript import dict_of, plain, text_bytes
-from sightline.store.records import Gap
+from sightline.capture.importers.past import Part
+from sightline.capture.importers.transcript import dict_of, plain, text_bytes
+from sightline.records import Gap
 
 _TEXTS = ("text", "input_text", "output_text")
 _MIME = re.compile(r"[\w.+-]+/[\w.+-]+")

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sightline.store.capture.importers.transcript import (
+from sightline.capture.importers.transcript import (
     DocumentReading,
     LineReading,
     NotReadable,
@@ -68,7 +68,7 @@ def _source(path: str) -> Iterator[Source]:
 
 
 def _roo_source(folder: str, names: list[str]) -> Iterator[Source]:
-    from sightline.store.capture.importers.roo import ARTIFACT
+    from sightline.capture.importers.roo import ARTIFACT
 
     found = [os.lstat(os.path.join(folder, name)) for name in names if ARTIFACT.fullmatch(name)]
     if found:
@@ -83,7 +83,7 @@ def open_reading(source: Source) -> Reading | None:
         NotReadable: it cannot be read.
     """
     if os.path.isdir(source.path):
-        from sightline.store.capture.importers.roo import FolderReading
+        from sightline.capture.importers.roo import FolderReading
 
         return FolderReading(source.path)
     transcript = Transcript(source.path)
@@ -100,7 +100,7 @@ def open_reading(source: Source) -> Reading | None:
 def _open(transcript: Transcript, source: Source) -> Reading | None:
     head = transcript.head(_HEAD_BYTES)
     if head.startswith(_SQLITE):
-        from sightline.store.capture.importers.opencode import open_database
+        from sightline.capture.importers.opencode import open_database
 
         transcript.close()
         return open_database(source.path)
@@ -118,15 +118,15 @@ def _of_lines(record: object, line: bytes, transcript: Transcript, source: Sourc
     """By one whole line of it."""
     fields = dict_of(record)
     if "payload" in fields and "type" in fields:
-        from sightline.store.capture.importers import codex
+        from sightline.capture.importers import codex
 
         return LineReading(transcript, codex.Parser(source.path, source.written))
     if "type" in fields and ("sessionId" in fields or "session_id" in fields or "leafUuid" in fields):
-        from sightline.store.capture.importers import claude_code
+        from sightline.capture.importers import claude_code
 
         return LineReading(transcript, claude_code.Parser(source.path, source.written))
     if "sessionId" in fields and "projectHash" in fields:
-        from sightline.store.capture.importers import gemini
+        from sightline.capture.importers import gemini
 
         parser = gemini.Parser(source.path, source.written)
         if gemini.is_header(line):
@@ -142,10 +142,10 @@ def _of_document(head: bytes, transcript: Transcript, source: Source) -> Reading
         return None
     path, written = source.path, source.written
     if b'"projectHash"' in head and b'"sessionId"' in head:
-        from sightline.store.capture.importers import gemini
+        from sightline.capture.importers import gemini
 
         return DocumentReading(transcript, gemini.Parser(path, written).document)
-    from sightline.store.capture.importers import trajectories
+    from sightline.capture.importers import trajectories
 
     if start == b"{" and b'"trajectory"' in head and path.endswith(".traj"):
         return DocumentReading(transcript, lambda found: trajectories.read_swe_agent(found, path, written))

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.capture.importers.content import (
+from sightline.capture.importers.content import (
     Kept,
     lines_not_read,
     parted,
@@ -25,8 +25,8 @@ from sightline.store.capture.importers.content import (
     text_part,
     unique_id,
 )
-from sightline.store.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
-from sightline.store.capture.importers.transcript import (
+from sightline.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
+from sightline.capture.importers.transcript import (
     SHAPE_ERRORS,
     dict_of,
     list_of,

@@ -15,9 +15,9 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.capture.importers.content import Kept, lines_not_read, parted, parts_of, shown_of, text_part
-from sightline.store.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
-from sightline.store.capture.importers.transcript import (
+from sightline.capture.importers.content import Kept, lines_not_read, parted, parts_of, shown_of, text_part
+from sightline.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
+from sightline.capture.importers.transcript import (
     LINE_BYTES,
     NEST_TROUBLE,
     SHAPE_ERRORS,

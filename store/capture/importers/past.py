@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from sightline.store.records import Gap
+from sightline.records import Gap
 
 FORMATS = ("claude-code", "codex", "gemini", "opencode", "swe-agent", "mini-swe-agent", "roo")
 """The harnesses whose past sessions can be read, as sessions are named by them."""

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.capture.importers.content import shown_of
-from sightline.store.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
-from sightline.store.capture.importers.transcript import (
+from sightline.capture.importers.content import shown_of
+from sightline.capture.importers.past import Beside, Event, Part, PastCall, PastSession, Trouble
+from sightline.capture.importers.transcript import (
     DOCUMENT_BYTES,
     dict_of,
     list_of,

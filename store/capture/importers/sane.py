@@ -1,8 +1,8 @@
 """Bounds for what transcripts say: ids, times and codes that every record, table and clock can hold. Pure."""
 
-from sightline.store.capture.importers.past import PastCall, PastSession
-from sightline.store.capture.importers.transcript import plain
-from sightline.store.disk.hashing import sha256_hex
+from sightline.capture.importers.past import PastCall, PastSession
+from sightline.capture.importers.transcript import plain
+from sightline.disk.hashing import sha256_hex
 
 ID_CHARACTERS = 200
 _NAME_CHARACTERS = 200

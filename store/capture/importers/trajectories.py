@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.store.capture.importers.content import Kept, parted, shown_of, text_part
-from sightline.store.capture.importers.past import Event, PastCall, PastSession
-from sightline.store.capture.importers.transcript import (
+from sightline.capture.importers.content import Kept, parted, shown_of, text_part
+from sightline.capture.importers.past import Event, PastCall, PastSession
+from sightline.capture.importers.transcript import (
     SHAPE_ERRORS,
     dict_of,
     list_of,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from sightline.store.capture.importers.past import Beside, Event, PastCall, Trouble
-from sightline.store.errors import SightlineError
+from sightline.capture.importers.past import Beside, Event, PastCall, Trouble
+from sightline.errors import SightlineError
 
 LINE_BYTES = 64 << 20
 """A longer line is not read: an image or two fit, and a file without any newline must not fill the memory."""

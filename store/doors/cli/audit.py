@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 
-from sightline.store.audit.checking import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
-from sightline.store.audit.failures import not_judged
-from sightline.store.audit.spans import spans_of, written
-from sightline.store.audit.timeline import calls_of, captured_by, unknowable
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, print_json, red, write_out
-from sightline.store.doors.cli.scope import add_scope, scope_of
-from sightline.store.errors import UsageError
-from sightline.store.refs import parse_ref
-from sightline.store.tools.printing import printable
+from sightline.audit.checking import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
+from sightline.audit.failures import not_judged
+from sightline.audit.spans import spans_of, written
+from sightline.audit.timeline import calls_of, captured_by, unknowable
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door, print_json, red, write_out
+from sightline.doors.cli.scope import add_scope, scope_of
+from sightline.errors import UsageError
+from sightline.refs import parse_ref
+from sightline.tools.printing import printable
 
 _NAMED = 5
 _LISTED = 8  # ranges of lines in a row

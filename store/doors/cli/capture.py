@@ -4,9 +4,9 @@
 def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
     if len(words) == 2 and words[0] == "--hook":
-        from sightline.store.doors.harness.piped import main as keep
+        from sightline.doors.hooks.piped import main as keep
 
         return keep(words[1])
-    from sightline.store.doors.cli.capture_input import main as capture
+    from sightline.doors.cli.capture_input import main as capture
 
     return capture(name, words)

@@ -3,17 +3,17 @@
 import os
 from typing import Any
 
-from sightline.store.audit.sessions import is_person, working_directory
-from sightline.store.capture.fallback import Unkept
-from sightline.store.capture.stdin import capture_stdin
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, log_streamed, passing_on, tell_error, write_all
-from sightline.store.errors import UsageError
-from sightline.store.records import Buffer
-from sightline.store.shape.budgets import budget_for
-from sightline.store.tools.command_view import Ending, command_reply, ending_of
-from sightline.store.tools.reply import Reply
-from sightline.store.tools.unkept_view import unkept_reply
+from sightline.audit.sessions import is_person, working_directory
+from sightline.capture.fallback import Unkept
+from sightline.capture.stdin import capture_stdin
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door, log_streamed, passing_on, tell_error, write_all
+from sightline.errors import UsageError
+from sightline.records import Buffer
+from sightline.shape.budgets import budget_for
+from sightline.tools.command_view import Ending, command_reply, ending_of
+from sightline.tools.reply import Reply
+from sightline.tools.unkept_view import unkept_reply
 
 VERB = "capture"
 
@@ -51,7 +51,7 @@ def main(name: str, words: list[str]) -> int:
 
 def _result(given: Any) -> int:
     # Loaded here only: most of what is piped in is a command's output.
-    from sightline.store.doors.cli.result import capture_tool
+    from sightline.doors.cli.result import capture_tool
 
     if given.command or given.exit_code is not None or given.pass_through:
         raise UsageError("--tool goes with --arguments, --label and --verbosity alone", "leave the others out")

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from sightline.store.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
-from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
-from sightline.store.audit.roster import find_session
-from sightline.store.audit.spans import Spans, size, written
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, print_json, red, write_out
-from sightline.store.records import Buffer
-from sightline.store.refs import format_ref
-from sightline.store.store import Target
-from sightline.store.tools.printing import printable
+from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
+from sightline.audit.covering import coverage_of
+from sightline.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
+from sightline.audit.roster import find_session
+from sightline.audit.spans import Spans, size, written
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door, print_json, red, write_out
+from sightline.records import Buffer
+from sightline.refs import format_ref
+from sightline.store import Target
+from sightline.tools.printing import printable
 
 _LISTED = 8
 

@@ -13,8 +13,8 @@ import sys
 import tempfile
 from typing import NamedTuple
 
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import dim, write_out
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import dim, write_out
 
 _AGENT, _PERSON = "demo-agent", "demo-person"
 _LOG_SECONDS = 60
@@ -173,7 +173,7 @@ def _make_project(project: str) -> None:
 def _do(step: _Step, project: str, environment: dict[str, str], ref: str) -> str:
     """Run one step as its doer's shell would, and show the first lines of what came; the output it told of, or REF."""
     words = [word.replace("REF", ref) for word in step.words]
-    command = [sys.executable, "-P", "-m", "sightline.store.doors.cli.main", *words]
+    command = [sys.executable, "-P", "-m", "sightline.doors.cli.main", *words]
     done = subprocess.run(
         command,
         cwd=project,

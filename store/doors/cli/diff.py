@@ -2,12 +2,12 @@
 
 import os
 
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.full import FullAnswer
-from sightline.store.doors.cli.output import Door
-from sightline.store.refs import format_ref
-from sightline.store.tools.query import VERB, Request, query
-from sightline.store.tools.reply import Reply
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.full import FullAnswer
+from sightline.doors.cli.output import Door
+from sightline.refs import format_ref
+from sightline.tools.query import VERB, Request, query
+from sightline.tools.reply import Reply
 
 
 def main(name: str, words: list[str]) -> int:

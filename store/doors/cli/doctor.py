@@ -4,11 +4,11 @@ import os
 import time
 from collections.abc import Iterator
 
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, dim, print_json, red, write_all, write_out
-from sightline.store.shape.summary import human_bytes
-from sightline.store.tools.doctor import examine
-from sightline.store.tools.findings import Finding
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door, dim, print_json, red, write_all, write_out
+from sightline.shape.summary import human_bytes
+from sightline.tools.doctor import examine
+from sightline.tools.findings import Finding
 
 _DRAWN_SECONDS = 0.1
 _MARKS = {"ok": "✓", "note": "·", "mended": "✚", "problem": "✗"}
@@ -69,8 +69,8 @@ class Progress:
 def _findings(door: Door, rebuild: bool, progress: Progress) -> Iterator[Finding]:
     yield from examine(door.store, rebuild=rebuild, advance=progress)
     # Loaded here: a broken store is to be told of first.
-    from sightline.store.doors.cli.install import here, told_root
-    from sightline.store.doors.harness.install.checking import examine_harnesses
+    from sightline.doors.cli.install import here, told_root
+    from sightline.doors.install.checking import examine_harnesses
 
     yield from examine_harnesses(here(), told_root())
 

@@ -1,7 +1,7 @@
 """``sightline hook``: one event of a harness, JSON in and JSON out; settings name a faster way to the same."""
 
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.harness.facts import DEFAULT_MODE, HARNESSES, MODES
+from sightline.doors.cli.arguments import parser
+from sightline.doors.hooks.facts import DEFAULT_MODE, HARNESSES, MODES
 
 _WITH_HOOKS = [facts.name for facts in HARNESSES.values() if facts.hooks]
 
@@ -29,7 +29,7 @@ def main(name: str, words: list[str]) -> int:
         made.error(f"{given.event!r} is no event that is of use here: {events}")
     if given.mode not in MODES:
         made.error(f"{given.mode!r} is no mode: {', '.join(MODES)}")
-    from sightline.store.doors.harness.hook import main as answer
+    from sightline.doors.hooks.hook import main as answer
 
     answer([given.harness, given.event, "--mode", given.mode, *(("--through", given.through) if given.through else ())])
     return 0

@@ -4,18 +4,18 @@ import difflib
 import os
 from typing import Any
 
-from sightline.store.config import default_root
-from sightline.store.disk.layout import Layout
-from sightline.store.doors.cli.arguments import Parser, parser
-from sightline.store.doors.cli.output import dim, green, print_json, red, write_out
-from sightline.store.doors.harness.facts import DEFAULT_MODE, HARNESSES, MODES
-from sightline.store.doors.harness.install.installing import Done, install, uninstall
-from sightline.store.doors.harness.install.places import PROJECT, SCOPES, USER, Places, Where, coincide, places_of
-from sightline.store.doors.harness.install.records import Record
-from sightline.store.doors.harness.install.status import status_of
-from sightline.store.doors.harness.install.wanted import hints_for, targets_of
-from sightline.store.errors import UsageError
-from sightline.store.tools.printing import printable
+from sightline.config import default_root
+from sightline.disk.layout import Layout
+from sightline.doors.cli.arguments import Parser, parser
+from sightline.doors.cli.output import dim, green, print_json, red, write_out
+from sightline.doors.hooks.facts import DEFAULT_MODE, HARNESSES, MODES
+from sightline.doors.install.installing import Done, install, uninstall
+from sightline.doors.install.places import PROJECT, SCOPES, USER, Places, Where, coincide, places_of
+from sightline.doors.install.records import Record
+from sightline.doors.install.status import status_of
+from sightline.doors.install.wanted import hints_for, targets_of
+from sightline.errors import UsageError
+from sightline.tools.printing import printable
 
 _MODES = (
     "The mode says what hooks do: record looks on; keep has what commands write kept whole, while the agent sees what "
@@ -121,7 +121,7 @@ def _record(given: Any, places: Places) -> Record:
 
 def _plugin(given: Any) -> int:
     # Loaded here only: most installations go into settings.
-    from sightline.store.doors.harness.install.plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
+    from sightline.doors.install.plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
 
     if given.harness != "claude-code" or given.scope != USER:
         raise UsageError("--plugin goes with claude-code alone", "leave --scope out; a plugin is where you put it")

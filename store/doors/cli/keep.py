@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from sightline.store.audit import retention
-from sightline.store.doors.cli.arguments import Parser, parser
-from sightline.store.doors.cli.output import Door, print_json, write_out
-from sightline.store.errors import ExpiredRef
-from sightline.store.records import Buffer
-from sightline.store.shape.summary import human_bytes
+from sightline.audit import retention
+from sightline.doors.cli.arguments import Parser, parser
+from sightline.doors.cli.output import Door, print_json, write_out
+from sightline.errors import ExpiredRef
+from sightline.records import Buffer
+from sightline.shape.summary import human_bytes
 
 
 def main(name: str, words: list[str]) -> int:

@@ -1,12 +1,12 @@
 """``sightline list``: buffers, most recently used first."""
 
-from sightline.store.audit.views import Shows
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, json_text, write_err, write_out
-from sightline.store.shape.segments import Segment
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
-from sightline.store.tools.reply import Reply
+from sightline.audit.views import Shows
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door, json_text, write_err, write_out
+from sightline.shape.segments import Segment
+from sightline.tools.delivery import deliver
+from sightline.tools.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
+from sightline.tools.reply import Reply
 
 
 def main(name: str, words: list[str]) -> int:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
-from sightline.store.errors import SightlineError
+from sightline.errors import SightlineError
 
 
 class _Command(NamedTuple):
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(list(arguments))
     except SightlineError as error:  # before there is a store to log it in
-        from sightline.store.doors.cli.output import tell_error
+        from sightline.doors.cli.output import tell_error
 
         tell_error(error)
         return error.exit_code
@@ -97,7 +97,7 @@ def _dispatch(words: list[str]) -> int:
         return _inspect(words)
     name, rest = words[0], words[1:]
     if name in COMMANDS:
-        return _call(f"sightline.store.doors.cli.{_MODULES.get(name, COMMANDS[name].module)}", name, rest)
+        return _call(f"sightline.doors.cli.{_MODULES.get(name, COMMANDS[name].module)}", name, rest)
     if name in ("-h", "--help", "help"):
         print(_overview())
         return 0
@@ -159,9 +159,9 @@ def _stdout_gone() -> int:
 
 
 def _store_failed(error: Exception) -> int:
-    from sightline.store.config import default_root
-    from sightline.store.disk.trouble import is_known, trouble_of
-    from sightline.store.doors.cli.output import tell_error
+    from sightline.config import default_root
+    from sightline.disk.trouble import is_known, trouble_of
+    from sightline.doors.cli.output import tell_error
 
     if isinstance(error, OSError) and not is_known(error):
         raise error

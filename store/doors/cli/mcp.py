@@ -4,9 +4,9 @@ import os
 import sys
 from typing import Any
 
-from sightline.store.doors.cli.arguments import Parser, parser, seconds
-from sightline.store.doors.mcp.options import PATIENCE_SECONDS, TOOLS, Options
-from sightline.store.errors import UsageError
+from sightline.doors.cli.arguments import Parser, parser, seconds
+from sightline.doors.mcp.options import PATIENCE_SECONDS, TOOLS, Options
+from sightline.errors import UsageError
 
 
 def main(name: str, words: list[str]) -> int:
@@ -15,7 +15,7 @@ def main(name: str, words: list[str]) -> int:
     given = made.parse_args(words)
     options = _options(made, given)
     if given.http:
-        from sightline.store.doors.mcp.http import serve_http
+        from sightline.doors.mcp.http import serve_http
 
         return serve_http(options, host=given.host, port=given.port, with_token=not given.no_token)
     for option in ("host", "port", "no_token"):
@@ -68,7 +68,7 @@ def _options(made: Parser, given: Any) -> Options:
     if not tools:
         made.error("no tool is left to offer")
     if given.profile:
-        from sightline.store.profile import load_profile
+        from sightline.profile import load_profile
 
         load_profile(given.profile, "--profile")  # a wrong name is told before any client waits
     return Options(
@@ -92,9 +92,9 @@ def _enter(root: str) -> str:
 
 
 def _serve_stdio(options: Options) -> int:
-    from sightline.store.doors.mcp.ending import Ended, ignore_signals, raise_signals
-    from sightline.store.doors.mcp.service import Service
-    from sightline.store.doors.mcp.stdio import StdioServer
+    from sightline.doors.mcp.ending import Ended, ignore_signals, raise_signals
+    from sightline.doors.mcp.service import Service
+    from sightline.doors.mcp.stdio import StdioServer
 
     if os.isatty(0):
         told = "an MCP client starts this and speaks to it on standard input; `sightline mcp --help` tells how"

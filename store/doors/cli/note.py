@@ -3,15 +3,15 @@
 import time
 from typing import Any
 
-from sightline.store.audit.notes import ANYONE, list_notes, send_note, whereto, write_note
-from sightline.store.audit.roster import find_session
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, print_json, write_out
-from sightline.store.errors import ExpiredRef, UsageError
-from sightline.store.records import Note
-from sightline.store.store import Target
-from sightline.store.tools.lines import open_lines
-from sightline.store.tools.printing import printable
+from sightline.audit.notes import ANYONE, list_notes, send_note, whereto, write_note
+from sightline.audit.roster import find_session
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door, print_json, write_out
+from sightline.errors import ExpiredRef, UsageError
+from sightline.records import Note
+from sightline.store import Target
+from sightline.tools.lines import open_lines
+from sightline.tools.printing import printable
 
 
 def main(name: str, words: list[str]) -> int:

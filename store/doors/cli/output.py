@@ -7,19 +7,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from sightline.store.audit.sessions import current_session
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.capture.fallback import Echo
-from sightline.store.errors import SightlineError, StoreFailed
-from sightline.store.profile import DEFAULT, Profile, load_profile
-from sightline.store.records import Buffer, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.files import file_fields
-from sightline.store.tools.printing import escape, printable
-from sightline.store.tools.reply import Render, Reply, error_reply
+from sightline.audit.sessions import current_session
+from sightline.audit.views import Shows, record_view
+from sightline.capture.fallback import Echo
+from sightline.errors import SightlineError, StoreFailed
+from sightline.profile import DEFAULT, Profile, load_profile
+from sightline.records import Buffer, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tools.delivery import deliver
+from sightline.tools.files import file_fields
+from sightline.tools.printing import escape, printable
+from sightline.tools.reply import Render, Reply, error_reply
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What an output goes to takes no more, though nobody has closed it."""
@@ -122,7 +122,7 @@ class Door:
         """
         self.store = Store(insist=insist)
         if self.store.layout.waiting_sessions():  # mostly none: a hook's next event sees to it, too
-            from sightline.store.tools.live_transcript import catch_up
+            from sightline.tools.live_transcript import catch_up
 
             catch_up(self.store)
         chosen = load_profile(profile or self.store.settings.profile, "--profile" if profile else "profile")
@@ -222,7 +222,7 @@ def _for(fd: int, text: str) -> str:
     """The text fit for what a descriptor leads to: all that verbs say passes here, so this is the last wall."""
     if (text.isascii() and text.isprintable()) or not os.isatty(fd):
         return text
-    from sightline.store.shape.invisible import mark_hidden
+    from sightline.shape.invisible import mark_hidden
 
     # Compiled here, since it takes a millisecond that only a terminal need wait for.
     return mark_hidden(re.sub(_ACTING, lambda match: match[1] or escape(match[0]), text), escape)

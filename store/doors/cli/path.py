@@ -1,8 +1,8 @@
 """``sightline path``: the file of a stream, so that any tool can read it."""
 
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, print_json, write_out
-from sightline.store.store import Target
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door, print_json, write_out
+from sightline.store import Target
 
 
 def main(name: str, words: list[str]) -> int:

@@ -1,9 +1,9 @@
 """``sightline query``: ordinary Unix filters over refs, read-only."""
 
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.full import FullAnswer
-from sightline.store.doors.cli.output import Door
-from sightline.store.tools.query import VERB, Request, query
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.full import FullAnswer
+from sightline.doors.cli.output import Door
+from sightline.tools.query import VERB, Request, query
 
 
 def main(name: str, words: list[str]) -> int:

@@ -2,11 +2,11 @@
 
 import os
 
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door
-from sightline.store.errors import BadRange
-from sightline.store.refs import parse_lines
-from sightline.store.tools.read_file import VERB, Request, read_file
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door
+from sightline.errors import BadRange
+from sightline.refs import parse_lines
+from sightline.tools.read_file import VERB, Request, read_file
 
 
 def main(name: str, words: list[str]) -> int:

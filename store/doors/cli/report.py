@@ -3,12 +3,12 @@
 import json
 import os
 
-from sightline.store.audit.report.gather import gather
-from sightline.store.disk.layout import write_atomically
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import Door, write_err, write_out
-from sightline.store.doors.cli.scope import add_scope, scope_of
-from sightline.store.errors import SightlineError, UsageError
+from sightline.audit.report.gather import gather
+from sightline.disk.layout import write_atomically
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import Door, write_err, write_out
+from sightline.doors.cli.scope import add_scope, scope_of
+from sightline.errors import SightlineError, UsageError
 
 _FORMATS = {"html": ".html", "md": ".md", "json": ".json"}
 
@@ -54,13 +54,13 @@ def main(name: str, words: list[str]) -> int:
 def _rendered(door: Door, session: str | None, since: float, form: str) -> str:
     report = gather(door.store, session=session, since=since)
     if form == "json":
-        from sightline.store.audit.report.data import as_data
+        from sightline.audit.report.data import as_data
 
         return json.dumps(as_data(report), ensure_ascii=False, indent=1) + "\n"
     if form == "md":
-        from sightline.store.audit.report.markdown import render_markdown
+        from sightline.audit.report.markdown import render_markdown
 
         return render_markdown(report)
-    from sightline.store.audit.report.html import render_html
+    from sightline.audit.report.html import render_html
 
     return render_html(report)

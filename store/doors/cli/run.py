@@ -4,17 +4,17 @@ import os
 import signal
 from typing import Any
 
-from sightline.store.audit.sessions import is_person
-from sightline.store.capture.command import CommandCapture
-from sightline.store.doors.cli.arguments import parser, seconds
-from sightline.store.doors.cli.output import Door, dim, log_streamed, passing_on, write_err
-from sightline.store.records import Buffer
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Target
-from sightline.store.tools.command_view import ending_of
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.reply import Reply
-from sightline.store.tools.run_command import VERB, Doorway, Request, run_command
+from sightline.audit.sessions import is_person
+from sightline.capture.command import CommandCapture
+from sightline.doors.cli.arguments import parser, seconds
+from sightline.doors.cli.output import Door, dim, log_streamed, passing_on, write_err
+from sightline.records import Buffer
+from sightline.shape.segments import Segment
+from sightline.store import Target
+from sightline.tools.command_view import ending_of
+from sightline.tools.delivery import deliver
+from sightline.tools.reply import Reply
+from sightline.tools.run_command import VERB, Doorway, Request, run_command
 
 _NEWLINE = ord("\n")
 
@@ -157,7 +157,7 @@ def _question(reply: Reply) -> tuple[Segment, ...]:
 
 
 def _summary(door: Door, buffer: Buffer) -> str:
-    from sightline.store.shape.summary import summary
+    from sightline.shape.summary import summary
 
     with door.store.open(Target(buffer, "out")) as out, door.store.open(Target(buffer, "err")) as err:
         return summary(out, err, **ending_of(buffer)._asdict())

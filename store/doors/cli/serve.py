@@ -1,9 +1,9 @@
 """``sightline serve``: the inspector in a browser, for whoever has the link."""
 
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.output import dim, write_err, write_out
-from sightline.store.errors import SightlineError, UsageError
-from sightline.store.store import Store
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.output import dim, write_err, write_out
+from sightline.errors import SightlineError, UsageError
+from sightline.store import Store
 
 
 def main(name: str, words: list[str]) -> int:

@@ -1,9 +1,9 @@
 """``sightline show``: part of a buffer, as read_output gives it to an agent."""
 
-from sightline.store.doors.cli.arguments import parser, seconds
-from sightline.store.doors.cli.output import Door
-from sightline.store.profile import DEFAULT
-from sightline.store.tools.read_output import VERB, Request, read_output
+from sightline.doors.cli.arguments import parser, seconds
+from sightline.doors.cli.output import Door
+from sightline.profile import DEFAULT
+from sightline.tools.read_output import VERB, Request, read_output
 
 
 def main(name: str, words: list[str]) -> int:

@@ -3,21 +3,21 @@
 import time
 from typing import Any
 
-from sightline.store.audit.accounting import Accounted
-from sightline.store.audit.coverage import percent, rounded, told_share
-from sightline.store.audit.failures import not_judged, overlooked
-from sightline.store.audit.notes import list_notes, notes_for
-from sightline.store.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
-from sightline.store.doors.cli.arguments import parser
-from sightline.store.doors.cli.note import as_data as note_data
-from sightline.store.doors.cli.note import row as note_row
-from sightline.store.doors.cli.output import Door, print_json, red, write_out
-from sightline.store.doors.cli.scope import add_scope, scope_of
-from sightline.store.doors.cli.views import as_data as view_data
-from sightline.store.doors.cli.views import gone_of
-from sightline.store.errors import ExpiredRef
-from sightline.store.shape.summary import human_bytes
-from sightline.store.tools.printing import printable
+from sightline.audit.accounting import Accounted
+from sightline.audit.coverage import percent, rounded, told_share
+from sightline.audit.failures import not_judged, overlooked
+from sightline.audit.notes import list_notes, notes_for
+from sightline.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
+from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.note import as_data as note_data
+from sightline.doors.cli.note import row as note_row
+from sightline.doors.cli.output import Door, print_json, red, write_out
+from sightline.doors.cli.scope import add_scope, scope_of
+from sightline.doors.cli.views import as_data as view_data
+from sightline.doors.cli.views import gone_of
+from sightline.errors import ExpiredRef
+from sightline.shape.summary import human_bytes
+from sightline.tools.printing import printable
 
 _ASKED_CHARACTERS = 90
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sightline.store.doors.mcp.tools import schema_of
-from sightline.store.errors import UsageError
+from sightline.doors.mcp.tools import schema_of
+from sightline.errors import UsageError
 
 _WORDS = {"true": True, "false": False}
 

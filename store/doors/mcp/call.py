@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from sightline.store.doors.mcp.protocol import Context, Rejected
+from sightline.doors.mcp.protocol import Context, Rejected
 
 Outcome = dict[str, Any] | Rejected
 """A result, or the error in its place."""

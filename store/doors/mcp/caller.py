@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sightline.store.audit.sessions import SHELL, current_session, safe_name, working_directory
-from sightline.store.disk.recording import storable
-from sightline.store.doors.mcp.protocol import Context
-from sightline.store.records import Session
-from sightline.store.shape.budgets import ROOMY, Room
+from sightline.audit.sessions import SHELL, current_session, safe_name, working_directory
+from sightline.disk.recording import storable
+from sightline.doors.mcp.protocol import Context
+from sightline.records import Session
+from sightline.shape.budgets import ROOMY, Room
 
 # Names by which clients were seen to introduce themselves.
 _HARNESSES = {"codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini"}

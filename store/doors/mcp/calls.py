@@ -5,19 +5,19 @@ import sqlite3
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.store.doors.mcp.arguments import checked
-from sightline.store.doors.mcp.call import Call, Cancelled
-from sightline.store.doors.mcp.confine import under
-from sightline.store.doors.mcp.options import Options
-from sightline.store.errors import SightlineError
-from sightline.store.shape.segments import Segment
-from sightline.store.tools.asking import Asking, Calls
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.reply import Reply, error_reply
+from sightline.doors.mcp.arguments import checked
+from sightline.doors.mcp.call import Call, Cancelled
+from sightline.doors.mcp.confine import under
+from sightline.doors.mcp.options import Options
+from sightline.errors import SightlineError
+from sightline.shape.segments import Segment
+from sightline.tools.asking import Asking, Calls
+from sightline.tools.delivery import deliver
+from sightline.tools.reply import Reply, error_reply
 
 if TYPE_CHECKING:  # loaded by the calls that need them
-    from sightline.store.doors.mcp.caller import Caller
-    from sightline.store.doors.mcp.commands import Commands
+    from sightline.doors.mcp.caller import Caller
+    from sightline.doors.mcp.commands import Commands
 
 _REFS_TOLD = 8  # of the outputs that a reply is about: a query may name any number
 
@@ -27,7 +27,7 @@ def calls_in(tools: tuple[str, ...]) -> Calls:
 
     def calls(verb: str, **arguments: Any) -> str:
         if verb not in tools:
-            from sightline.store.doors.cli.output import cli_call
+            from sightline.doors.cli.output import cli_call
 
             return cli_call(verb, **arguments)
         given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
@@ -55,7 +55,7 @@ class Errand(NamedTuple):
 
     def cancellable(self) -> Asking:
         """Who asks, such that a query or a wait ends with the call."""
-        from sightline.store.search.processes import Cancel
+        from sightline.search.processes import Cancel
 
         cancel = Cancel()
         self.call.at_cancel(cancel.cancel)
@@ -95,7 +95,7 @@ def with_caller(reply: Reply, caller: "Caller") -> Reply:
 
 
 def _run_command(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.store.tools.run_command import Doorway, Request, run_command
+    from sightline.tools.run_command import Doorway, Request, run_command
 
     # A confirmation brings its folder along, so that it is known only there.
     doorway = Doorway(run=lambda capture: errand.commands.run(capture, errand.call), confine=errand.confined)
@@ -103,14 +103,14 @@ def _run_command(errand: Errand, values: dict[str, Any]) -> Reply:
 
 
 def _read_file(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.store.tools.read_file import Request, read_file
+    from sightline.tools.read_file import Request, read_file
 
     path = errand.confined(values["path"])
     return read_file(errand.asking, Request(**{**values, "path": path}, exact=bool(errand.options.root)))
 
 
 def _read_output(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.store.tools.read_output import Request, read_output
+    from sightline.tools.read_output import Request, read_output
 
     if "wait" in values:
         values["wait"] = min(values["wait"], errand.options.patience_secs)
@@ -118,13 +118,13 @@ def _read_output(errand: Errand, values: dict[str, Any]) -> Reply:
 
 
 def _query(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.store.tools.query import Request, query
+    from sightline.tools.query import Request, query
 
     return query(errand.cancellable(), Request(**values))
 
 
 def _list_outputs(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.store.tools.list_outputs import Request, list_outputs
+    from sightline.tools.list_outputs import Request, list_outputs
 
     return list_outputs(errand.asking, Request(**values))
 

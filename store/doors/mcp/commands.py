@@ -5,12 +5,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from sightline.store.capture.command import Captured, CommandCapture
-from sightline.store.doors.mcp.call import Call, Cancelled
-from sightline.store.doors.mcp.ward import Ward
-from sightline.store.errors import OutOfProcesses
-from sightline.store.shape.summary import human_bytes, human_seconds
-from sightline.store.threads import start_thread
+from sightline.capture.command import Captured, CommandCapture
+from sightline.doors.mcp.call import Call, Cancelled
+from sightline.doors.mcp.ward import Ward
+from sightline.errors import OutOfProcesses
+from sightline.shape.summary import human_bytes, human_seconds
+from sightline.threads import start_thread
 
 TERM_GRACE_SECONDS = 0.7
 """What commands have to end at the server's end: clients kill a server after 2 s."""

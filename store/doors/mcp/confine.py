@@ -2,8 +2,8 @@
 
 import os
 
-from sightline.store.capture.file import LONGEST_PATH
-from sightline.store.errors import UsageError
+from sightline.capture.file import LONGEST_PATH
+from sightline.errors import UsageError
 
 
 def under(root: str, path: str) -> str:

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from sightline.store.doors.mcp import resources
-from sightline.store.doors.mcp.call import Call
-from sightline.store.doors.mcp.caller import Caller, Sessions, room_of
-from sightline.store.doors.mcp.calls import Errand, call_tool, calls_in, with_caller
-from sightline.store.doors.mcp.commands import Commands
-from sightline.store.doors.mcp.options import Options
-from sightline.store.doors.mcp.protocol import Context, Rejected
-from sightline.store.doors.mcp.subscriptions import Watch
-from sightline.store.doors.mcp.wire import INVALID_PARAMS
-from sightline.store.profile import load_profile
-from sightline.store.records import Session
-from sightline.store.store import Store
-from sightline.store.tools.asking import Asking, Calls
-from sightline.store.tools.delivery import deliver
+from sightline.doors.mcp import resources
+from sightline.doors.mcp.call import Call
+from sightline.doors.mcp.caller import Caller, Sessions, room_of
+from sightline.doors.mcp.calls import Errand, call_tool, calls_in, with_caller
+from sightline.doors.mcp.commands import Commands
+from sightline.doors.mcp.options import Options
+from sightline.doors.mcp.protocol import Context, Rejected
+from sightline.doors.mcp.subscriptions import Watch
+from sightline.doors.mcp.wire import INVALID_PARAMS
+from sightline.profile import load_profile
+from sightline.records import Session
+from sightline.store import Store
+from sightline.tools.asking import Asking, Calls
+from sightline.tools.delivery import deliver
 
 
 class Desk:

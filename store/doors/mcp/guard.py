@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from sightline.store.disk.layout import Layout, open_private, read_file, write_all
-from sightline.store.errors import UsageError
+from sightline.disk.layout import Layout, open_private, read_file, write_all
+from sightline.errors import UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, never listened on unless told

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from sightline.store.doors.mcp.call import Call, Outcome
-from sightline.store.doors.mcp.ending import call_at_signals, ignore_signals
-from sightline.store.doors.mcp.guard import App, Guard, check_address, token_of
-from sightline.store.doors.mcp.options import Options
-from sightline.store.doors.mcp.progress import EVERY_SECONDS
-from sightline.store.doors.mcp.protocol import Context, Rejected, client_label, finished, server_version
-from sightline.store.doors.mcp.service import METHODS, Service
-from sightline.store.doors.mcp.subscriptions import wanted_uris
-from sightline.store.errors import UsageError
+from sightline.doors.mcp.call import Call, Outcome
+from sightline.doors.mcp.ending import call_at_signals, ignore_signals
+from sightline.doors.mcp.guard import App, Guard, check_address, token_of
+from sightline.doors.mcp.options import Options
+from sightline.doors.mcp.progress import EVERY_SECONDS
+from sightline.doors.mcp.protocol import Context, Rejected, client_label, finished, server_version
+from sightline.doors.mcp.service import METHODS, Service
+from sightline.doors.mcp.subscriptions import wanted_uris
+from sightline.errors import UsageError
 
 try:
     import mcp_types as types

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sightline.store.doors.mcp.call import Call
-from sightline.store.errors import OutOfProcesses
-from sightline.store.threads import start_thread
+from sightline.doors.mcp.call import Call
+from sightline.errors import OutOfProcesses
+from sightline.threads import start_thread
 
 EVERY_SECONDS = 1.0
 

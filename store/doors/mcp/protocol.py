@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sightline.store.doors.mcp.wire import INVALID_PARAMS
+from sightline.doors.mcp.wire import INVALID_PARAMS
 
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")

@@ -14,13 +14,13 @@ from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sightline.store.doors.mcp.call import Call, Outcome
-from sightline.store.doors.mcp.options import Options
-from sightline.store.doors.mcp.protocol import META, Context, Rejected, finished
-from sightline.store.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, is_id, opened_by
-from sightline.store.doors.mcp.proxy_long import LongLine
-from sightline.store.doors.mcp.proxy_short import one_text
-from sightline.store.doors.mcp.proxy_spans import (
+from sightline.doors.mcp.call import Call, Outcome
+from sightline.doors.mcp.options import Options
+from sightline.doors.mcp.protocol import META, Context, Rejected, finished
+from sightline.doors.mcp.proxy_calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, is_id, opened_by
+from sightline.doors.mcp.proxy_long import LongLine
+from sightline.doors.mcp.proxy_short import one_text
+from sightline.doors.mcp.proxy_spans import (
     RESULT,
     NotPlain,
     Span,
@@ -31,14 +31,14 @@ from sightline.store.doors.mcp.proxy_spans import (
     replaced,
     without,
 )
-from sightline.store.doors.mcp.proxy_tools import ADDED, Names, next_call
-from sightline.store.doors.mcp.service import Service
-from sightline.store.doors.mcp.wire import INTERNAL_ERROR, Id, LineWriter, encode, error_of, result_of
-from sightline.store.errors import OutOfProcesses, SightlineError
-from sightline.store.threads import start_thread
+from sightline.doors.mcp.proxy_tools import ADDED, Names, next_call
+from sightline.doors.mcp.service import Service
+from sightline.doors.mcp.wire import INTERNAL_ERROR, Id, LineWriter, encode, error_of, result_of
+from sightline.errors import OutOfProcesses, SightlineError
+from sightline.threads import start_thread
 
 if TYPE_CHECKING:  # loaded while the server starts
-    from sightline.store.doors.mcp.proxy_keep import ResultKeeper
+    from sightline.doors.mcp.proxy_keep import ResultKeeper
 
 Change = tuple[int, int, str]
 """A part of a line and what is sent instead: (start, end, text)."""
@@ -193,7 +193,7 @@ class Proxy:
         """Load and open what the first result needs, while the server starts."""
         try:
             self._service.desk()
-            import sightline.store.doors.mcp.proxy_keep  # noqa: F401
+            import sightline.doors.mcp.proxy_keep  # noqa: F401
         except Exception as error:  # whatever it is, the server's lines pass on; nothing is kept
             self._warn(error)
 
@@ -276,7 +276,7 @@ class Proxy:
     def _keeper(self) -> "ResultKeeper":
         """Keeps and logs; made by the thread that hands in the server's lines."""
         if self._made is None:
-            from sightline.store.doors.mcp.proxy_keep import ResultKeeper
+            from sightline.doors.mcp.proxy_keep import ResultKeeper
 
             self._made = ResultKeeper(
                 self._service, min_bytes=self._min_bytes, warn=self._warn, before_wait=lambda: self.before_wait()

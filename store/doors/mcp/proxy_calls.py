@@ -3,8 +3,8 @@
 import re
 from typing import Any, NamedTuple
 
-from sightline.store.doors.mcp.protocol import META, Context, client_label
-from sightline.store.doors.mcp.wire import Id
+from sightline.doors.mcp.protocol import META, Context, client_label
+from sightline.doors.mcp.wire import Id
 
 LOOKS_LIKE_OURS = re.compile(rb"tools/(?:call|list)|notifications/cancelled|clientInfo|\\")
 """Finds something in every line of a client that the proxy must read; a backslash may spell any of it otherwise."""

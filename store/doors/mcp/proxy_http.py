@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from typing import Any
 
-from sightline.store.doors.mcp.protocol import META
-from sightline.store.doors.mcp.proxy import Proxy
-from sightline.store.doors.mcp.proxy_lines import PassingLines
-from sightline.store.doors.mcp.wire import (
+from sightline.doors.mcp.protocol import META
+from sightline.doors.mcp.proxy import Proxy
+from sightline.doors.mcp.proxy_lines import PassingLines
+from sightline.doors.mcp.wire import (
     INVALID_REQUEST,
     Batch,
     Invalid,
@@ -29,7 +29,7 @@ from sightline.store.doors.mcp.wire import (
     encode,
     error_of,
 )
-from sightline.store.errors import SightlineError, UsageError
+from sightline.errors import SightlineError, UsageError
 
 try:
     import anyio

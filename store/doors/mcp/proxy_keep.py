@@ -5,26 +5,26 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sightline.store.audit.log import Appending
-from sightline.store.audit.sessions import working_directory
-from sightline.store.audit.views import Appended, Shows, append_view, header_of, index_view
-from sightline.store.capture.result import call_text, capture_result
-from sightline.store.doors.mcp.calls import render, result_of
-from sightline.store.doors.mcp.protocol import Context
-from sightline.store.doors.mcp.proxy_calls import ToolCall
-from sightline.store.doors.mcp.proxy_redacted import without_secrets
-from sightline.store.doors.mcp.proxy_results import Result, parts_of, read_result, rewritten, told
-from sightline.store.doors.mcp.proxy_spans import Span
-from sightline.store.doors.mcp.service import Service
-from sightline.store.records import TOOL_FAILED, Buffer, Session
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.segments import Segment
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.result_view import result_reply
-from sightline.store.tools.structured_view import sampling_of
+from sightline.audit.log import Appending
+from sightline.audit.sessions import working_directory
+from sightline.audit.views import Appended, Shows, append_view, header_of, index_view
+from sightline.capture.result import call_text, capture_result
+from sightline.doors.mcp.calls import render, result_of
+from sightline.doors.mcp.protocol import Context
+from sightline.doors.mcp.proxy_calls import ToolCall
+from sightline.doors.mcp.proxy_redacted import without_secrets
+from sightline.doors.mcp.proxy_results import Result, parts_of, read_result, rewritten, told
+from sightline.doors.mcp.proxy_spans import Span
+from sightline.doors.mcp.service import Service
+from sightline.records import TOOL_FAILED, Buffer, Session
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.segments import Segment
+from sightline.tools.delivery import deliver
+from sightline.tools.result_view import result_reply
+from sightline.tools.structured_view import sampling_of
 
 if TYPE_CHECKING:
-    from sightline.store.doors.mcp.caller import Caller
+    from sightline.doors.mcp.caller import Caller
 
 INDEXED_WITHIN_SECONDS = 0.02
 """How long lists may lag behind the log: what comes within it goes into the index at once, and holds up no answer."""

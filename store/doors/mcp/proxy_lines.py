@@ -8,7 +8,7 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 
-from sightline.store.doors.mcp.wire import LINE_LIMIT_BYTES
+from sightline.doors.mcp.wire import LINE_LIMIT_BYTES
 
 _READ_BYTES = 1 << 16  # what a pipe holds; the allocator hands out more at once only from the system
 SHORT_BYTES = select.PIPE_BUF

@@ -1,8 +1,8 @@
 """A small result on its way through where a person has turned redaction on: without its secrets, and saying so."""
 
-from sightline.store.doors.mcp.proxy_results import read_result, told
-from sightline.store.doors.mcp.proxy_spans import RESULT, NotPlain, Span, object_of, parse
-from sightline.store.store import Store
+from sightline.doors.mcp.proxy_results import read_result, told
+from sightline.doors.mcp.proxy_spans import RESULT, NotPlain, Span, object_of, parse
+from sightline.store import Store
 
 _result = object_of(**RESULT)
 

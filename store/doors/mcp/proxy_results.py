@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.store.capture.result import TEXT_MIME, Block, blocks_of
-from sightline.store.doors.mcp.proxy_spans import Span
-from sightline.store.shape import markers
+from sightline.capture.result import TEXT_MIME, Block, blocks_of
+from sightline.doors.mcp.proxy_spans import Span
+from sightline.shape import markers
 
 IMAGE_BYTES = 1 << 16
 """An image, a sound or an encoded resource up to this size, as it is sent, is left in the reply."""
@@ -199,6 +199,6 @@ def _with_meta(result: Result, meta: dict[str, Any]) -> str:
 
 
 def _dumps(value: Any) -> str:
-    from sightline.store.doors.mcp.wire import encode
+    from sightline.doors.mcp.wire import encode
 
     return encode(value).decode()

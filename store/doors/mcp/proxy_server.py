@@ -8,9 +8,9 @@ import os
 import signal
 import threading
 
-from sightline.store.capture.spawn import PIPE_BYTES, RESTORED_SIGNALS, not_started
-from sightline.store.errors import OutOfProcesses
-from sightline.store.threads import start_thread
+from sightline.capture.spawn import PIPE_BYTES, RESTORED_SIGNALS, not_started
+from sightline.errors import OutOfProcesses
+from sightline.threads import start_thread
 
 
 class Server:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from sightline.store.doors.mcp.proxy_spans import SPACE
+from sightline.doors.mcp.proxy_spans import SPACE
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

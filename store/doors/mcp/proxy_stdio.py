@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Iterator
 
-from sightline.store.disk.layout import write_all
-from sightline.store.doors.mcp.proxy import Proxy
-from sightline.store.doors.mcp.proxy_lines import PassingLines
-from sightline.store.doors.mcp.proxy_server import Server
-from sightline.store.doors.mcp.wire import LineWriter
-from sightline.store.errors import OutOfProcesses
-from sightline.store.threads import start_thread
+from sightline.disk.layout import write_all
+from sightline.doors.mcp.proxy import Proxy
+from sightline.doors.mcp.proxy_lines import PassingLines
+from sightline.doors.mcp.proxy_server import Server
+from sightline.doors.mcp.wire import LineWriter
+from sightline.errors import OutOfProcesses
+from sightline.threads import start_thread
 
 CLIENT_GONE_SECONDS = 2.0
 """How long a server may go on after its client has gone, before it is asked to end; and then, before it is ended."""

@@ -3,10 +3,10 @@
 import re
 from typing import TYPE_CHECKING, Any
 
-from sightline.store.doors.mcp.tools import definitions
+from sightline.doors.mcp.tools import definitions
 
 if TYPE_CHECKING:
-    from sightline.store.tools.asking import Calls
+    from sightline.tools.asking import Calls
 
 READ_OUTPUT, QUERY = "read_output", "query"
 ADDED = (READ_OUTPUT, QUERY)
@@ -96,7 +96,7 @@ def next_call(names: Names) -> "Calls":
     """How a next call is written for this client: as the server's, with the names that the tools have here."""
 
     def calls(verb: str, **arguments: Any) -> str:
-        from sightline.store.doors.mcp.calls import calls_in  # what is written for a reply has been loaded by it
+        from sightline.doors.mcp.calls import calls_in  # what is written for a reply has been loaded by it
 
         told = calls_in(ADDED)(verb, **arguments)
         return names.of(verb) + told.removeprefix(verb) if verb in ADDED else told

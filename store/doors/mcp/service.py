@@ -8,16 +8,16 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sightline.store.doors.mcp.call import Call
-from sightline.store.doors.mcp.options import Options
-from sightline.store.doors.mcp.protocol import Rejected
-from sightline.store.doors.mcp.wire import INTERNAL_ERROR, METHOD_NOT_FOUND
-from sightline.store.errors import SightlineError
-from sightline.store.threads import share_one_heap
+from sightline.doors.mcp.call import Call
+from sightline.doors.mcp.options import Options
+from sightline.doors.mcp.protocol import Rejected
+from sightline.doors.mcp.wire import INTERNAL_ERROR, METHOD_NOT_FOUND
+from sightline.errors import SightlineError
+from sightline.threads import share_one_heap
 
 if TYPE_CHECKING:
-    from sightline.store.doors.mcp.desk import Desk
-    from sightline.store.tools.asking import Calls
+    from sightline.doors.mcp.desk import Desk
+    from sightline.tools.asking import Calls
 
 
 class Service:
@@ -58,8 +58,8 @@ class Service:
             call.answer(_trouble(call, error.message, error.hint))
         except Exception as error:
             if type(error).__module__ == "sqlite3":  # by name: loading it is for those who need the store
-                from sightline.store.config import default_root
-                from sightline.store.disk.trouble import trouble_of
+                from sightline.config import default_root
+                from sightline.disk.trouble import trouble_of
 
                 call.answer(_trouble(call, *trouble_of(error, default_root())))
                 return
@@ -79,7 +79,7 @@ class Service:
             if self._closed:
                 raise Rejected(INTERNAL_ERROR, "the server has ended")
             if self._desk is None:
-                from sightline.store.doors.mcp.desk import Desk
+                from sightline.doors.mcp.desk import Desk
 
                 share_one_heap()
                 self._desk = Desk(self.options, self._calls)
@@ -95,7 +95,7 @@ class Service:
 
     def instructions(self) -> str:
         """How the server introduces itself to a model."""
-        from sightline.store.doors.mcp.instructions import instructions
+        from sightline.doors.mcp.instructions import instructions
 
         return instructions(self.options.tools)
 
@@ -111,13 +111,13 @@ def _trouble(call: Call, message: str, hint: str) -> dict[str, Any] | Rejected:
 
 
 def _list_tools(service: Service, call: Call) -> None:
-    from sightline.store.doors.mcp.tools import definitions
+    from sightline.doors.mcp.tools import definitions
 
     call.answer({"tools": definitions(service.options.tools)})
 
 
 def _list_templates(_: Service, call: Call) -> None:
-    from sightline.store.doors.mcp.resources import templates
+    from sightline.doors.mcp.resources import templates
 
     call.answer(templates())
 

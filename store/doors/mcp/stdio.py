@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sightline.store.doors.mcp.call import Call, Outcome
-from sightline.store.doors.mcp.progress import Progress
-from sightline.store.doors.mcp.protocol import (
+from sightline.doors.mcp.call import Call, Outcome
+from sightline.doors.mcp.progress import Progress
+from sightline.doors.mcp.protocol import (
     BATCHES,
     LEGACY,
     META,
@@ -21,8 +21,8 @@ from sightline.store.doors.mcp.protocol import (
     introduction,
     opened_by,
 )
-from sightline.store.doors.mcp.service import Service
-from sightline.store.doors.mcp.wire import (
+from sightline.doors.mcp.service import Service
+from sightline.doors.mcp.wire import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -42,8 +42,8 @@ from sightline.store.doors.mcp.wire import (
     notification_of,
     result_of,
 )
-from sightline.store.errors import OutOfProcesses
-from sightline.store.threads import start_thread
+from sightline.errors import OutOfProcesses
+from sightline.threads import start_thread
 
 LINE_LIMIT_BYTES = 16 << 20
 """A longer request is refused unread: a command or a query has no use for it."""
@@ -255,7 +255,7 @@ class StdioServer:
 
     def _listen(self, service: Service, call: Call, number: Id) -> None:
         """What clients since 2026-07-28 ask for: a stream of notifications, open until they cancel it."""
-        from sightline.store.doors.mcp.subscriptions import wanted_uris
+        from sightline.doors.mcp.subscriptions import wanted_uris
 
         meta = {META + "subscriptionId": number}
         acknowledged = threading.Event()

@@ -5,9 +5,9 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
-from sightline.store.errors import SightlineError
-from sightline.store.store import Store
-from sightline.store.threads import start_thread
+from sightline.errors import SightlineError
+from sightline.store import Store
+from sightline.threads import start_thread
 
 LOOK_SECONDS = 0.25  # how often those that run are looked at; a client reads again after each notification
 

@@ -6,7 +6,7 @@ Every byte of this stands in the context of every agent that uses the server.
 from collections.abc import Sequence
 from typing import Any
 
-from sightline.store.doors.mcp.options import TOOLS
+from sightline.doors.mcp.options import TOOLS
 
 _LARGEST_REPLY_CHARACTERS = 65_536  # a client that is told so leaves replies of that size whole
 

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from sightline.store.shape.failure.tool_rules import Pattern
+from sightline.shape.failure.tool_rules import Pattern
 
 
 class Way(NamedTuple):

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sightline.store.shape.failure.judge import JUDGED_BYTES, Judge
-from sightline.store.shape.failure.sieve import NUMBERS, Sieve
-from sightline.store.shape.failure.tool_rules import Count, Rule
-from sightline.store.shape.source import Source
+from sightline.shape.failure.judge import JUDGED_BYTES, Judge
+from sightline.shape.failure.sieve import NUMBERS, Sieve
+from sightline.shape.failure.tool_rules import Count, Rule
+from sightline.shape.source import Source
 
 _BAD = ("fail", "error", "conflict", "offense", "violation", "problem", "broken", "fatal", "crash", "issue")
 

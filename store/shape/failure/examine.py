@@ -4,18 +4,18 @@ import re
 from collections import Counter
 from functools import cached_property
 
-from sightline.store.shape.failure.classes import SEARCH
-from sightline.store.shape.failure.counting import Tally, tally
-from sightline.store.shape.failure.failures import Failures, Hit, find_failures
-from sightline.store.shape.failure.findings import header_of
-from sightline.store.shape.failure.glance import glance, sampled_lines
-from sightline.store.shape.failure.judge import CACHED_LINES, EXIT, JUDGED_BYTES, Judge, Verdict, name_and_place
-from sightline.store.shape.failure.judged import EVERYTHING, Judged
-from sightline.store.shape.failure.naming import Named, named
-from sightline.store.shape.failure.prefixes import prefix_of
-from sightline.store.shape.failure.sieve import NUMBERS
-from sightline.store.shape.failure.tool_rules import Block, Failure, load_rule, recognise
-from sightline.store.shape.source import Source
+from sightline.shape.failure.classes import SEARCH
+from sightline.shape.failure.counting import Tally, tally
+from sightline.shape.failure.failures import Failures, Hit, find_failures
+from sightline.shape.failure.findings import header_of
+from sightline.shape.failure.glance import glance, sampled_lines
+from sightline.shape.failure.judge import CACHED_LINES, EXIT, JUDGED_BYTES, Judge, Verdict, name_and_place
+from sightline.shape.failure.judged import EVERYTHING, Judged
+from sightline.shape.failure.naming import Named, named
+from sightline.shape.failure.prefixes import prefix_of
+from sightline.shape.failure.sieve import NUMBERS
+from sightline.shape.failure.tool_rules import Block, Failure, load_rule, recognise
+from sightline.shape.source import Source
 
 SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
 TITLED_HITS = 12  # failure lines of a tool and weight whose headers are looked for: more than a summary names

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.store.shape.failure.judge import JUDGED_BYTES, Judge, Verdict
-from sightline.store.shape.failure.sieve import Sieve
-from sightline.store.shape.source import Source
+from sightline.shape.failure.judge import JUDGED_BYTES, Judge, Verdict
+from sightline.shape.failure.sieve import Sieve
+from sightline.shape.source import Source
 
 KINDS = 4096
 """Kinds of failure told apart; what comes after counts as one more."""

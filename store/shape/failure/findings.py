@@ -4,8 +4,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from sightline.store.shape.failure.failures import Failures, Hit
-from sightline.store.shape.failure.judge import (
+from sightline.shape.failure.failures import Failures, Hit
+from sightline.shape.failure.judge import (
     CAUSE,
     ECHO,
     EXCEPTION,
@@ -17,10 +17,10 @@ from sightline.store.shape.failure.judge import (
     WORD,
     Judge,
 )
-from sightline.store.shape.failure.naming import last_part
-from sightline.store.shape.failure.tool_rules import Block, Failure
-from sightline.store.shape.runs import Span
-from sightline.store.shape.source import Source
+from sightline.shape.failure.naming import last_part
+from sightline.shape.failure.tool_rules import Block, Failure
+from sightline.shape.runs import Span
+from sightline.shape.source import Source
 
 _LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD: 5.0, MINOR: 4.0}
 """How far down the list a first line of some weight stands; each repetition of its kind is one further down."""

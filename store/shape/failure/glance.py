@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from sightline.store.shape.clean import clean_line, without_colour
-from sightline.store.shape.source import Source
+from sightline.shape.clean import clean_line, without_colour
+from sightline.shape.source import Source
 
 WHOLE_BYTES = 1 << 18
 """A stream up to this size is looked at whole; of a larger one its ends and some windows between them."""

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sightline.store.shape.clean import clean_line, without_colour
-from sightline.store.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
-from sightline.store.shape.failure.sieve import NUMBERS
-from sightline.store.shape.failure.tool_rules import Block, Failure, Rule
-from sightline.store.shape.runs import Span
+from sightline.shape.clean import clean_line, without_colour
+from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
+from sightline.shape.failure.sieve import NUMBERS
+from sightline.shape.failure.tool_rules import Block, Failure, Rule
+from sightline.shape.runs import Span
 
 JUDGED_BYTES = 4096
 """How much of a line is judged: what reports an error says so early, and no pattern can run away on so little."""

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.store.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, Verdict
-from sightline.store.shell_words.programs import Program, programs_of
-from sightline.store.shell_words.syntax import Unclear
+from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, Verdict
+from sightline.shell_words.programs import Program, programs_of
+from sightline.shell_words.syntax import Unclear
 
 READS, SEARCHES, SHOWS = "reads", "searches", "shows"
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sightline.store.shape.failure.failures import Hit
-from sightline.store.shape.failure.judge import CAUSE, ECHO, EXCEPTION, MINOR, NAME
-from sightline.store.shape.failure.tool_rules import Rule
+from sightline.shape.failure.failures import Hit
+from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, MINOR, NAME
+from sightline.shape.failure.tool_rules import Rule
 
 
 class Named(NamedTuple):

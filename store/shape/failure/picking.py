@@ -3,11 +3,11 @@
 import heapq
 from collections.abc import Iterable, Iterator
 
-from sightline.store.shape.failure.failures import Failures
-from sightline.store.shape.failure.findings import Layers, in_order, layers_of
-from sightline.store.shape.failure.judge import Judge
-from sightline.store.shape.runs import Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
-from sightline.store.shape.source import Source
+from sightline.shape.failure.failures import Failures
+from sightline.shape.failure.findings import Layers, in_order, layers_of
+from sightline.shape.failure.judge import Judge
+from sightline.shape.runs import Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
+from sightline.shape.source import Source
 
 CAUSE_LINE_BYTES = (
     2048  # longer lines are clipped in a region, so that one of them does not take the place of all others

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.failures import Hit
-from sightline.store.shape.failure.findings import layers_of
-from sightline.store.shape.failure.judge import CAUSE, NAME
-from sightline.store.shape.failure.tool_rules import Block
-from sightline.store.shape.runs import Span
-from sightline.store.shape.source import Source
+from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.failures import Hit
+from sightline.shape.failure.findings import layers_of
+from sightline.shape.failure.judge import CAUSE, NAME
+from sightline.shape.failure.tool_rules import Block
+from sightline.shape.runs import Span
+from sightline.shape.source import Source
 
 LONG_BYTES = 300
 """A longer line is often shown in part: of such it is known which bytes tell of the failure."""

@@ -6,7 +6,7 @@ is searched, so that most of a long log is only split and looked up, which is se
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sightline.store.shape.clean import without_colour
+from sightline.shape.clean import without_colour
 
 NUMBERS = bytes.maketrans(b"23456789", b"11555555")
 """Makes lines equal that differ in their numbers; "0 errors" is another thing than many, and so is a status of 500."""

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from sightline.store.shape import markers
-from sightline.store.shape.runs import Span, free_spans, text_bytes
-from sightline.store.shape.segments import Segment, join_segments, shown_ranges
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_lines import Written
-from sightline.store.shape.structured.json_sample import Sample
+from sightline.shape import markers
+from sightline.shape.runs import Span, free_spans, text_bytes
+from sightline.shape.segments import Segment, join_segments, shown_ranges
+from sightline.shape.source import Source
+from sightline.shape.structured.json_lines import Written
+from sightline.shape.structured.json_sample import Sample
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.examine import Examination
-    from sightline.store.shape.failure.failures import Failures
+    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.failures import Failures
 
 NUMBERS_PERCENT = 10  # of the body, for the line numbers of failure lines that are not shown
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sightline.store.shape import markers
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_lines import Gap, Measure, Written, write_lines
+from sightline.shape import markers
+from sightline.shape.source import Source
+from sightline.shape.structured.json_lines import Gap, Measure, Written, write_lines
 
 LINE_BYTES = 512  # of a header; a minified file's path is no longer
 KEPT_FILES = 2_000  # no body has room for more

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from typing import Any
 
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_scan import Scanner, kind_of
-from sightline.store.shape.structured.sampling import Sampling
+from sightline.shape.source import Source
+from sightline.shape.structured.json_scan import Scanner, kind_of
+from sightline.shape.structured.sampling import Sampling
 
 ELEMENT_KEYS = 50
 """Keys that are named of an array's objects; gh-aw names all of the first, however many."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from sightline.store.shape import markers
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.segments import Segment
-from sightline.store.shape.source import CutLine, Source
-from sightline.store.shape.structured.json_lines import Measure, Written, ends
-from sightline.store.shape.structured.json_tree import Node, children_end, children_shown
-from sightline.store.shape.structured.sampling import Detail
+from sightline.shape import markers
+from sightline.shape.clean import clean_line
+from sightline.shape.segments import Segment
+from sightline.shape.source import CutLine, Source
+from sightline.shape.structured.json_lines import Measure, Written, ends
+from sightline.shape.structured.json_tree import Node, children_end, children_shown
+from sightline.shape.structured.sampling import Detail
 
 INDENT = "  "
 _BRACKETS = {"object": "{}", "array": "[]"}

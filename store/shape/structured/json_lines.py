@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from sightline.store.shape import markers
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.segments import Segment, terminated
-from sightline.store.shape.source import Line, Source
-from sightline.store.shape.structured.json_escapes import hidden
+from sightline.shape import markers
+from sightline.shape.clean import clean_line
+from sightline.shape.segments import Segment, terminated
+from sightline.shape.source import Line, Source
+from sightline.shape.structured.json_escapes import hidden
 
 READ_LINE_BYTES = 1 << 20  # of a longer line it is not known whether it is one string
 _HEAD = re.compile(rb'[ \t]*(?:"[^"]*"[ \t]*:[ \t]*)?"')

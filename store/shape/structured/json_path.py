@@ -4,10 +4,10 @@ import json
 import re
 from typing import NamedTuple
 
-from sightline.store.errors import SightlineError
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.element_tally import keys_of, read_key
-from sightline.store.shape.structured.json_scan import WINDOW_BYTES, Scanner, kind_of
+from sightline.errors import SightlineError
+from sightline.shape.source import Source
+from sightline.shape.structured.element_tally import keys_of, read_key
+from sightline.shape.structured.json_scan import WINDOW_BYTES, Scanner, kind_of
 
 LISTED_KEYS = 10
 """Keys that an error lists."""

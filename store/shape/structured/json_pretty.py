@@ -7,7 +7,7 @@ characters become these, so that a search finds them.
 import re
 from collections.abc import Iterable, Iterator
 
-from sightline.store.shape.structured.json_escapes import hidden, readable, revealed, whole_units
+from sightline.shape.structured.json_escapes import hidden, readable, revealed, whole_units
 
 INDENT_LEVELS = 64  # deeper lines are indented no further: thousands of levels would make megabytes of spaces
 _STEP_BYTES = 64  # to which it is told how much of a text stands in a part of its pretty form

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from sightline.store.shape import markers
-from sightline.store.shape.segments import Segment
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_lines import Gap, Measure, Written, write_lines
-from sightline.store.shape.structured.json_tree import Document, Node, children_end, children_shown
-from sightline.store.shape.structured.sampling import Detail, Sampling, details
+from sightline.shape import markers
+from sightline.shape.segments import Segment
+from sightline.shape.source import Source
+from sightline.shape.structured.json_lines import Gap, Measure, Written, write_lines
+from sightline.shape.structured.json_tree import Document, Node, children_end, children_shown
+from sightline.shape.structured.sampling import Detail, Sampling, details
 
 _COUNT_BYTES = 1 << 20
 _EDGE_BYTES = 256
@@ -57,7 +57,7 @@ def sample(
         measure = Measure(detail.string_bytes, sampling.string_head_percent)
         if is_one_line:
             # Loaded here only: most texts have lines.
-            from sightline.store.shape.structured.json_line import rest_marker, write_line
+            from sightline.shape.structured.json_line import rest_marker, write_line
 
             number = lines[root.start]
             written = write_line(source, root, detail, measure, number, room, moved)

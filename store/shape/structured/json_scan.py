@@ -9,8 +9,8 @@ decides what is JSON.
 import re
 from typing import Any, Protocol
 
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_native import FAILURES, cost, lines_of, parsed, scan, scan_pairs, string_end
+from sightline.shape.source import Source
+from sightline.shape.structured.json_native import FAILURES, cost, lines_of, parsed, scan, scan_pairs, string_end
 
 WINDOW_BYTES = 1 << 17  # larger ones make so many objects at once that the collector halves the speed
 DEPTH_LIMIT = 10_000  # what is nested deeper is no data; json.loads gives up at a thousand

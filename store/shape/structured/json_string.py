@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.json_escapes import hidden, whole_units
+from sightline.shape.source import Source
+from sightline.shape.structured.json_escapes import hidden, whole_units
 
 _READ_BYTES = 1 << 20
 

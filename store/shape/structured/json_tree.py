@@ -5,10 +5,10 @@ All of the text is read, and judged, once; of what lies below, only numbers and 
 
 from typing import NamedTuple
 
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.element_tally import ElementTally
-from sightline.store.shape.structured.json_scan import WINDOW_BYTES, NotJson, Scanner, kind_of
-from sightline.store.shape.structured.sampling import Detail, Sampling
+from sightline.shape.source import Source
+from sightline.shape.structured.element_tally import ElementTally
+from sightline.shape.structured.json_scan import WINDOW_BYTES, NotJson, Scanner, kind_of
+from sightline.shape.structured.sampling import Detail, Sampling
 
 KEPT_NODES = 20_000  # 5 MB; no budget shows as many lines
 KEPT_MEMBERS = 2_000  # of one object

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.segments import Shaped
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.sampling import Sampling
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.segments import Shaped
+from sightline.shape.source import Source
+from sightline.shape.structured.sampling import Sampling
 
 if TYPE_CHECKING:
-    from sightline.store.shape.failure.examine import Examination
+    from sightline.shape.failure.examine import Examination
 
 _SNIFFED_BYTES = 4096
 _DIFF_WORDS = (b"diff ", b"--- ", b"Index: ", b"commit ", b"From ", b"Only in ", b"Binary files ")
@@ -74,7 +74,7 @@ def looks_like_json(head: bytes) -> bool:
 
 
 def _diff(source: Source, head: bytes, room: int) -> Structured | None:
-    from sightline.store.shape.structured.diffstat import (  # loaded as seldom as the next
+    from sightline.shape.structured.diffstat import (  # loaded as seldom as the next
         diffstat,
         looks_like_diff,
         read_diff,
@@ -92,16 +92,16 @@ def _json(
     source: Source, room: int, failed: bool, examination: "Examination | None", sampling: Sampling
 ) -> Structured | None:
     # Loaded here only: a text that begins otherwise needs none of it.
-    from sightline.store.shape.structured.json_sample import sample
-    from sightline.store.shape.structured.json_tree import read_document
-    from sightline.store.shape.structured.schema import describe
+    from sightline.shape.structured.json_sample import sample
+    from sightline.shape.structured.json_tree import read_document
+    from sightline.shape.structured.schema import describe
 
     document = read_document(source, sampling)
     if document is None or (failed and document.root.kind == "lines"):
         return None
     hidden = 0
     if examination:
-        from sightline.store.shape.structured.counted import counted  # failures with JSON are rarer still
+        from sightline.shape.structured.counted import counted  # failures with JSON are rarer still
 
         made, hidden = counted(lambda left: sample(document, source, left, sampling), source, examination, room)
     else:

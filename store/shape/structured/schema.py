@@ -3,11 +3,11 @@
 Of elements that differ all is told: ``[{id, note?}] (12 items)`` where not all have a note, ``[number | string]``.
 """
 
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.element_tally import DEFAULT, MEMBERS_LOOKED_AT, ElementTally, keys_of, read_key
-from sightline.store.shape.structured.json_scan import Scanner
-from sightline.store.shape.structured.json_tree import Document
-from sightline.store.shape.structured.sampling import Sampling
+from sightline.shape.source import Source
+from sightline.shape.structured.element_tally import DEFAULT, MEMBERS_LOOKED_AT, ElementTally, keys_of, read_key
+from sightline.shape.structured.json_scan import Scanner
+from sightline.shape.structured.json_tree import Document
+from sightline.shape.structured.sampling import Sampling
 
 OBJECT_KEYS = 10
 """Keys that are named of one object, as gh-aw's compact schema does."""

@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.store.shape.source import Source
-from sightline.store.shape.structured.element_tally import read_key
-from sightline.store.shape.structured.json_native import parsed
-from sightline.store.shape.structured.json_scan import NotJson, Scanner, kind_of
+from sightline.shape.source import Source
+from sightline.shape.structured.element_tally import read_key
+from sightline.shape.structured.json_native import parsed
+from sightline.shape.structured.json_scan import NotJson, Scanner, kind_of
 
 SHOWN_KEYS = 100
 """Keys of one object; more are counted: such an object keeps data in its keys."""

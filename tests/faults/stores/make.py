@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-SIGHTLINE = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+SIGHTLINE = [sys.executable, "-m", "sightline.doors.cli.main"]
 AGENT, OTHER, PERSON = "claude-code-0001", "removed-agent", "person"
 NUMBERS = "seq 1 3000; echo 'src/a.c:12: error: no luck' >&2; seq 3001 3005; exit 3"
 LONG_LINE = "printf '%050000d\\n' 0; echo 'FATAL: database is gone'; exit 1"

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from sightline.store.audit.accounting import (
+from sightline.audit.accounting import (
     COMMAND,
     FILE,
     TOOL,
@@ -14,7 +14,7 @@ from sightline.store.audit.accounting import (
     alone_of,
     surely_shown,
 )
-from sightline.store.records import View
+from sightline.records import View
 
 
 def view(verb: str, request: dict[str, Any], *, total: int = 0, refs: tuple[str, ...] = ("cmd_a1b2c3",)) -> View:

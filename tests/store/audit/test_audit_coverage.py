@@ -2,9 +2,9 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Coverage, contribution, cover, percent, told_share
-from sightline.store.audit.spans import Spans, spans_of
-from sightline.store.records import Shown, View
+from sightline.audit.coverage import Coverage, contribution, cover, percent, told_share
+from sightline.audit.spans import Spans, spans_of
+from sightline.records import Shown, View
 
 TOTAL = 50
 RANGES = st.lists(

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sightline.store.audit import failures
-from sightline.store.audit.checking import CUT, OVERLOOKED, UNTOLD, find_all
-from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
-from sightline.store.audit.timeline import calls_of, captured_by
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, LinePart, Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
+from sightline.audit import failures
+from sightline.audit.checking import CUT, OVERLOOKED, UNTOLD, find_all
+from sightline.audit.covering import coverage_of
+from sightline.audit.failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
+from sightline.audit.timeline import calls_of, captured_by
+from sightline.audit.views import Shows, record_view
+from sightline.records import Buffer, LinePart, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
 
 Keep = Callable[..., Buffer]
 ME = Session("s", "shell", "", "", "/", 1.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from sightline.store.audit import log
+from sightline.audit import log
 
 HEADER = {"kind": "session", "session": {"name": "s"}}
 TEXTS = ["short\n", 'é \udcff \ud800 \u2028 \\ " \x00\n', "last"]
@@ -165,7 +165,7 @@ def test_a_file_kept_open_in_a_folder_that_is_gone_says_so_and_goes_on_in_one_th
 
 APPEND_MANY = """
 import sys
-from sightline.store.audit import log
+from sightline.audit import log
 sys.stdin.read(1)
 file = log.Appending(sys.argv[1], {"kind": "session"})
 for number in range(40):

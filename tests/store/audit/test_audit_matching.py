@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit import matching
-from sightline.store.audit.matching import How, has_long_lines, how_made, match_lines, match_parts
-from sightline.store.audit.spans import Spans, size
-from sightline.store.search import whole_lines
-from sightline.store.search.processes import Group
-from sightline.store.search.sandbox import describe
-from sightline.store.search.whole_lines import find_lines
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.source import BLOCK_BYTES, CutLine
+from sightline.audit import matching
+from sightline.audit.matching import How, has_long_lines, how_made, match_lines, match_parts
+from sightline.audit.spans import Spans, size
+from sightline.search import whole_lines
+from sightline.search.processes import Group
+from sightline.search.sandbox import describe
+from sightline.search.whole_lines import find_lines
+from sightline.shape.memory import BytesSource
+from sightline.shape.source import BLOCK_BYTES, CutLine
 
 ROWS = ["alpha one", "beta two", "", "gamma three", "beta two", "delta four"]
 SOURCE = BytesSource("".join(f"{row}\n" for row in ROWS).encode(), "@cmd_a1b2c3")

@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable
 
 import pytest
-from sightline.store.audit import log, retention
-from sightline.store.audit.indexing import catch_up
-from sightline.store.audit.notes import (
+from sightline.audit import log, retention
+from sightline.audit.indexing import catch_up
+from sightline.audit.notes import (
     ANYONE,
     MAX_CHARACTERS,
     UnknownNote,
@@ -20,10 +20,10 @@ from sightline.store.audit.notes import (
     withdraw_note,
     write_note,
 )
-from sightline.store.audit.view_list import rebuild_views
-from sightline.store.errors import UsageError
-from sightline.store.records import Buffer, Note, Session
-from sightline.store.store import Store, Target
+from sightline.audit.view_list import rebuild_views
+from sightline.errors import UsageError
+from sightline.records import Buffer, Note, Session
+from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]
 ME = Session("me", "shell", "", "", "/", 1.0)

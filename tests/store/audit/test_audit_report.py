@@ -8,17 +8,17 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.audit.notes import write_note
-from sightline.store.audit.report import gather
-from sightline.store.audit.report.data import as_data
-from sightline.store.audit.report.gather import Report
-from sightline.store.audit.report.html import render_html
-from sightline.store.audit.report.markdown import render_markdown
-from sightline.store.audit.roster import find_session, rename_session
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.records import Buffer, Session, Shown
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
+from sightline.audit.notes import write_note
+from sightline.audit.report import gather
+from sightline.audit.report.data import as_data
+from sightline.audit.report.gather import Report
+from sightline.audit.report.html import render_html
+from sightline.audit.report.markdown import render_markdown
+from sightline.audit.roster import find_session, rename_session
+from sightline.audit.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]
 ME = Session("s", "shell", "", "<i>client</i>", "/<b>cwd", 1.0)
@@ -172,7 +172,7 @@ def test_texts_have_a_limit_in_all(store: Store, keep: Keep, monkeypatch: pytest
 
 
 def test_a_blanked_reply_is_told_as_that(store: Store, keep: Keep) -> None:
-    from sightline.store.audit import retention
+    from sightline.audit import retention
 
     _fill(store, keep, "boom")
     retention.remove(store, [item.buffer for item in store.listed(5)], purge=True)

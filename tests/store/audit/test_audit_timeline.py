@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sightline.store.audit import log, retention, timeline
-from sightline.store.audit.notes import send_note, write_note
-from sightline.store.audit.overview import Overview
-from sightline.store.audit.retention import StillRunning, remove_session
-from sightline.store.audit.roster import UnknownSession, find_session, list_sessions, rename_session
-from sightline.store.audit.timeline import (
+from sightline.audit import log, retention, timeline
+from sightline.audit.notes import send_note, write_note
+from sightline.audit.overview import Overview
+from sightline.audit.retention import StillRunning, remove_session
+from sightline.audit.roster import UnknownSession, find_session, list_sessions, rename_session
+from sightline.audit.timeline import (
     Call,
     Timeline,
     Totals,
@@ -21,13 +21,13 @@ from sightline.store.audit.timeline import (
     seen_after,
     totals_of,
 )
-from sightline.store.audit.view_list import find_view, rebuild_views
-from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.audit.views import Shows, Traced, record_shown, record_view
-from sightline.store.errors import ExpiredRef, UsageError
-from sightline.store.records import Buffer, Session, Shown, View
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store, Target
+from sightline.audit.view_list import find_view, rebuild_views
+from sightline.audit.view_text import TextGone, view_text
+from sightline.audit.views import Shows, Traced, record_shown, record_view
+from sightline.errors import ExpiredRef, UsageError
+from sightline.records import Buffer, Session, Shown, View
+from sightline.shape.segments import Segment
+from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]
 Ask = Callable[..., View]

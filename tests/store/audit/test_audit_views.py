@@ -6,19 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sightline.store.audit import log, retention
-from sightline.store.audit.encoding import TIES
-from sightline.store.audit.notes import list_notes, write_note
-from sightline.store.audit.sessions import current_session, is_person, safe_name
-from sightline.store.audit.view_list import UnknownView, find_view, list_views, rebuild_views, seen_lines
-from sightline.store.audit.view_text import TextGone, view_text
-from sightline.store.audit.views import Shows, Traced, indexed_view, record_shown, record_view, shown_of
-from sightline.store.config import Settings
-from sightline.store.disk.view_index import ViewRow
-from sightline.store.errors import ExpiredRef
-from sightline.store.records import Buffer, Session, Shown, View
-from sightline.store.shape.segments import Segment, render_lines
-from sightline.store.store import Store, Target
+from sightline.audit import log, retention
+from sightline.audit.encoding import TIES
+from sightline.audit.notes import list_notes, write_note
+from sightline.audit.sessions import current_session, is_person, safe_name
+from sightline.audit.view_list import UnknownView, find_view, list_views, rebuild_views, seen_lines
+from sightline.audit.view_text import TextGone, view_text
+from sightline.audit.views import Shows, Traced, indexed_view, record_shown, record_view, shown_of
+from sightline.config import Settings
+from sightline.disk.view_index import ViewRow
+from sightline.errors import ExpiredRef
+from sightline.records import Buffer, Session, Shown, View
+from sightline.shape.segments import Segment, render_lines
+from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]
 SESSION = Session("mine", "shell", "", "", "/", 1.0)

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.audit import failure_lines as module
-from sightline.store.audit.failure_lines import REGION_GAP_LINES, REGION_LINES, FailureLines, GivenUp
-from sightline.store.records import Buffer
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.memory import BytesSource
-from sightline.store.store import Store
+from sightline.audit import failure_lines as module
+from sightline.audit.failure_lines import REGION_GAP_LINES, REGION_LINES, FailureLines, GivenUp
+from sightline.records import Buffer
+from sightline.shape.failure.examine import Examination
+from sightline.shape.memory import BytesSource
+from sightline.store import Store
 
 Keep = Callable[..., Buffer]
 unhurried = settings(

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.capture.background import start_in_background
-from sightline.store.capture.command import Captured, CommandCapture
-from sightline.store.capture.fallback import Size, Unkept
-from sightline.store.capture.spawn import shell_argv
-from sightline.store.errors import CommandNotStarted
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.capture.background import start_in_background
+from sightline.capture.command import Captured, CommandCapture
+from sightline.capture.fallback import Size, Unkept
+from sightline.capture.spawn import shell_argv
+from sightline.errors import CommandNotStarted
+from sightline.records import Buffer
+from sightline.store import Store, Target
 
 Until = Callable[[Callable[[], object]], None]
 Python = Callable[..., "subprocess.Popen[bytes]"]
@@ -201,7 +201,7 @@ sleep 60; sleep 60
 def test_a_timeout_ends_the_whole_group_and_keeps_what_came(
     store: Store, monkeypatch: pytest.MonkeyPatch, until: Until, limit: Any
 ) -> None:
-    monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 0.3)
+    monkeypatch.setattr("sightline.capture.command.TERM_GRACE_SECONDS", 0.3)
     captured = timed_out(store, IGNORES_TERM, limit)
     assert (captured.exit_code, captured.timed_out, captured.signal) == (None, True, signal.SIGKILL)
     assert captured.buffer
@@ -214,7 +214,7 @@ def test_a_timeout_ends_the_whole_group_and_keeps_what_came(
 def test_a_timeout_ends_those_that_outlive_the_command(
     store: Store, monkeypatch: pytest.MonkeyPatch, until: Until, limit: Any
 ) -> None:
-    monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 0.3)
+    monkeypatch.setattr("sightline.capture.command.TERM_GRACE_SECONDS", 0.3)
     outlives = "(trap '' TERM; sh -c 'echo $PPID'; sleep 60; sleep 60) & wait"  # it tells its number once it is deaf
     captured = timed_out(store, outlives, limit)
     assert captured.timed_out
@@ -222,7 +222,7 @@ def test_a_timeout_ends_those_that_outlive_the_command(
 
 
 def test_what_a_command_says_on_its_way_out_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch, limit: Any) -> None:
-    monkeypatch.setattr("sightline.store.capture.command.TERM_GRACE_SECONDS", 60.0)
+    monkeypatch.setattr("sightline.capture.command.TERM_GRACE_SECONDS", 60.0)
     cleans = "trap 'sleep 0.1; echo cleaned up; exit' TERM; echo ready; while :; do sleep 0.05; done"
     captured = timed_out(store, f"({cleans}) & wait", limit)
     assert captured.timed_out
@@ -326,8 +326,8 @@ def test_where_nothing_can_be_reserved_the_command_still_runs(store: Store, monk
 
 OVER_THE_FILE_SIZE_LIMIT = """
 import resource, sys
-from sightline.store.capture.command import CommandCapture
-from sightline.store.store import Store
+from sightline.capture.command import CommandCapture
+from sightline.store import Store
 with Store(sys.argv[1]) as store:
     store.index.totals()
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
@@ -344,8 +344,8 @@ def test_a_file_size_limit_costs_nothing_of_the_first_64_kib(store: Store, pytho
 
 START_IN_BACKGROUND = """
 import sys
-from sightline.store.capture.background import start_in_background
-from sightline.store.store import Store
+from sightline.capture.background import start_in_background
+from sightline.store import Store
 with Store(sys.argv[1]) as store:
     print(start_in_background(store, ["bash", "-c", "echo begun; read line < " + sys.argv[2] + "; echo $line; exit 7"],
         command="waits", cwd="/", session="s", label="l"), flush=True)
@@ -389,5 +389,5 @@ def test_the_ref_is_there_before_the_command_ends(store: Store) -> None:
 def test_a_command_line_is_run_by_a_shell_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.access(shell_argv("x | y")[0], os.X_OK)
     assert shell_argv("x | y")[1:] == ["-c", "x | y"]
-    monkeypatch.setattr("sightline.store.capture.spawn.SHELLS", ())
+    monkeypatch.setattr("sightline.capture.spawn.SHELLS", ())
     assert shell_argv("x")[0] == "sh"

@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 
 import pytest
-from sightline.store.capture import file as file_module
-from sightline.store.capture.fallback import Unkept
-from sightline.store.capture.file import FileNotReadable, capture_file, changed_since
-from sightline.store.capture.stdin import capture_stdin
-from sightline.store.config import Settings
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.capture import file as file_module
+from sightline.capture.fallback import Unkept
+from sightline.capture.file import FileNotReadable, capture_file, changed_since
+from sightline.capture.stdin import capture_stdin
+from sightline.config import Settings
+from sightline.records import Buffer
+from sightline.store import Store, Target
 
 
 def text_of(store: Store, buffer: Buffer) -> bytes:

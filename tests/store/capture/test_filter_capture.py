@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sightline.store.capture.tap as tapping
-from sightline.store.capture.command import Captured, CommandCapture
-from sightline.store.capture.filters import find_split
-from sightline.store.disk.writing import BufferWriter
-from sightline.store.errors import StoreFailed
-from sightline.store.store import Store, Target
+import sightline.capture.tap as tapping
+from sightline.capture.command import Captured, CommandCapture
+from sightline.capture.filters import find_split
+from sightline.disk.writing import BufferWriter
+from sightline.errors import StoreFailed
+from sightline.store import Store, Target
 
 needs_pipes_of_a_size = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="pipes have no size here")
 

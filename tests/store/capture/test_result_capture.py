@@ -5,15 +5,15 @@ import os
 from typing import Any
 
 import pytest
-from sightline.store.capture.fallback import Size, Unkept
-from sightline.store.capture.result import Block, blocks_of, call_text, capture_result, fields_of
-from sightline.store.config import Settings
-from sightline.store.disk.pretty import facts_of
-from sightline.store.disk.rebuilding import rebuild_buffers
-from sightline.store.disk.writing import BufferWriter
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.capture.fallback import Size, Unkept
+from sightline.capture.result import Block, blocks_of, call_text, capture_result, fields_of
+from sightline.config import Settings
+from sightline.disk.pretty import facts_of
+from sightline.disk.rebuilding import rebuild_buffers
+from sightline.disk.writing import BufferWriter
+from sightline.errors import StoreFailed
+from sightline.records import Buffer
+from sightline.store import Store, Target
 
 
 def captured(store: Store, *blocks: Block, **more: Any) -> Buffer:

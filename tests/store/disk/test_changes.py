@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from sightline.store.disk.changes import (
+from sightline.disk.changes import (
     _WAIT_MS,
     DEBOUNCE_MS,
     QUICK_SECONDS,
@@ -17,7 +17,7 @@ from sightline.store.disk.changes import (
     Change,
     Changes,
 )
-from sightline.store.store import Store
+from sightline.store import Store
 
 PATIENCE_SECONDS = 30.0
 

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from sightline.store.disk.deposit import Deposit
-from sightline.store.disk.layout import SEALED_MODE
-from sightline.store.disk.rebuilding import rebuild_buffers
-from sightline.store.disk.recording import new_buffer, reserve
-from sightline.store.errors import StoreFailed
-from sightline.store.records import DROPPED, Buffer, Gap
-from sightline.store.store import Store
+from sightline.disk.deposit import Deposit
+from sightline.disk.layout import SEALED_MODE
+from sightline.disk.rebuilding import rebuild_buffers
+from sightline.disk.recording import new_buffer, reserve
+from sightline.errors import StoreFailed
+from sightline.records import DROPPED, Buffer, Gap
+from sightline.store import Store
 
 
 def _deposit(store: Store, *, most: int = 1 << 20) -> Deposit:
@@ -62,7 +62,7 @@ def test_one_that_fails_can_be_discarded(store: Store, monkeypatch: pytest.Monke
 
     deposit = _deposit(store)
     deposit.append("out", b"1\n")
-    monkeypatch.setattr("sightline.store.disk.deposit.write_all", full)
+    monkeypatch.setattr("sightline.disk.deposit.write_all", full)
     with pytest.raises(StoreFailed):
         deposit.seal(exit_code=0)
     deposit.discard()

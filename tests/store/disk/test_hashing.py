@@ -6,9 +6,9 @@ from tempfile import TemporaryFile
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.disk import hashing
-from sightline.store.disk.hashing import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher, sha256_hex
-from sightline.store.disk.lines import newlines_in
+from sightline.disk import hashing
+from sightline.disk.hashing import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher, sha256_hex
+from sightline.disk.lines import newlines_in
 
 SIZES = (0, 1, SMALL_BYTES - 1, SMALL_BYTES, SMALL_BYTES + 1, INLINE_BYTES, INLINE_BYTES + 1)
 

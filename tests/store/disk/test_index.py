@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.config import Settings
-from sightline.store.disk import schema
-from sightline.store.disk.database import WAL_KEPT_BYTES, Database
-from sightline.store.disk.index import Index, Totals
-from sightline.store.disk.recording import new_buffer
-from sightline.store.disk.view_index import IndexedView
-from sightline.store.records import Buffer, Note, Session, StreamInfo, View
-from sightline.store.store import Store
+from sightline.config import Settings
+from sightline.disk import schema
+from sightline.disk.database import WAL_KEPT_BYTES, Database
+from sightline.disk.index import Index, Totals
+from sightline.disk.recording import new_buffer
+from sightline.disk.view_index import IndexedView
+from sightline.records import Buffer, Note, Session, StreamInfo, View
+from sightline.store import Store
 
 Keep = Callable[..., Buffer]
 Python = Callable[..., "subprocess.Popen[bytes]"]
@@ -161,7 +161,7 @@ def test_several_that_find_it_broken_make_one_new_index(tmp_path: Path, python: 
         recording = store.begin("cmd", "x", "/", "s")
         recording.seal(exit_code=0)
     ruin(store.layout.index, "foreign")
-    code = "import sys\nfrom sightline.store.store import Store\nsys.stdin.read(1)\nwith Store(sys.argv[1]) as store:\n"
+    code = "import sys\nfrom sightline.store import Store\nsys.stdin.read(1)\nwith Store(sys.argv[1]) as store:\n"
     code += "    r = store.begin('cmd', 'y', '/', 's')\n    r.register()\n    r.seal(exit_code=0)\n"
     others = [python(code, store.root) for _ in range(6)]
     for other in others:
@@ -198,7 +198,7 @@ def test_a_removal_that_was_cut_short_is_not_undone_by_rebuilding(store: Store, 
 
 CAPTURE_SOME = """
 import sys
-from sightline.store.store import Store
+from sightline.store import Store
 with Store(sys.argv[1]) as store:
     for number in range(int(sys.argv[2])):
         recording = store.begin("cmd", f"echo {number}", "/", "s")

@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sightline.store.audit import log
-from sightline.store.config import Settings
-from sightline.store.disk.layout import Layout, remove_folder, write_atomically
-from sightline.store.errors import UnsafeStore
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.audit import log
+from sightline.config import Settings
+from sightline.disk.layout import Layout, remove_folder, write_atomically
+from sightline.errors import UnsafeStore
+from sightline.records import Buffer
+from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]
 
 MAKE_A_STORE = """
 import os, sys
 os.umask(int(sys.argv[2], 8))
-from sightline.store.audit import log
-from sightline.store.store import Store
+from sightline.audit import log
+from sightline.store import Store
 with Store(sys.argv[1]) as store:
     running = store.begin("cmd", "x", "/", "s")
     running.register()

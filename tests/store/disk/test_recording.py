@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sightline.store.config import Settings
-from sightline.store.disk import recording as recording_module
-from sightline.store.disk.meta import decode_buffer, encode_buffer, read_meta
-from sightline.store.disk.recording import reserve
-from sightline.store.errors import StoreFailed
-from sightline.store.records import DROPPED, Buffer, Gap
-from sightline.store.store import Store, Target
+from sightline.config import Settings
+from sightline.disk import recording as recording_module
+from sightline.disk.meta import decode_buffer, encode_buffer, read_meta
+from sightline.disk.recording import reserve
+from sightline.errors import StoreFailed
+from sightline.records import DROPPED, Buffer, Gap
+from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]
 

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sightline.store.disk.live import Marker, take_dead, writer_alive
-from sightline.store.disk.meta import write_meta
-from sightline.store.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
-from sightline.store.disk.recovery import adopt, adopt_dead
-from sightline.store.records import Buffer
-from sightline.store.store import Store, Target
+from sightline.disk.live import Marker, take_dead, writer_alive
+from sightline.disk.meta import write_meta
+from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
+from sightline.disk.recovery import adopt, adopt_dead
+from sightline.records import Buffer
+from sightline.store import Store, Target
 
 Python = Callable[..., "subprocess.Popen[bytes]"]
 Keep = Callable[..., Buffer]
@@ -24,7 +24,7 @@ Until = Callable[[Callable[[], object]], None]
 
 WRITE_FOR_EVER = """
 import sys
-from sightline.store.store import Store
+from sightline.store import Store
 store = Store(sys.argv[1])
 recording = store.begin("cmd", "for ever", "/", "s")
 recording.register()
@@ -39,7 +39,7 @@ while True:
 """
 WRITE_AND_WAIT = """
 import sys
-from sightline.store.store import Store
+from sightline.store import Store
 with Store(sys.argv[1]) as store:
     recording = store.begin("cmd", "waits", "/", "s")
     recording.register()
@@ -117,7 +117,7 @@ def test_several_may_look_at_once_and_one_takes_care(store: Store, python: Pytho
     writer = python(WRITE_AND_WAIT, store.root)
     name = name_of(writer)
     kill(writer)
-    look = "import sys; from sightline.store.store import Store\nsys.stdin.read(1)\nwith Store(sys.argv[1]) as store:\n"
+    look = "import sys; from sightline.store import Store\nsys.stdin.read(1)\nwith Store(sys.argv[1]) as store:\n"
     look += "    print([item.buffer.state for item in store.listed(9)])"
     lookers = [python(look, store.root) for _ in range(4)]
     for looker in lookers:

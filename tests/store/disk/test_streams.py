@@ -13,13 +13,13 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.config import Settings
-from sightline.store.disk.lines import CHECKPOINT_BYTES
-from sightline.store.disk.streams import StreamReader
-from sightline.store.errors import StoreFailed, UnsafeStore
-from sightline.store.records import Buffer
-from sightline.store.shape.source import BLOCK_BYTES, Line
-from sightline.store.store import Store, Target
+from sightline.config import Settings
+from sightline.disk.lines import CHECKPOINT_BYTES
+from sightline.disk.streams import StreamReader
+from sightline.errors import StoreFailed, UnsafeStore
+from sightline.records import Buffer
+from sightline.shape.source import BLOCK_BYTES, Line
+from sightline.store import Store, Target
 
 Keep = Callable[..., Buffer]
 Appends = list[tuple[str, bytes]]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main"]
+PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main"]
 _SECONDS = 60
 
 
@@ -61,7 +61,7 @@ class Cli:
 
     def shell(self, line: str) -> Ran:
         """A line for bash, in which ``sightline`` is the command."""
-        function = 'sightline() { "$PYTHON" -m sightline.store.doors.cli.main "$@"; }\n'
+        function = 'sightline() { "$PYTHON" -m sightline.doors.cli.main "$@"; }\n'
         done = subprocess.run(
             ["bash", "-c", function + line],
             capture_output=True,

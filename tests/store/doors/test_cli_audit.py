@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.audit import failures
-from sightline.store.audit.checking import KINDS
-from sightline.store.doors.cli import coverage
-from sightline.store.records import Gap
-from sightline.store.store import Store
+from sightline.audit import failures
+from sightline.audit.checking import KINDS
+from sightline.doors.cli import coverage
+from sightline.records import Gap
+from sightline.store import Store
 
 HIDDEN = "seq 1 3000; echo 'ERROR: boom'; seq 1 3000"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.doors.cli import demo
-from sightline.store.doors.cli.main import COMMANDS
+from sightline.doors.cli import demo
+from sightline.doors.cli.main import COMMANDS
 
 HELPED = sorted(name for name in COMMANDS if name != "demo")
 

@@ -6,10 +6,10 @@ import pty
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit.report.words import visible
-from sightline.store.doors.cli.output import _for
-from sightline.store.shape.invisible import fit_to_read, mark_hidden
-from sightline.store.tools.printing import printable
+from sightline.audit.report.words import visible
+from sightline.doors.cli.output import _for
+from sightline.shape.invisible import fit_to_read, mark_hidden
+from sightline.tools.printing import printable
 
 HIDING = [
     *map(chr, range(0x200B, 0x2010)), *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2060, 0x2070)),

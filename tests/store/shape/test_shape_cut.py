@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from sightline.store.errors import UsageError
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.cut import shape
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.failures import Failures
-from sightline.store.shape.markers import CLIPPED
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.runs import read_rows
-from sightline.store.shape.segments import Shaped, join_segments
-from sightline.store.shape.source import LINE_LIMIT, Line, Source
+from sightline.errors import UsageError
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.cut import shape
+from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.failures import Failures
+from sightline.shape.markers import CLIPPED
+from sightline.shape.memory import BytesSource
+from sightline.shape.runs import read_rows
+from sightline.shape.segments import Shaped, join_segments
+from sightline.shape.source import LINE_LIMIT, Line, Source
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
 

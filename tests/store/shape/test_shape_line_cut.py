@@ -2,11 +2,11 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.line_cut import common_head, cut_at_ends, raw_range
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.source import CutLine, Line
-from sightline.store.shape.variants import cleaned
+from sightline.shape.clean import clean_line
+from sightline.shape.line_cut import common_head, cut_at_ends, raw_range
+from sightline.shape.memory import BytesSource
+from sightline.shape.source import CutLine, Line
+from sightline.shape.variants import cleaned
 
 PIECES = st.sampled_from(
     [b"plain", "é€".encode(), b"\x1b[31m", b"\x1b[0m", b"\t", b"\x07", b"\x1b]0;title\x07", b"x" * 9]

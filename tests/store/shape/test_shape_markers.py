@@ -1,9 +1,9 @@
 """The grammar of markers."""
 
 import pytest
-from sightline.store.shape import markers
-from sightline.store.shape.markers import CLIPPED, MARKER
-from sightline.store.shape.whole import STDERR
+from sightline.shape import markers
+from sightline.shape.markers import CLIPPED, MARKER
+from sightline.shape.whole import STDERR
 
 REF = "@cmd_a1b2c3"
 

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.source import BLOCK_BYTES
+from sightline.shape.memory import BytesSource
+from sightline.shape.source import BLOCK_BYTES
 
 
 @given(st.lists(st.sampled_from([b"a", b"\n", b"bc\n", b"\r"])).map(b"".join))

@@ -5,13 +5,13 @@ import re
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.cut import shape
-from sightline.store.shape.failure.judge import Judge
-from sightline.store.shape.markers import CLIPPED, MARKER
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_text
+from sightline.shape.cut import shape
+from sightline.shape.failure.judge import Judge
+from sightline.shape.markers import CLIPPED, MARKER
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
 

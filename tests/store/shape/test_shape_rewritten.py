@@ -5,10 +5,10 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape import markers
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.rewritten import LONGEST_MOVE_ROWS, SCREEN_ROWS, rewritten
-from sightline.store.shape.source import BLOCK_BYTES
+from sightline.shape import markers
+from sightline.shape.memory import BytesSource
+from sightline.shape.rewritten import LONGEST_MOVE_ROWS, SCREEN_ROWS, rewritten
+from sightline.shape.source import BLOCK_BYTES
 
 
 def gone(text: str) -> tuple[tuple[int, int], ...]:

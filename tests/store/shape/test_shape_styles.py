@@ -5,11 +5,11 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.profile import Cut
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.middle import WHOLE_BYTES, cut_middle, split_bytes, whole_part
-from sightline.store.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
-from sightline.store.shape.styles import shape_as
+from sightline.profile import Cut
+from sightline.shape.memory import BytesSource
+from sightline.shape.middle import WHOLE_BYTES, cut_middle, split_bytes, whole_part
+from sightline.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
+from sightline.shape.styles import shape_as
 
 MIDDLE = Cut(style="middle", bytes_marker="\n\n[... {count} bytes omitted ...]\n\n")
 HALVES = Cut(style="middle", head_percent=50, marker_bytes=0, bytes_marker="\n[...{count} bytes omitted...]\n")

@@ -1,9 +1,9 @@
 """The sentence about an output, and the units it speaks in."""
 
 import pytest
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.summary import human_bytes, human_seconds, summary
+from sightline.shape.failure.examine import Examination
+from sightline.shape.memory import BytesSource
+from sightline.shape.summary import human_bytes, human_seconds, summary
 
 NONE = BytesSource(b"")
 

@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape.clean import CLEAN_VERSION, clean_line, clean_text
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import render_lines
-from sightline.store.shape.source import LINE_LIMIT
-from sightline.store.shape.variants import (
+from sightline.shape.clean import CLEAN_VERSION, clean_line, clean_text
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import render_lines
+from sightline.shape.source import LINE_LIMIT
+from sightline.shape.variants import (
     VERSION,
     cleaned,
     cleaned_line,

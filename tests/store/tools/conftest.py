@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.config import Settings
-from sightline.store.doors.cli.output import cli_call, render_text
-from sightline.store.records import Buffer, Session, View
-from sightline.store.store import Store, Target
-from sightline.store.tools import read_output as reading
-from sightline.store.tools import run_command as running
-from sightline.store.tools.asking import Asking
-from sightline.store.tools.delivery import deliver
-from sightline.store.tools.reply import Reply
-from sightline.store.tools.run_command import Doorway
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.config import Settings
+from sightline.doors.cli.output import cli_call, render_text
+from sightline.records import Buffer, Session, View
+from sightline.store import Store, Target
+from sightline.tools import read_output as reading
+from sightline.tools import run_command as running
+from sightline.tools.asking import Asking
+from sightline.tools.delivery import deliver
+from sightline.tools.reply import Reply
+from sightline.tools.run_command import Doorway
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from sightline.store.records import Buffer
-from sightline.store.store import Store
-from sightline.store.tools.previous_run import previous_run
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tools.previous_run import previous_run
 
 Keep = Callable[..., Buffer]
 

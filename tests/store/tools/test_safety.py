@@ -4,8 +4,8 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from sightline.store.errors import SettingError
-from sightline.store.tools.safety import ALL, KINDS, reason_to_confirm
+from sightline.errors import SettingError
+from sightline.tools.safety import ALL, KINDS, reason_to_confirm
 
 DESTRUCTIVE = {
     "rm -rf": [

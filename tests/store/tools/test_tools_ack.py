@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.config import Settings
-from sightline.store.errors import ExpiredRef, UnknownRef
-from sightline.store.store import Store
-from sightline.store.tools import run_command as running
+from sightline.config import Settings
+from sightline.errors import ExpiredRef, UnknownRef
+from sightline.store import Store
+from sightline.tools import run_command as running
 
 
 def test_command_is_run_when_its_ack_is(agent: Any, tmp_path: Path) -> None:

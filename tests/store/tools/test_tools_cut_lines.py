@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Coverage, told_share
-from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.overview import Overview
-from sightline.store.audit.spans import size
-from sightline.store.audit.timeline import calls_of, captured_by, totals_of
-from sightline.store.audit.view_list import rebuild_views
-from sightline.store.profile import load_profile
-from sightline.store.records import Buffer, LinePart
-from sightline.store.store import Target
-from sightline.store.tools import read_file as files
-from sightline.store.tools.command_view import command_reply, ending_of
-from sightline.store.tools.query import Request, query
-from sightline.store.tools.result_view import result_reply
+from sightline.audit.coverage import Coverage, told_share
+from sightline.audit.covering import coverage_of
+from sightline.audit.overview import Overview
+from sightline.audit.spans import size
+from sightline.audit.timeline import calls_of, captured_by, totals_of
+from sightline.audit.view_list import rebuild_views
+from sightline.profile import load_profile
+from sightline.records import Buffer, LinePart
+from sightline.store import Target
+from sightline.tools import read_file as files
+from sightline.tools.command_view import command_reply, ending_of
+from sightline.tools.query import Request, query
+from sightline.tools.result_view import result_reply
 
 Keep = Callable[..., Buffer]
 NUMBERS = b" ".join(b"%d" % number for number in range(200_000))
@@ -196,7 +196,7 @@ def test_no_view_of_any_profile_tells_of_a_byte_that_it_does_not_show(
 
 
 def test_bytes_of_a_json_result_are_those_of_the_lines_it_is_read_by(agent: Any) -> None:
-    from sightline.store.capture.result import Block, capture_result
+    from sightline.capture.result import Block, capture_result
 
     data = json.dumps({"names": ["é" * 30, {"deep": [1, 22, True]}], "more": "x" * 300, "n": 12.5, "none": {}}).encode()
     buffer = capture_result(agent.store, [Block([data])], command="t {}", cwd="/", session="s")
@@ -209,7 +209,7 @@ def test_bytes_of_a_json_result_are_those_of_the_lines_it_is_read_by(agent: Any)
 
 
 def test_a_value_that_a_path_names_is_all_that_is_seen_of_its_line(agent: Any) -> None:
-    from sightline.store.capture.result import Block, capture_result
+    from sightline.capture.result import Block, capture_result
 
     data = json.dumps({"name": "value", "list": [1, 2]}).encode()
     buffer = capture_result(agent.store, [Block([data])], command="t {}", cwd="/", session="s")

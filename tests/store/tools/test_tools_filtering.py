@@ -5,10 +5,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from sightline.store.disk.writing import BufferWriter
-from sightline.store.errors import StoreFailed
-from sightline.store.tools.filtering import left_side
-from sightline.store.tools.reply import FIELD_ORDER
+from sightline.disk.writing import BufferWriter
+from sightline.errors import StoreFailed
+from sightline.tools.filtering import left_side
+from sightline.tools.reply import FIELD_ORDER
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="pipes have no size here")
 
@@ -69,7 +69,7 @@ def test_what_a_program_makes_of_a_buffer_is_kept_under_the_command_as_it_was_gi
 
 
 def test_query_of_a_ref_makes_no_buffer_at_all(agent: Any) -> None:
-    from sightline.store.tools import query
+    from sightline.tools import query
 
     ref = agent.run("seq 1 3000").fields["output_id"]
     reply = agent.deliver(query.query(agent.asking, query.Request(f"cat {ref} | grep 7 | tail -2")))

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from sightline.store.audit.notes import ANYONE, MAX_CHARACTERS, list_notes, send_note, write_note
-from sightline.store.records import Note
-from sightline.store.store import Target
-from sightline.store.tools.query import Request, query
-from sightline.store.tools.reply import serialised_bytes
+from sightline.audit.notes import ANYONE, MAX_CHARACTERS, list_notes, send_note, write_note
+from sightline.records import Note
+from sightline.store import Target
+from sightline.tools.query import Request, query
+from sightline.tools.reply import serialised_bytes
 
 HARD_LIMIT_BYTES = 65_536
 
@@ -69,8 +69,8 @@ def test_a_note_that_does_not_fit_into_a_reply_waits_for_one_it_fits_into(agent:
 
 
 def test_a_note_waits_on_where_the_reply_could_not_be_sent(agent: Any, person: Any, note: Note) -> None:
-    from sightline.store.doors.cli.output import render_text
-    from sightline.store.tools.delivery import deliver
+    from sightline.doors.cli.output import render_text
+    from sightline.tools.delivery import deliver
 
     _send(person, note, "claude-code-1")
 
@@ -84,7 +84,7 @@ def test_a_note_waits_on_where_the_reply_could_not_be_sent(agent: Any, person: A
 
 
 def test_a_note_waits_on_where_a_door_writes_the_body_alone(agent: Any, person: Any, note: Note) -> None:
-    from sightline.store.tools.delivery import deliver
+    from sightline.tools.delivery import deliver
 
     _send(person, note, "claude-code-1")
     sent: list[str] = []

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.records import Buffer, Gap
-from sightline.store.shape.markers import MARKER
-from sightline.store.shape.segments import Segment, join_segments
-from sightline.store.store import Store
-from sightline.store.tools.list_outputs import state_of
-from sightline.store.tools.partial_reply import with_gap
+from sightline.records import Buffer, Gap
+from sightline.shape.markers import MARKER
+from sightline.shape.segments import Segment, join_segments
+from sightline.store import Store
+from sightline.tools.list_outputs import state_of
+from sightline.tools.partial_reply import with_gap
 
 WHY = "cut by Claude Code"
 MIDDLE, END = (

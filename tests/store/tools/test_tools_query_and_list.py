@@ -4,11 +4,11 @@ import shlex
 from typing import Any
 
 import pytest
-from sightline.store.audit import retention
-from sightline.store.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
-from sightline.store.tools import list_outputs as listing
-from sightline.store.tools.query import Request, query
-from sightline.store.tools.reply import Reply
+from sightline.audit import retention
+from sightline.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
+from sightline.tools import list_outputs as listing
+from sightline.tools.query import Request, query
+from sightline.tools.reply import Reply
 
 
 def _query(caller: Any, pipeline: str) -> Reply:

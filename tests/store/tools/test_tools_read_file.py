@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.capture.file import FileNotReadable
-from sightline.store.config import Settings
-from sightline.store.errors import BadRange, UsageError
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.store import Store
-from sightline.store.tools.query import Request as Query
-from sightline.store.tools.query import query
-from sightline.store.tools.read_file import Request, read_file
-from sightline.store.tools.reply import Reply
+from sightline.capture.file import FileNotReadable
+from sightline.config import Settings
+from sightline.errors import BadRange, UsageError
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store import Store
+from sightline.tools.query import Request as Query
+from sightline.tools.query import query
+from sightline.tools.read_file import Request, read_file
+from sightline.tools.reply import Reply
 
 
 def _read(caller: Any, path: object, first: int = 0, last: int = 0) -> Reply:

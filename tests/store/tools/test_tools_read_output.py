@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.audit import retention
-from sightline.store.errors import BadRange, BadRef, ExpiredRef, UnknownRef, UsageError
-from sightline.store.profile import DEFAULT
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.store import Target
+from sightline.audit import retention
+from sightline.errors import BadRange, BadRef, ExpiredRef, UnknownRef, UsageError
+from sightline.profile import DEFAULT
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.store import Target
 
 Keep = Callable[[bytes], str]
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.capture.result import Block, capture_result
-from sightline.store.disk.writing import BufferWriter
-from sightline.store.errors import BadRange, StoreFailed
-from sightline.store.records import Buffer
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.tools import query, read_file
-from sightline.store.tools.result_view import result_reply
-from sightline.store.tools.run_command import Doorway
+from sightline.capture.result import Block, capture_result
+from sightline.disk.writing import BufferWriter
+from sightline.errors import BadRange, StoreFailed
+from sightline.records import Buffer
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.tools import query, read_file
+from sightline.tools.result_view import result_reply
+from sightline.tools.run_command import Doorway
 
 _REF = re.compile(r"@(?:cmd|file|tool)_[0-9a-f]+(?:\.(?:out|err|\d+))?")
 MANY = "seq -f 'out line %g of a longer text' 1 3000"

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.capture.result import Block, capture_result
-from sightline.store.errors import SightlineError, UsageError
-from sightline.store.records import Buffer
-from sightline.store.shape.structured.json_path import BadPath, NotFound
-from sightline.store.tools import read_file as files
-from sightline.store.tools.query import Request as Query
-from sightline.store.tools.query import query
-from sightline.store.tools.reply import Reply
-from sightline.store.tools.result_view import result_reply
+from sightline.capture.result import Block, capture_result
+from sightline.errors import SightlineError, UsageError
+from sightline.records import Buffer
+from sightline.shape.structured.json_path import BadPath, NotFound
+from sightline.tools import read_file as files
+from sightline.tools.query import Request as Query
+from sightline.tools.query import query
+from sightline.tools.reply import Reply
+from sightline.tools.result_view import result_reply
 
 ROWS = [{"id": n, "name": f"Item {n}", "data": "X" * 30} for n in range(2000)]
 

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.capture.command import CommandCapture
-from sightline.store.config import Settings
-from sightline.store.disk.writing import BufferWriter
-from sightline.store.errors import CommandNotStarted, StoreFailed, UsageError
-from sightline.store.profile import DEFAULT
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.store.shape.markers import MARKER
-from sightline.store.store import Store
-from sightline.store.tools.reply import FIELD_ORDER, serialised_bytes
-from sightline.store.tools.run_command import Doorway
+from sightline.capture.command import CommandCapture
+from sightline.config import Settings
+from sightline.disk.writing import BufferWriter
+from sightline.errors import CommandNotStarted, StoreFailed, UsageError
+from sightline.profile import DEFAULT
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.markers import MARKER
+from sightline.store import Store
+from sightline.tools.reply import FIELD_ORDER, serialised_bytes
+from sightline.tools.run_command import Doorway
 
 
 def test_short_output_comes_whole_with_its_exit_code_and_nothing_else(agent: Any) -> None:
@@ -393,7 +393,7 @@ def test_reply_that_cannot_be_logged_is_sent_with_a_warning(agent: Any, monkeypa
     def fail(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("sightline.store.audit.log.append", fail)
+    monkeypatch.setattr("sightline.audit.log.append", fail)
     agent.run("echo hello")
     assert agent.told.endswith("hello\n")
     assert "could not be logged" in agent.told

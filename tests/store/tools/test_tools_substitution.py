@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.audit import retention
-from sightline.store.disk.recording import new_buffer
-from sightline.store.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
-from sightline.store.records import Buffer
-from sightline.store.refs import format_ref, parse_ref
-from sightline.store.store import Store, Target
-from sightline.store.tools.substitution import substitute, substitute_words
+from sightline.audit import retention
+from sightline.disk.recording import new_buffer
+from sightline.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
+from sightline.records import Buffer
+from sightline.refs import format_ref, parse_ref
+from sightline.store import Store, Target
+from sightline.tools.substitution import substitute, substitute_words
 
 PATH = "'/a store/it'\"'\"'s/out'"
 KNOWN = "@cmd_a1b2c3"

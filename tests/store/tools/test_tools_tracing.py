@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sightline.store.audit.coverage import Coverage, cover
-from sightline.store.audit.covering import coverage_of
-from sightline.store.audit.overview import Overview
-from sightline.store.audit.spans import Spans, size
-from sightline.store.records import Buffer
-from sightline.store.tools import read_file as files
-from sightline.store.tools.command_view import command_reply, ending_of
-from sightline.store.tools.query import Request, query
+from sightline.audit.coverage import Coverage, cover
+from sightline.audit.covering import coverage_of
+from sightline.audit.overview import Overview
+from sightline.audit.spans import Spans, size
+from sightline.records import Buffer
+from sightline.tools import read_file as files
+from sightline.tools.command_view import command_reply, ending_of
+from sightline.tools.query import Request, query
 
 ROWS = 400
 
@@ -132,8 +132,8 @@ def test_what_a_filter_showed_of_its_command_is_matched_in_what_it_left_out(agen
 
 
 def test_a_json_reply_is_read_for_its_lines(agent: Any, buffer: Buffer) -> None:
-    from sightline.store.doors.cli.output import render_json
-    from sightline.store.tools.delivery import deliver
+    from sightline.doors.cli.output import render_json
+    from sightline.tools.delivery import deliver
 
     reply = query(agent.asking, Request(f"sort {buffer.ref} | head -n 2"))
     deliver(agent.asking, reply, render_json(agent.store), lambda _: None)
@@ -161,7 +161,7 @@ def test_search_hits_are_exact(agent: Any, buffer: Buffer) -> None:
 def test_bytes_of_json_are_lines_of_its_pretty_form(agent: Any) -> None:
     import json
 
-    from sightline.store.capture.result import Block, capture_result
+    from sightline.capture.result import Block, capture_result
 
     data = json.dumps([{"id": number, "name": f"n{number}"} for number in range(500)]).encode()
     kept = capture_result(agent.store, [Block([data])], command="t", cwd="/", session="s")

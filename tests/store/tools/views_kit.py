@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sightline.store.profile import DEFAULT, Profile
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.markers import CLIPPED, MARKER
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import Shaped, join_segments, render_lines, shown_ranges
-from sightline.store.tools.structured_view import shape_output
+from sightline.profile import DEFAULT, Profile
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_text
+from sightline.shape.failure.examine import Examination
+from sightline.shape.markers import CLIPPED, MARKER
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Shaped, join_segments, render_lines, shown_ranges
+from sightline.tools.structured_view import shape_output
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
 _ERRORS = re.compile(r"\[… (?:[\d,]+ lines? elided, )?([\d,]+) (?:more error lines?|error lines? among them)\b")

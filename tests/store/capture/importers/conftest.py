@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from past_kit import Import
-from sightline.store.capture.importers.formats import find_sources
-from sightline.store.store import Store
-from sightline.store.tools.import_past import Importer
+from sightline.capture.importers.formats import find_sources
+from sightline.store import Store
+from sightline.tools.import_past import Importer
 
 
 @pytest.fixture

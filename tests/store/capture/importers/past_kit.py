@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.records import Buffer, View
-from sightline.store.store import Store
-from sightline.store.tools.import_past import Importer
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.records import Buffer, View
+from sightline.store import Store
+from sightline.tools.import_past import Importer
 
 RECORDED = Path(__file__).parent / "recorded"
 HARNESSES = ("claude-code", "codex", "gemini", "opencode")

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 from past_kit import Claude, Import, buffers, line, read, views, write_lines
-from sightline.store.audit.accounting import alone_of
-from sightline.store.audit.retention import enforce_limits, remove, remove_session
-from sightline.store.audit.views import Shows, record_view
-from sightline.store.capture.importers.formats import find_sources
-from sightline.store.config import Settings
-from sightline.store.errors import StoreFailed
-from sightline.store.records import Buffer, Session
-from sightline.store.shape.segments import Segment
-from sightline.store.store import Store
-from sightline.store.tools.follow_past import Follower
-from sightline.store.tools.import_past import Importer
+from sightline.audit.accounting import alone_of
+from sightline.audit.retention import enforce_limits, remove, remove_session
+from sightline.audit.views import Shows, record_view
+from sightline.capture.importers.formats import find_sources
+from sightline.config import Settings
+from sightline.errors import StoreFailed
+from sightline.records import Buffer, Session
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from sightline.tools.follow_past import Follower
+from sightline.tools.import_past import Importer
 
 OLD = 1_700_000_000
 
@@ -175,7 +175,7 @@ def test_imported_outputs_stand_where_their_time_puts_them(
 
 
 def test_what_is_over_the_limits_goes_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.store.tools.import_past._SETTLE_BUFFERS", 4)
+    monkeypatch.setattr("sightline.tools.import_past._SETTLE_BUFFERS", 4)
     for number in range(6):
         claude = Claude(f"session{number}")
         lines = [
@@ -205,7 +205,7 @@ def test_a_full_disk_leaves_nothing_half_done(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("sightline.store.audit.log.write_all", full)
+        patched.setattr("sightline.audit.log.write_all", full)
         with pytest.raises(StoreFailed):
             imported(path)
     assert not buffers(store)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from past_kit import Claude, Import, buffers, read, views, write_lines
-from sightline.store.audit import log
-from sightline.store.capture.importers.formats import find_sources
-from sightline.store.disk.index import Index
-from sightline.store.disk.view_index import ViewIndex
-from sightline.store.errors import StoreFailed
-from sightline.store.store import Store
-from sightline.store.tools import import_past, past_batch
+from sightline.audit import log
+from sightline.capture.importers.formats import find_sources
+from sightline.disk.index import Index
+from sightline.disk.view_index import ViewIndex
+from sightline.errors import StoreFailed
+from sightline.store import Store
+from sightline.tools import import_past, past_batch
 
 CALLS = 40
 
@@ -22,7 +22,7 @@ CALLS = 40
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of seven calls; each of two or more goes to the other process."""
-    monkeypatch.setattr("sightline.store.tools.import_past._BATCH_CALLS", 7)
+    monkeypatch.setattr("sightline.tools.import_past._BATCH_CALLS", 7)
     monkeypatch.setattr(past_batch, "WORTH_CALLS", 2)
 
 
@@ -64,7 +64,7 @@ def test_a_disk_that_is_full_half_way_leaves_nothing_half_done(
         os.write(fd, data)
 
     with monkeypatch.context() as patched:
-        patched.setattr("sightline.store.disk.deposit.write_all", full)
+        patched.setattr("sightline.disk.deposit.write_all", full)
         with pytest.raises(StoreFailed, match="the disk is full"):
             imported(transcripts)
     kept = buffers(store)
@@ -100,7 +100,7 @@ def test_what_nobody_expected_is_told_and_what_was_written_before_it_stays(
 
     monkeypatch.setattr(past_batch, "WORTH_CALLS", worth)
     with monkeypatch.context() as patched:
-        patched.setattr("sightline.store.disk.deposit.write_all", broken)
+        patched.setattr("sightline.disk.deposit.write_all", broken)
         with pytest.raises(StoreFailed, match="ZeroDivisionError: a mistake of ours"):
             imported(transcripts)
     kept = buffers(store)

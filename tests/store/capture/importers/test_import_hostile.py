@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from past_kit import HARNESSES, Claude, Import, buffers, line, read, recorded, views, write_lines
-from sightline.store.capture.importers import transcript
-from sightline.store.capture.importers.formats import find_sources
-from sightline.store.config import Settings
-from sightline.store.store import Store
-from sightline.store.tools.import_past import Importer
+from sightline.capture.importers import transcript
+from sightline.capture.importers.formats import find_sources
+from sightline.config import Settings
+from sightline.store import Store
+from sightline.tools.import_past import Importer
 
 CALLS = 6
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from past_kit import Import, buffers, read, views, write_lines
-from sightline.store.store import Store
+from sightline.store import Store
 
 
 def _json(path: Path, document: Any) -> Path:

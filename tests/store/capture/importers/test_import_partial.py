@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from past_kit import Claude, buffers, read, views, write_lines
-from sightline.store.capture.importers import claude_code, codex, gemini, opencode
-from sightline.store.capture.importers.content import Kept, parted
-from sightline.store.records import Gap, Shown
-from sightline.store.store import Store
+from sightline.capture.importers import claude_code, codex, gemini, opencode
+from sightline.capture.importers.content import Kept, parted
+from sightline.records import Gap, Shown
+from sightline.store import Store
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 4_001))
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from past_kit import HARNESSES, RECORDED, Import, buffers, read, recorded, views
-from sightline.store.records import Buffer
-from sightline.store.store import Store
-from sightline.store.tools.doctor import examine
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tools.doctor import examine
 
 pytestmark = pytest.mark.parametrize("harness", HARNESSES)
 

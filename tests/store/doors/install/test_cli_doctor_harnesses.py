@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.doors.harness.install.versions import program_of
+from sightline.doors.install.versions import program_of
 
 
 def _told(cli: Any, about: str, **environment: str) -> list[tuple[str, str]]:
@@ -108,7 +108,7 @@ def test_a_harness_that_is_gone_is_noted(cli: Any) -> None:
     [
         (["/no/such/sightline", "mcp"], "/no/such/sightline cannot be started: No such file"),
         (
-            ["PYTHON", "-m", "sightline.store.doors.cli.main", "mcp", "--root", "/no/such/folder"],
+            ["PYTHON", "-m", "sightline.doors.cli.main", "mcp", "--root", "/no/such/folder"],
             "name one that is there",
         ),
     ],

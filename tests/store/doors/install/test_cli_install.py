@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.doors.harness.facts import HARNESSES
-from sightline.store.doors.harness.install import files, installing
-from sightline.store.doors.harness.install.errors import SettingsBusy, SettingsReadOnly
-from sightline.store.doors.harness.install.places import Where, places_of
-from sightline.store.doors.harness.install.records import Record
-from sightline.store.doors.harness.install.wanted import targets_of
+from sightline.doors.hooks.facts import HARNESSES
+from sightline.doors.install import files, installing
+from sightline.doors.install.errors import SettingsBusy, SettingsReadOnly
+from sightline.doors.install.places import Where, places_of
+from sightline.doors.install.records import Record
+from sightline.doors.install.wanted import targets_of
 
 SETTINGS = (
     '{\n  // mine\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]},\n}\n'

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from sightline.store.doors.harness.facts import HARNESSES, KEEP, MODES, RECORD, SHAPE
-from sightline.store.doors.harness.install.content import Undo, of_ours, with_ours, without_ours
-from sightline.store.doors.harness.install.jsonc import parse, plain
-from sightline.store.doors.harness.install.places import SCOPES, Where, places_of
-from sightline.store.doors.harness.install.wanted import Target, targets_of
+from sightline.doors.hooks.facts import HARNESSES, KEEP, MODES, RECORD, SHAPE
+from sightline.doors.install.content import Undo, of_ours, with_ours, without_ours
+from sightline.doors.install.jsonc import parse, plain
+from sightline.doors.install.places import SCOPES, Where, places_of
+from sightline.doors.install.wanted import Target, targets_of
 
 WHERE = Where("/h", "/p", {})
 THEIRS = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "/their/hook"}]}'

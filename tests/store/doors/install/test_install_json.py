@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from settings_kit import documents, unhurried
-from sightline.store.doors.harness.install.json_edit import NoPlace, append, put, remove, remove_item
-from sightline.store.doors.harness.install.jsonc import NotJson, find, parse, plain
+from sightline.doors.install.json_edit import NoPlace, append, put, remove, remove_item
+from sightline.doors.install.jsonc import NotJson, find, parse, plain
 
 SERVER = {"command": "/a b/python", "args": ["-m", "é"], "env": {}}
 KEYS = ("servers", "ours")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.doors.harness.facts import HARNESSES, MODES
+from sightline.doors.hooks.facts import HARNESSES, MODES
 
 
 def _json(path: Path) -> Any:

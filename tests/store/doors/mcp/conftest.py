@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.store import Store
+from sightline.store import Store
 
-PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp"]
+PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main", "mcp"]
 PATIENCE_SECONDS = 30.0
 MODERN = "2026-07-28"
 ENVELOPE = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.errors import UnknownRef
+from sightline.errors import UnknownRef
 
 MODERN = "2026-07-28"
 Until = Callable[[Callable[[], object]], None]
@@ -53,7 +53,7 @@ def ended(client: Any, ref: str) -> bool:
 
 
 def views_of(client: Any) -> list[Any]:
-    from sightline.store.audit.view_list import list_views
+    from sightline.audit.view_list import list_views
 
     with client.store() as store:
         return [indexed.view for indexed in list_views(store)]
@@ -199,8 +199,8 @@ STUBBORN = "trap '' TERM; echo $$ > pid; sleep 600"
 # A server whose client kills none: it waits as long as it takes for the captures of what it has killed.
 IN_NO_HURRY = """
 import signal
-from sightline.store.doors.cli.main import main
-from sightline.store.doors.mcp import commands
+from sightline.doors.cli.main import main
+from sightline.doors.mcp import commands
 stop = commands.CommandCapture.stop
 def stopped(self, number):
     if number == signal.SIGKILL:
@@ -238,7 +238,7 @@ def test_the_end_leaves_no_process_behind_and_every_capture_sealed(
 def test_a_killed_client_takes_its_server_and_the_commands_along(tmp_path: Path, until: Until) -> None:
     program = (
         "import subprocess, sys\n"
-        "server = subprocess.Popen([sys.executable, '-m', 'sightline.store.doors.cli.main', 'mcp'], "
+        "server = subprocess.Popen([sys.executable, '-m', 'sightline.doors.cli.main', 'mcp'], "
         "stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
         "server.stdin.write(sys.stdin.buffer.readline()); server.stdin.flush()\n"
         "print(server.pid, flush=True)\n"
@@ -262,7 +262,7 @@ def test_a_killed_client_takes_its_server_and_the_commands_along(tmp_path: Path,
     client.kill()
     client.communicate()
     until(lambda: not lives(server) and not lives(pid_in(tmp_path / "pid")))
-    from sightline.store.store import Store
+    from sightline.store import Store
 
     with Store(str(tmp_path / "store")) as store:
         [kept] = store.listed(5)
@@ -270,8 +270,8 @@ def test_a_killed_client_takes_its_server_and_the_commands_along(tmp_path: Path,
 
 
 PATIENT = """
-from sightline.store.doors.cli.main import main
-from sightline.store.doors.mcp import stdio
+from sightline.doors.cli.main import main
+from sightline.doors.mcp import stdio
 stdio.END_GRACE_SECONDS = 60.0
 main()
 """
@@ -297,8 +297,8 @@ def test_more_calls_than_anyone_waits_for_are_refused(connect: Callable[..., Any
 
 
 def test_views_are_logged_with_their_exact_text_before_they_are_sent(client: Any) -> None:
-    from sightline.store.audit.view_list import list_views
-    from sightline.store.audit.view_text import view_text
+    from sightline.audit.view_list import list_views
+    from sightline.audit.view_text import view_text
 
     result = client.answer(client.begin("run_command", command="seq 1 5000"))["result"]
     with client.store() as store:

@@ -14,12 +14,12 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from sightline.store.disk.layout import Layout
-from sightline.store.doors.mcp.guard import Guard, check_address, is_loopback, token_of
-from sightline.store.errors import UsageError
-from sightline.store.store import Store
+from sightline.disk.layout import Layout
+from sightline.doors.mcp.guard import Guard, check_address, is_loopback, token_of
+from sightline.errors import UsageError
+from sightline.store import Store
 
-PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp", "--http", "--port", "0"]
+PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main", "mcp", "--http", "--port", "0"]
 GO = "until [ -e go ]; do sleep 0.1; done"
 Until = Callable[[Callable[[], object]], None]
 
@@ -268,7 +268,7 @@ def test_the_end_seals_what_runs(serve: Callable[..., HttpServer], tmp_path: Pat
 
 
 def test_views_say_which_client_asked(serve: Callable[..., HttpServer]) -> None:
-    from sightline.store.audit.view_list import list_views
+    from sightline.audit.view_list import list_views
 
     server = serve()
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sightline.store.audit.notes import list_notes, send_note, write_note
-from sightline.store.records import Session
-from sightline.store.store import Store
+from sightline.audit.notes import list_notes, send_note, write_note
+from sightline.records import Session
+from sightline.store import Store
 
 PERSON = Session("person", "shell", "", "", "/", 1.0)
 

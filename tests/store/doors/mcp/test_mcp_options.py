@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.doors.mcp.confine import under
-from sightline.store.errors import UsageError
+from sightline.doors.mcp.confine import under
+from sightline.errors import UsageError
 
 
 def names(client: Any) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.doors.mcp.resources import BASE, Address
+from sightline.doors.mcp.resources import BASE, Address
 
 MODERN = "2026-07-28"
 GO = "until [ -e go ]; do sleep 0.1; done"
@@ -90,8 +90,8 @@ def test_an_empty_output_reads_as_empty(client: Any) -> None:
 
 
 def test_reading_a_resource_is_logged_as_a_view(client: Any, ref: str) -> None:
-    from sightline.store.audit.view_list import list_views
-    from sightline.store.audit.view_text import view_text
+    from sightline.audit.view_list import list_views
+    from sightline.audit.view_text import view_text
 
     uri = BASE + ref[1:] + "?from=42&to=44"
     text_of(client, uri)

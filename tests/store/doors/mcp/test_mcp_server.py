@@ -224,7 +224,7 @@ def test_pipes_that_do_not_block_are_waited_for(tmp_path: Path) -> None:
     answers, sink = os.pipe()
     for fd in (source, sink):
         os.set_blocking(fd, False)
-    program = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp"]
+    program = [sys.executable, "-m", "sightline.doors.cli.main", "mcp"]
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store")}
     with subprocess.Popen(program, stdin=source, stdout=sink, cwd=tmp_path, env=environment) as server:
         os.close(source)
@@ -239,7 +239,7 @@ def test_pipes_that_do_not_block_are_waited_for(tmp_path: Path) -> None:
 def test_nothing_heavy_is_loaded_for_serving_and_little_before_a_call(tmp_path: Path) -> None:
     program = (
         "import json, sys\n"
-        "from sightline.store.doors.cli.main import main\n"
+        "from sightline.doors.cli.main import main\n"
         "main(['mcp'])\n"
         "sys.stderr.write(json.dumps(sorted(sys.modules)))"
     )
@@ -293,7 +293,7 @@ def test_nothing_heavy_is_loaded_for_serving_and_little_before_a_call(tmp_path: 
     }
     heavy |= {"http", "ssl", "email", "importlib.metadata", "platformdirs", "pygments", "logging", "concurrent"}
     first = loaded([opening, listing])
-    assert not first & (heavy | {"sqlite3", "argparse", "subprocess", "sightline.store.store", "sightline.tui"})
+    assert not first & (heavy | {"sqlite3", "argparse", "subprocess", "sightline.store", "sightline.tui"})
     assert not loaded([opening, *calls, *reads]) & heavy
 
 
@@ -308,7 +308,7 @@ def test_options_that_cannot_be_are_told_at_the_start(tmp_path: Path) -> None:
         ["--patience", "long"],
     ):
         done = subprocess.run(
-            [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp", *words],
+            [sys.executable, "-m", "sightline.doors.cli.main", "mcp", *words],
             input=b"",
             capture_output=True,
             cwd=tmp_path,

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.doors.mcp.caller import Caller, Sessions, caller_of, room_of
-from sightline.store.doors.mcp.protocol import Context
-from sightline.store.shape.budgets import HARD_LIMIT_BYTES
+from sightline.doors.mcp.caller import Caller, Sessions, caller_of, room_of
+from sightline.doors.mcp.protocol import Context
+from sightline.shape.budgets import HARD_LIMIT_BYTES
 
 CLAUDE = {"CLAUDE_CODE_SESSION_ID": "aaa"}
 
@@ -50,7 +50,7 @@ def test_a_client_that_tells_nothing_has_one_session_a_server() -> None:
 
 @pytest.mark.parametrize("words", [("--session", "mine"), ()])
 def test_every_view_says_who_asked(connect: Callable[..., Any], words: tuple[str, ...]) -> None:
-    from sightline.store.audit.view_list import list_views
+    from sightline.audit.view_list import list_views
 
     client = connect(*words, CODEX_SESSION_ID="from-another-harness")
     client.call("run_command", meta={"callId": "c1", "sessionId": "s1"}, command="echo hi")

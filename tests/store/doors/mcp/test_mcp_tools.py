@@ -6,19 +6,19 @@ import re
 from typing import Any
 
 import pytest
-from sightline.store.doors.mcp.arguments import checked
-from sightline.store.doors.mcp.calls import calls_in
-from sightline.store.doors.mcp.instructions import instructions
-from sightline.store.doors.mcp.options import TOOLS
-from sightline.store.doors.mcp.tools import definitions, schema_of
-from sightline.store.errors import UsageError
+from sightline.doors.mcp.arguments import checked
+from sightline.doors.mcp.calls import calls_in
+from sightline.doors.mcp.instructions import instructions
+from sightline.doors.mcp.options import TOOLS
+from sightline.doors.mcp.tools import definitions, schema_of
+from sightline.errors import UsageError
 
 REQUESTS = {
-    "run_command": "sightline.store.tools.run_command",
-    "read_file": "sightline.store.tools.read_file",
-    "read_output": "sightline.store.tools.read_output",
-    "query": "sightline.store.tools.query",
-    "list_outputs": "sightline.store.tools.list_outputs",
+    "run_command": "sightline.tools.run_command",
+    "read_file": "sightline.tools.read_file",
+    "read_output": "sightline.tools.read_output",
+    "query": "sightline.tools.query",
+    "list_outputs": "sightline.tools.list_outputs",
 }
 
 
@@ -69,8 +69,8 @@ def test_every_argument_of_a_schema_is_one_of_the_verb(tool: str) -> None:
 
 
 def test_what_a_description_says_of_defaults_is_so() -> None:
-    from sightline.store.profile import DEFAULT
-    from sightline.store.tools.list_outputs import LIMIT
+    from sightline.profile import DEFAULT
+    from sightline.tools.list_outputs import LIMIT
 
     said = {name: schema_of("read_output")["properties"][name]["description"] for name in ("limit", "ignore_case")}
     assert f"default {DEFAULT.reading.page_bytes}" in said["limit"]

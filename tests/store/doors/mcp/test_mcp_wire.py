@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.doors.mcp import wire
-from sightline.store.doors.mcp.wire import Batch, Invalid, LineReader, LineTooLong, LineWriter, decode, encode
+from sightline.doors.mcp import wire
+from sightline.doors.mcp.wire import Batch, Invalid, LineReader, LineTooLong, LineWriter, decode, encode
 
 Open = Callable[..., LineReader]
 

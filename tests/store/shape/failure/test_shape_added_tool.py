@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.shape.failure import tool_rules
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.tool_rules import catalogue, recognise
-from sightline.store.shape.memory import BytesSource
+from sightline.shape.failure import tool_rules
+from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.tool_rules import catalogue, recognise
+from sightline.shape.memory import BytesSource
 
 GUIDE = Path(__file__).parents[4] / "CONTRIBUTING.md"
 

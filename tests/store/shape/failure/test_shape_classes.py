@@ -5,8 +5,8 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape.clean import clean_line
-from sightline.store.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
+from sightline.shape.clean import clean_line
+from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
 
 
 def name_of(line: str) -> str:

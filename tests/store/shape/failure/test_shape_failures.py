@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from sightline.store.shape.failure import failures
-from sightline.store.shape.failure.failures import find_failures
-from sightline.store.shape.failure.judge import CAUSE, EXCEPTION, EXIT, FAILED, NAME, NAMED_LINES, Judge
-from sightline.store.shape.failure.tool_rules import Block, Failure, Pattern, Rule
-from sightline.store.shape.memory import BytesSource
+from sightline.shape.failure import failures
+from sightline.shape.failure.failures import find_failures
+from sightline.shape.failure.judge import CAUSE, EXCEPTION, EXIT, FAILED, NAME, NAMED_LINES, Judge
+from sightline.shape.failure.tool_rules import Block, Failure, Pattern, Rule
+from sightline.shape.memory import BytesSource
 
 GENERAL = Judge()
 

@@ -2,10 +2,10 @@
 
 from itertools import pairwise
 
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.judge import CAUSE, EXCEPTION
-from sightline.store.shape.failure.regions import Region, regions_of
-from sightline.store.shape.memory import BytesSource
+from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.judge import CAUSE, EXCEPTION
+from sightline.shape.failure.regions import Region, regions_of
+from sightline.shape.memory import BytesSource
 
 UNITTEST = b"""\
 test_ok (t.T.test_ok) ... ok

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape.failure.examine import Examination
-from sightline.store.shape.failure.tool_rules import FOLDER, Known, Pattern, catalogue, load_rule, recognise
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.summary import summary
+from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.tool_rules import FOLDER, Known, Pattern, catalogue, load_rule, recognise
+from sightline.shape.memory import BytesSource
+from sightline.shape.summary import summary
 
 FILES = sorted(Path(FOLDER).glob("*.toml"))
 TABLES: dict[str, dict[str, Any]] = {

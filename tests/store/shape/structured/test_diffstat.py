@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_kit import unhurried
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.markers import CLIPPED, MARKER
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import join_segments, shown_ranges
-from sightline.store.shape.structured.diffstat import diffstat, looks_like_diff, read_diff
-from sightline.store.shape.structured.json_lines import Written
-from sightline.store.shape.structured.result import shape_result
+from sightline.shape.clean import clean_text
+from sightline.shape.markers import CLIPPED, MARKER
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import join_segments, shown_ranges
+from sightline.shape.structured.diffstat import diffstat, looks_like_diff, read_diff
+from sightline.shape.structured.json_lines import Written
+from sightline.shape.structured.result import shape_result
 
 REF = "@cmd_a1b2c3"
 RANGE = re.compile(r"\[… .*: @cmd_a1b2c3:(\d+)(?:-(\d+))? …\]")

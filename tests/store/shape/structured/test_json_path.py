@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.structured.json_path import BadPath, NotFound, find, parse_path
+from sightline.shape.memory import BytesSource
+from sightline.shape.structured.json_path import BadPath, NotFound, find, parse_path
 
 DATA = {
     "users": [{"name": "alice"}, {"name": "bob"}],

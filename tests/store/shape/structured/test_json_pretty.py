@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_kit import SPELLED, texts, unhurried
-from sightline.store.shape.structured import json_pretty
-from sightline.store.shape.structured.json_pretty import pretty
+from sightline.shape.structured import json_pretty
+from sightline.shape.structured.json_pretty import pretty
 
 
 def made(data: bytes, step: int = 1 << 16) -> bytes:

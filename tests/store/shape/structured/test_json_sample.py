@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_kit import lines_of_json, texts, unhurried
-from sightline.store.shape.clean import clean_text
-from sightline.store.shape.markers import CLIPPED, MARKER
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.segments import join_segments, render_lines, shown_ranges
-from sightline.store.shape.structured.json_pretty import pretty
-from sightline.store.shape.structured.json_sample import Sample, sample
-from sightline.store.shape.structured.json_tree import read_document
-from sightline.store.shape.structured.sampling import Sampling
+from sightline.shape.clean import clean_text
+from sightline.shape.markers import CLIPPED, MARKER
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import join_segments, render_lines, shown_ranges
+from sightline.shape.structured.json_pretty import pretty
+from sightline.shape.structured.json_sample import Sample, sample
+from sightline.shape.structured.json_tree import read_document
+from sightline.shape.structured.sampling import Sampling
 
 REF = "@tool_a1b2c3.0"
 SAMPLING = Sampling()

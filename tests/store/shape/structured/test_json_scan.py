@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_kit import SPELLED, VALUES, lines_of_json, texts, unhurried, written
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.structured.json_scan import DEPTH_LIMIT, NotJson, Scanner
-from sightline.store.shape.structured.json_tree import read_document
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.shape.structured.schema import describe
+from sightline.shape.memory import BytesSource
+from sightline.shape.structured.json_scan import DEPTH_LIMIT, NotJson, Scanner
+from sightline.shape.structured.json_tree import read_document
+from sightline.shape.structured.sampling import Sampling
+from sightline.shape.structured.schema import describe
 
 WINDOWS = st.one_of(st.integers(1, 40), st.sampled_from([64, 300, 1 << 17]))
 

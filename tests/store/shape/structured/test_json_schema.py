@@ -5,11 +5,11 @@ import json
 import pytest
 from hypothesis import given
 from json_kit import texts, unhurried
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.structured.json_tree import read_document
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.shape.structured.schema import describe
-from sightline.store.shape.structured.skeleton import skeleton
+from sightline.shape.memory import BytesSource
+from sightline.shape.structured.json_tree import read_document
+from sightline.shape.structured.sampling import Sampling
+from sightline.shape.structured.schema import describe
+from sightline.shape.structured.skeleton import skeleton
 
 
 def described(text: str) -> str:

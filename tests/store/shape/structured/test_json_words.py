@@ -5,11 +5,11 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.shape.memory import BytesSource
-from sightline.store.shape.structured.json_string import string_text, text_size
-from sightline.store.shape.structured.json_tree import read_document
-from sightline.store.shape.structured.sampling import Sampling
-from sightline.store.shape.structured.schema import describe
+from sightline.shape.memory import BytesSource
+from sightline.shape.structured.json_string import string_text, text_size
+from sightline.shape.structured.json_tree import read_document
+from sightline.shape.structured.sampling import Sampling
+from sightline.shape.structured.schema import describe
 
 FIRST = Sampling(null_name="object", mark_mixed=False)
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sightline.store.config import Settings
-from sightline.store.store import Store, Target
+from sightline.config import Settings
+from sightline.store import Store, Target
 
 PATIENCE_SECONDS = 30.0
 SERVER = [sys.executable, str(Path(__file__).with_name("scripted_server.py"))]
-PROGRAM = [sys.executable, "-m", "sightline.store.doors.cli.main", "proxy"]
+PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main", "proxy"]
 
 
 class Client:

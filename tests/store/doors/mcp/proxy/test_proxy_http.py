@@ -15,7 +15,7 @@ from proxy_kit import PATIENCE_SECONDS, Client
 pytest.importorskip("mcp", reason="the extra http is not installed")
 
 Make = Callable[..., Client]
-SERVER = [sys.executable, "-m", "sightline.store.doors.cli.main", "mcp", "--http", "--port", "0"]
+SERVER = [sys.executable, "-m", "sightline.doors.cli.main", "mcp", "--http", "--port", "0"]
 LARGE = {"command": "seq 1 9000", "verbosity": "full"}
 
 

@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.views import index_view
-from sightline.store.doors.mcp import proxy_keep
-from sightline.store.doors.mcp.options import Options
-from sightline.store.doors.mcp.protocol import Context
-from sightline.store.doors.mcp.proxy_calls import ToolCall
-from sightline.store.doors.mcp.proxy_keep import ResultKeeper
-from sightline.store.doors.mcp.service import Service
-from sightline.store.store import Store
+from sightline.audit.view_list import list_views
+from sightline.audit.views import index_view
+from sightline.doors.mcp import proxy_keep
+from sightline.doors.mcp.options import Options
+from sightline.doors.mcp.protocol import Context
+from sightline.doors.mcp.proxy_calls import ToolCall
+from sightline.doors.mcp.proxy_keep import ResultKeeper
+from sightline.doors.mcp.service import Service
+from sightline.store import Store
 
 
 def test_what_is_logged_while_the_index_follows_is_in_it_after_the_end(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
 
 Make = Callable[..., Client]
 LOG = "".join(f"line {n}: something was done é\n" for n in range(2000))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proxy_kit import PATIENCE_SECONDS
-from sightline.store.doors.mcp.proxy_lines import LEFT_SECONDS, PassingLines
+from sightline.doors.mcp.proxy_lines import LEFT_SECONDS, PassingLines
 
 
 def passed(data: bytes, folder: Path, *, read: bool, limit: int) -> list[bytes | list[bytes]]:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
-from sightline.store.audit.view_list import list_views
-from sightline.store.audit.view_text import view_text
-from sightline.store.doors.mcp.proxy_long import LongLine
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.doors.mcp.proxy_long import LongLine
 
 NUMBERS = st.integers(-5, 10**12) | st.text(max_size=8)
 INNER: st.SearchStrategy[Any] = st.recursive(

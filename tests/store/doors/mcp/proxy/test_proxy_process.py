@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from proxy_kit import PATIENCE_SECONDS, SERVER, Client, answer, text_result
-from sightline.store.search.processes import DEFAULT_SECONDS
+from sightline.search.processes import DEFAULT_SECONDS
 
 Make = Callable[..., Client]
 Until = Callable[[Callable[[], object]], None]
@@ -191,7 +191,7 @@ def test_starting_waits_for_no_other_part_of_the_program(client: Make, tmp_path:
     through.call(text_result("x" * 20_000))
     through.close()
     loaded = {line.rpartition("|")[2].strip() for line in through.errors.splitlines()}
-    assert "sightline.store.doors.mcp.proxy" in loaded
+    assert "sightline.doors.mcp.proxy" in loaded
     unwanted = {"asyncio", "mcp", "textual", "pydantic", "anyio", "argparse", "subprocess", "rapidfuzz"}
     assert not loaded & unwanted
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from sightline.store.doors.mcp.proxy_results import read_result, rewritten
-from sightline.store.doors.mcp.proxy_spans import Span, array_of, object_of, parse, plain
+from sightline.doors.mcp.proxy_results import read_result, rewritten
+from sightline.doors.mcp.proxy_spans import Span, array_of, object_of, parse, plain
 
 BLOCKS = [{"type": "text", "text": "a view"}]
 

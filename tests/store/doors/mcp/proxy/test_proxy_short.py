@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.store.doors.mcp.proxy import _message
-from sightline.store.doors.mcp.proxy_results import read_result, told
-from sightline.store.doors.mcp.proxy_short import one_text
-from sightline.store.doors.mcp.proxy_spans import parse
+from sightline.doors.mcp.proxy import _message
+from sightline.doors.mcp.proxy_results import read_result, told
+from sightline.doors.mcp.proxy_short import one_text
+from sightline.doors.mcp.proxy_spans import parse
 
 
 def answer(**result: Any) -> bytes:

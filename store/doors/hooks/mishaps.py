@@ -1,0 +1,51 @@
+"""The log of what went wrong in hooks: a few lines in the store, since a hook must not say anything itself."""
+
+import os
+import time
+from collections.abc import Sequence
+
+from sightline.regular import read_regular
+
+FILE = "hooks.log"
+_MOST_BYTES = 1 << 18
+
+
+def log_path(root: str) -> str:
+    """Where the log lies under the store's root."""
+    return os.path.join(root, FILE)
+
+
+def note_mishap(words: Sequence[str], error: BaseException) -> None:
+    """Write a line: when, which hook, what. Without a place for it nothing is written.
+
+    Args:
+        words: what the hook was called with.
+        error: what went wrong.
+    """
+    try:
+        from sightline.config import default_root
+        from sightline.disk.layout import make_folder, make_parents, open_private
+
+        root = default_root()
+        if not os.path.isdir(root):
+            make_parents(root)
+            make_folder(root)
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+        line = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {' '.join(words)[:200]}: {said}\n"
+        fd = open_private(log_path(root), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            if os.fstat(fd).st_size > _MOST_BYTES:
+                os.ftruncate(fd, 0)  # old lines help nobody
+            os.write(fd, line.encode(errors="backslashreplace"))
+        finally:
+            os.close(fd)
+    except Exception:  # a hook never disturbs its harness, and there is nowhere to say it
+        return
+
+
+def last_mishaps(root: str, count: int) -> list[str]:
+    """The newest lines, oldest first; none where nothing went wrong."""
+    try:
+        return read_regular(log_path(root)).decode(errors="replace").splitlines()[-count:]
+    except OSError:
+        return []

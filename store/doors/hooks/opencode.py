@@ -1,0 +1,77 @@
+"""The plugin by which opencode calls our hook: it runs no programs of its own settings' at events, only plugins."""
+
+import json
+
+from sightline.doors.hooks.line import hook_words
+
+FILE = "sightline.js"
+"""Its name in opencode's folder of plugins."""
+
+_EVENT = "tool.execute.after"
+_PLUGIN = """\
+// Written by `sightline install opencode`: keeps what tools give. `sightline uninstall opencode` removes it.
+import { spawn } from "node:child_process"
+
+const HOOK = %(hook)s
+
+function ask(event) {
+  return new Promise((resolve) => {
+    const child = spawn(HOOK[0], HOOK.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
+    let said = ""
+    const end = () => {
+      try {
+        resolve(said ? JSON.parse(said) : {})
+      } catch {
+        resolve({})
+      }
+    }
+    const late = setTimeout(() => child.kill(), %(patience_ms)d)
+    child.on("error", () => resolve({}))
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", (data) => (said += data))
+    child.on("close", () => {
+      clearTimeout(late)
+      end()
+    })
+    child.stdin.end(JSON.stringify(event))
+  })
+}
+
+export const Sightline = async ({ directory }) => ({
+  "%(event)s": async (input, output) => {
+    try {
+      const answer = await ask({
+        session_id: input.sessionID,
+        tool_use_id: input.callID,
+        tool_name: input.tool,
+        tool_input: input.args ?? {},
+        cwd: directory,
+        output: output.output,
+        content: output.content,
+        metadata: output.metadata,
+      })
+      const text = [answer.output, answer.append].filter((one) => typeof one === "string")
+      if (Array.isArray(output.content)) {
+        if (typeof answer.output === "string") output.content.length = 0
+        for (const one of text) output.content.push({ type: "text", text: one })
+      } else if (text.length) {
+        if (typeof answer.output !== "string") text.unshift(output.output ?? "")
+        output.output = text.join("\\n\\n")
+      }
+    } catch {
+      // the tool's result stays as it is
+    }
+  },
+})
+"""
+_PATIENCE_MS = 20_000
+
+
+def plugin_text(mode: str) -> str:
+    """The plugin's file, as one that is written today would be.
+
+    Args:
+        mode: one of the modes of hooks.
+    """
+    words = json.dumps(hook_words("opencode", _EVENT, mode))
+    return _PLUGIN % {"hook": words, "event": _EVENT, "patience_ms": _PATIENCE_MS}

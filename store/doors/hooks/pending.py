@@ -1,0 +1,94 @@
+"""What a rewritten command was before, from the hook that rewrites it until the hook that hears of its end.
+
+One small file a command. A rewritten command says only which it is: all else would stand there twice for its reader.
+"""
+
+import json
+import os
+import re
+import time
+from typing import Any, NamedTuple
+
+from sightline.config import default_root
+from sightline.disk.layout import HOOKS, make_folder, make_parents, open_private, remove_file
+
+_USE = re.compile(r"[A-Za-z0-9_-]{1,120}")
+_KEPT_SECONDS = 7 * 86_400  # what was never run, since a person refused it
+
+
+class Pending(NamedTuple):
+    """One command that was rewritten.
+
+    Attributes:
+        use: the harness' id of the tool's use.
+        harness: its name.
+        session: its id of the session.
+        command: the person's or agent's own command line.
+        kept: the part of it whose output is kept.
+        merged: whether that holds both streams.
+        filtered: whether filters come after it, so that its code is not the command line's.
+        shape: whether the agent is shown our view.
+    """
+
+    use: str
+    harness: str
+    session: str
+    command: str
+    kept: str
+    merged: bool
+    filtered: bool
+    shape: bool
+
+
+def is_use(text: Any) -> bool:
+    """Whether this is an id that can be a word of a command and a file's name."""
+    return isinstance(text, str) and bool(_USE.fullmatch(text))
+
+
+def remember(pending: Pending) -> None:
+    """Keep it. Raises OSError, UnsafeStore."""
+    root = default_root()
+    if not os.path.isdir(root):
+        make_parents(root)
+        make_folder(root)
+    make_folder(os.path.join(root, HOOKS))
+    fd = open_private(_path(pending.use), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    try:
+        os.write(fd, json.dumps(pending._asdict()).encode())
+    finally:
+        os.close(fd)
+
+
+def recall(use: str) -> Pending | None:
+    """What was remembered under an id; None for nothing."""
+    if not is_use(use):
+        return None
+    try:
+        with open(open_private(_path(use), os.O_RDONLY), "rb") as file:
+            return Pending(**json.loads(file.read()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def forget(use: str) -> None:
+    """The command has ended, and that has been noted."""
+    remove_file(_path(use))
+
+
+def forget_old() -> None:
+    """Forget commands that were never run."""
+    folder = os.path.join(default_root(), HOOKS)
+    try:
+        files = [
+            entry
+            for entry in os.scandir(folder)
+            if entry.is_file() and time.time() - entry.stat().st_mtime > _KEPT_SECONDS
+        ]
+    except OSError:
+        return
+    for entry in files:
+        remove_file(entry.path)
+
+
+def _path(use: str) -> str:
+    return os.path.join(default_root(), HOOKS, use + ".json")

@@ -1,0 +1,172 @@
+"""What a hook has put into a command's pipeline: it keeps what comes.
+
+Whatever becomes of the store, what comes is passed on: nobody must notice that this stands in the pipe.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from sightline.capture.piped import Ended, exit_code_of, pass_on, pump, relay, writers_of
+from sightline.doors.hooks.facts import PATIENCE_SECONDS
+from sightline.doors.hooks.mishaps import note_mishap
+from sightline.doors.hooks.pending import Pending, recall
+from sightline.errors import StoreFailed
+
+if TYPE_CHECKING:
+    from sightline.capture.keeping import Keeper
+    from sightline.records import Buffer
+    from sightline.store import Store
+
+VERB = "capture"
+_WORDS = ("capture", "--hook")
+_LEFT_BEHIND = "ended before something that it had started: what that writes is not kept"
+_HELD = 3
+"""Where the script is told in which file lies what is held back, see `entry.script`."""
+
+
+def main(use: str) -> int:
+    """``sightline capture --hook USE``, as 0.1.0 put it into commands."""
+    _keep(use, os.getppid(), held=None)
+    return 0
+
+
+def main_of_script(words: Sequence[str]) -> NoReturn:
+    """``USE SHELL``, from the script: the process id of the shell that runs the pipeline. Ends the process.
+
+    With 0 once anything has been read, for its code would become the command's; with another before that, by which the
+    script knows that it has to pass on everything itself.
+    """
+    use, shell = words
+    _keep(use, int(shell), held=_HELD)
+    os._exit(0)
+
+
+def _keep(use: str, shell: int, held: int | None) -> None:
+    """Keep standard input as the output of the command that was remembered."""
+    pending = recall(use)
+    writers = writers_of(0, shell)
+    kept = _Kept(pending, held) if pending else None
+    if held is not None:
+        os.close(held)
+    ended = pump(0, None if pending and pending.shape else 1, kept.take if kept else _drop, writers)
+    if kept:
+        kept.end(ended, writers)
+    if ended.left_open and os.fork() == 0:  # the shell goes on, as it would have
+        try:
+            relay(0, 1)
+        finally:
+            os._exit(0)
+
+
+def _drop(_: bytes) -> None:
+    return
+
+
+def _print(_: str, data: memoryview) -> None:
+    pass_on(1, data)
+
+
+class _Kept:
+    """A capture that may fail without harm: in mode ``shape`` all that has been held back is printed then."""
+
+    def __init__(self, pending: Pending, held: int | None) -> None:
+        self._pending = pending
+        self._store: Store | None = None
+        self._keeper: Keeper | None = None
+        self._path = ""  # where what is held back lies
+        try:
+            self._begin()
+            if self._path and held is not None and pending.shape:
+                os.write(held, os.fsencode(self._path))
+        except Exception as error:
+            self._failed(error)
+
+    def _begin(self) -> None:
+        from sightline.audit.sessions import use_key, working_directory
+        from sightline.capture.keeping import Keeper
+        from sightline.disk.recording import Recording
+        from sightline.doors.hooks.who import session_of
+        from sightline.store import Store
+
+        pending = self._pending
+        self._store = store = Store(insist=False, patience=PATIENCE_SECONDS)
+        session = session_of(pending.harness, pending.session, working_directory())
+        self._session = session
+        self._keeper = Keeper(store.redaction(), _print if pending.shape else None)
+
+        def make() -> Recording:
+            artifact = use_key(session.name, pending.use, unfiltered=pending.filtered)
+            recording = store.begin("cmd", pending.kept, session.cwd, session.name, artifact=artifact)
+            self._path = store.layout.stream(recording.name, "out")
+            return recording
+
+        self._keeper.begin(make)
+
+    def take(self, data: bytes) -> None:
+        """The next bytes."""
+        if self._keeper is None:
+            if self._pending.shape:
+                pass_on(1, data)
+            return
+        try:
+            self._keeper.take("out", data)
+        except Exception as error:
+            self._failed(error, data)
+
+    def _failed(self, error: Exception, data: bytes = b"") -> None:
+        """Something of ours has broken: what has been held back is passed on, and whatever comes after it."""
+        note_mishap((*_WORDS, self._pending.use), error)
+        keeper, self._keeper = self._keeper, None
+        try:
+            if keeper:
+                keeper.give_up(StoreFailed(str(error)), ("out", data))
+                keeper.end(_never)
+        except Exception as worse:
+            note_mishap((*_WORDS, self._pending.use), worse)
+
+    def end(self, ended: Ended, writers: Sequence[int] | None) -> None:
+        """All has come. The store is left open: closing it takes longer than all else here, and the process ends."""
+        if self._keeper is None or self._store is None:
+            return
+        try:
+            buffer = self._seal(self._keeper, ended, writers)
+        except Exception as error:
+            self._failed(error)
+            return
+        if buffer and self._pending.shape:
+            self._show(self._store, buffer)
+
+    def _seal(self, keeper: "Keeper", ended: Ended, writers: Sequence[int] | None) -> "Buffer | None":
+        from sightline.capture.fallback import Unkept
+
+        told = ["merged" * self._pending.merged, _LEFT_BEHIND * ended.left_open]
+        if ended.cut:
+            from sightline.capture.tap import CUT
+
+            told.append(CUT)
+        note = "; ".join(filter(None, told))
+        code = None if self._pending.filtered or ended.cut else exit_code_of(writers)
+        kept = keeper.end(lambda recording: recording.seal(exit_code=code, note=note))
+        if not isinstance(kept, Unkept):
+            return kept
+        if kept.error:
+            note_mishap((*_WORDS, self._pending.use), kept.error)
+        return None
+
+    def _show(self, store: "Store", buffer: "Buffer") -> None:
+        """Print the view, or all of it where none can be made."""
+        try:
+            from sightline.doors.hooks.shaping import view_of
+
+            text = view_of(store, self._session, self._pending, buffer)
+        except Exception as error:
+            note_mishap((*_WORDS, self._pending.use), error)
+            with open(store.layout.stream(buffer.name, "out"), "rb") as file:
+                relay(file.fileno(), 1)
+            return
+        pass_on(1, text)
+
+
+def _never(_: object) -> "Buffer":
+    raise StoreFailed("nothing is kept of it")

@@ -1,0 +1,79 @@
+"""What `doctor` says of harnesses: what is installed, which version was found, whether it works when it is tried."""
+
+from collections.abc import Iterator
+
+from sightline.doors.hooks.facts import HARNESSES
+from sightline.doors.install.places import SCOPES, USER, Where, coincide, places_of
+from sightline.doors.install.probe import Probe, probe_hooks, probe_server
+from sightline.doors.install.status import Status, status_of
+from sightline.doors.install.versions import Program, program_of
+from sightline.errors import SightlineError
+from sightline.tools.findings import Finding
+
+
+def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:
+    """Look at every harness; findings as they come.
+
+    Args:
+        where: whose settings, and of which project.
+        root: the store's root where it is not the usual one, else empty.
+    """
+    ready = []
+    for harness in HARNESSES:
+        program = program_of(harness)
+        installed = False
+        for scope in SCOPES:
+            places = places_of(harness, scope, where)
+            if scope != USER and coincide(places, places_of(harness, USER, where)):
+                continue
+            try:
+                status = status_of(harness, places, root)
+            except SightlineError as error:
+                yield Finding("problem", f"{HARNESSES[harness].title}, {scope}: {error.message}; {error.hint}")
+                continue
+            if status.installed:
+                installed = True
+                yield from _installed(harness, scope, program, status)
+        if not installed and program.path:
+            ready.append(f"{_named(harness, program)} (`sightline install {harness}`)")
+    if ready:
+        yield Finding("note", f"harnesses that are here and do not know of Sightline: {', '.join(ready)}")
+
+
+def _installed(harness: str, scope: str, program: Program, status: Status) -> Iterator[Finding]:
+    facts = HARNESSES[harness]
+    head = f"{_named(harness, program)}, {'user' if scope == USER else 'this folder'}"
+    found = "" if program.path else "; the program is not on the PATH"
+    mode = f"mode {status.mode}" if status.mode else "no hooks"
+    yield Finding("ok" if program.path else "note", f"{head}: installed, {mode}{found}")
+    again = f"`sightline install {harness}{'' if scope == USER else f' --scope {scope}'}` mends that"
+    if status.stale:
+        yield Finding("problem", f"{head}: not as it was installed: {', '.join(status.stale)}; {again}")
+    if status.off:
+        yield Finding("problem", f"{head}: all hooks are turned off by {status.off}; without it they run")
+    if status.strange and scope != USER:  # whoever wrote this folder may have written that, too
+        yield Finding("note", f"{head}: not tried, since it would start what this version of us has not written")
+        return
+    if status.server is not None:
+        yield _tried(f"{head}: the MCP server", [("", probe_server(status.server))], again)
+    if status.hooks:
+        yield _tried(f"{head}: hooks", probe_hooks(harness, status.hooks), again)
+    if facts.hooks and facts.seen and program.version and program.version != facts.seen:
+        yield Finding("note", f"{facts.title}: what is known of its hooks was seen in {facts.seen}")
+
+
+def _tried(what: str, tried: list[tuple[str, Probe]], again: str) -> Finding:
+    wrong = [f"{event}: {probe.wrong}".removeprefix(": ") for event, probe in tried if probe.wrong]
+    if wrong:
+        more = f" (and {len(wrong) - 1} more)" if wrong[1:] else ""
+        return Finding("problem", f"{what} did not answer a probe call: {wrong[0]}{more}; {again}")
+    slowest = max(probe.seconds for _, probe in tried)
+    return Finding("ok", f"{what} answered {_counted(len(tried))} {slowest * 1000:.0f} ms")
+
+
+def _counted(calls: int) -> str:
+    return "a probe call within" if calls == 1 else f"{calls} probe calls, each within"
+
+
+def _named(harness: str, program: Program) -> str:
+    return f"{HARNESSES[harness].title} {program.version}".rstrip()

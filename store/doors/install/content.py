@@ -1,0 +1,276 @@
+"""What a settings file is to have from us, put into its text and taken out again; pure functions over texts."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from sightline.doors.install.json_edit import Keys, NoPlace, append, put, remove, remove_item
+from sightline.doors.install.jsonc import Item, Node, find, parse, plain
+from sightline.doors.install.toml_edit import put_table, remove_table, table_at
+
+Ours = Callable[[Any], bool]
+
+
+class Put(NamedTuple):
+    """A member, or table, that is ours; where it is there already, keys that a person added to it stay.
+
+    Attributes:
+        keys: its names, one a level.
+        value: what it holds.
+    """
+
+    keys: Keys
+    value: dict[str, Any]
+
+
+class Add(NamedTuple):
+    """An element of ours in a list of many.
+
+    Attributes:
+        keys: the list's names, one a level.
+        value: the element.
+        shared: whether a person may well have the same there: it is no sign of us, and theirs stays.
+    """
+
+    keys: Keys
+    value: Any
+    shared: bool = False
+
+
+class Content(NamedTuple):
+    """All that one file is to have from us.
+
+    Attributes:
+        form: ``json``, ``toml``, or ``text`` for a file that is ours whole.
+        ours: whether a value is one that some version of us wrote.
+        puts: members that are ours.
+        adds: elements of lists that are ours.
+        sweeps: below which names elements of ours are looked for, when they are to go.
+        fills: members that the file needs to be read at all, where it lacks them.
+        sets: members whose value is to be this one, whatever it was.
+        text: of the form ``text``, the whole.
+        is_program: whether the file is to be run.
+    """
+
+    form: str
+    ours: Ours
+    puts: tuple[Put, ...] = ()
+    adds: tuple[Add, ...] = ()
+    sweeps: tuple[Keys, ...] = ()
+    fills: tuple[tuple[Keys, Any], ...] = ()
+    sets: tuple[tuple[Keys, Any], ...] = ()
+    text: str = ""
+    is_program: bool = False
+
+
+class Undo(NamedTuple):
+    """What taking ours out must know beside the text.
+
+    Attributes:
+        created: lists and objects that were made to hold something of ours.
+        replaced: what stood in the place of a member of ours.
+        theirs: shared elements that were there before us.
+        set: members that got another value, or one at all.
+        added: shared elements that we added; None in a record of 0.1.0, where that is all but `theirs`.
+    """
+
+    created: tuple[Keys, ...] = ()
+    replaced: tuple[tuple[Keys, Any], ...] = ()
+    theirs: tuple[tuple[Keys, Any], ...] = ()
+    set: tuple[Keys, ...] = ()
+    added: tuple[tuple[Keys, Any], ...] | None = ()
+
+    def after(self, earlier: "Undo") -> "Undo":
+        """What to know after a second installation over what a person has changed since the first."""
+        created = tuple(dict.fromkeys(earlier.created + self.created))
+        changed = tuple(dict.fromkeys(earlier.set + self.set))
+        added = None if earlier.added is None else earlier.added + (self.added or ())
+        return Undo(created, earlier.replaced + self.replaced, earlier.theirs, changed, added)
+
+
+def with_ours(text: str, content: Content) -> tuple[str, Undo]:
+    """The text with all of ours in it, and nothing that an older version of us has left.
+
+    Raises:
+        NotJson, NotToml: the text is neither.
+        NoPlace: something of another kind stands where ours belongs.
+    """
+    if content.form == "text":
+        return content.text, Undo()
+    return _toml_with(text, content) if content.form == "toml" else _json_with(text or "{}\n", content)
+
+
+def without_ours(text: str, content: Content, undo: Undo) -> str:
+    """The text without anything of ours. Raises as `with_ours`."""
+    if content.form == "text":
+        return "" if content.ours(text) else text
+    return _toml_without(text, content, undo) if content.form == "toml" else _json_without(text, content, undo)
+
+
+def of_ours(text: str, content: Content) -> list[Any]:
+    """The members and elements of ours that a text has: values of puts first. Raises as `with_ours`."""
+    if content.form == "text":
+        return [text] if content.ours(text) else []
+    if content.form == "toml":
+        tables = [table_at(text, one.keys) for one in content.puts]
+        return [table for table in tables if table is not None and content.ours(table)]
+    root = parse(text or "{}")
+    members = [find(root, one.keys) for one in content.puts]
+    values = [plain(node) for node in members if node is not None]
+    return [value for value in values if content.ours(value)] + [
+        plain(item.node) for _, item in _elements(root, content)
+    ]
+
+
+def _toml_with(text: str, content: Content) -> tuple[str, Undo]:
+    replaced = []
+    for keys, value in content.puts:
+        there = table_at(text, keys)
+        if there is not None and not content.ours(there):
+            replaced.append((keys, there))
+            text = remove_table(text, keys)
+        text = put_table(text, keys, value)
+    return text, Undo(replaced=tuple(replaced))
+
+
+def _toml_without(text: str, content: Content, undo: Undo) -> str:
+    for keys, _ in content.puts:
+        there = table_at(text, keys)
+        if there is not None and content.ours(there):
+            text = remove_table(text, keys)
+            for earlier, value in undo.replaced:
+                if earlier == keys:
+                    text = put_table(text, keys, value)
+    return text
+
+
+def _json_with(text: str, content: Content) -> tuple[str, Undo]:
+    root = parse(text)
+    if root.kind != "object":
+        raise NoPlace((), "object")
+    created = {prefix for prefix in _containers(content) if find(root, prefix) is None}
+    shared = [(keys, value) for keys, value, shared in content.adds if shared]
+    theirs = tuple((keys, value) for keys, value in shared if value in _list_at(root, keys))
+    added = tuple(one for one in shared if one not in theirs)
+    replaced = []
+    for keys, value in content.fills:
+        if find(parse(text), keys) is None:
+            text = put(text, keys, value)
+    for keys, value in content.puts:
+        there = find(parse(text), keys)
+        if there is not None and content.ours(plain(there)):
+            text = _merged(text, keys, value)
+            continue
+        if there is not None:
+            replaced.append((keys, plain(there)))
+        text = put(text, keys, value)
+    changed = [keys for keys, value in content.sets if (node := find(root, keys)) is None or plain(node) != value]
+    for keys, value in content.sets:
+        if keys in changed:
+            there = find(root, keys)
+            replaced += [(keys, plain(there))] if there is not None else []
+            text = put(text, keys, value)
+    text = _swept(text, content, keep=content.adds)
+    for keys, value, _ in content.adds:
+        if value not in _list_at(parse(text), keys):
+            text = append(text, keys, value)
+    return text, Undo(tuple(sorted(created)), tuple(replaced), theirs, tuple(changed), added)
+
+
+def _json_without(text: str, content: Content, undo: Undo) -> str:
+    for keys, _ in content.puts:
+        there = find(parse(text), keys)
+        if there is not None and content.ours(plain(there)):
+            text = _restored(text, keys, undo)
+    for keys in undo.set:
+        text = _restored(text, keys, undo)
+    text = _swept(text, content, keep=())
+    added = undo.added
+    if added is None:
+        ours = ((keys, value) for keys, value, shared in content.adds if shared)
+        added = tuple(one for one in ours if one not in undo.theirs)
+    for keys, value in added:
+        array = find(parse(text), keys)
+        if array is not None:
+            same = [item for item in array.items if plain(item.node) == value]
+            text = remove_item(text, array, same[-1]) if same else text
+    for keys in sorted(undo.created, key=len, reverse=True):
+        there = find(parse(text), keys)
+        if there is not None and not there.items and there.kind != "scalar":
+            text = remove(text, keys)
+    return text
+
+
+def _restored(text: str, keys: Keys, undo: Undo) -> str:
+    """The text with what stood at a place before us, or without anything there."""
+    earlier = [value for place, value in undo.replaced if place == keys]
+    return put(text, keys, earlier[0]) if earlier else remove(text, keys)
+
+
+def _list_at(root: Node, keys: Keys) -> list[Any]:
+    array = find(root, keys)
+    return list(plain(array)) if array is not None and array.kind == "array" else []
+
+
+def _containers(content: Content) -> Iterator[Keys]:
+    """Every object and list that holds something of ours."""
+    members = [*(one.keys for one in content.puts), *(keys for keys, _ in content.sets)]
+    for keys in [*(keys[:-1] for keys in members), *(one.keys for one in content.adds)]:
+        yield from (keys[:length] for length in range(1, len(keys) + 1))
+
+
+def _merged(text: str, keys: Keys, value: dict[str, Any]) -> str:
+    """The text with these keys set in a member that is there."""
+    for key, one in value.items():
+        there = find(parse(text), (*keys, key))
+        if there is not None and isinstance(one, dict) and there.kind == "object":
+            text = _merged(text, (*keys, key), one)
+        elif there is None or plain(there) != one:
+            text = put(text, (*keys, key), one)
+    return text
+
+
+def _swept(text: str, content: Content, keep: tuple[Add, ...]) -> str:
+    """The text without elements of ours, but for those that are to be there."""
+    while True:
+        kept: list[Add] = []
+        for keys, container, item in _located(parse(text), content):
+            found = Add(keys, plain(item.node))
+            if found in keep and found not in kept:  # one more of the same goes
+                kept.append(found)
+                continue
+            text = remove_item(text, container, item)
+            break
+        else:
+            return text
+
+
+def _elements(root: Node, content: Content) -> Iterator[tuple[Node, Item]]:
+    for _, container, item in _located(root, content):
+        yield container, item
+
+
+def _located(root: Node, content: Content) -> Iterator[tuple[Keys, Node, Item]]:
+    """Every element of ours below the swept names: its list's names, the list, the element.
+
+    An element is ours where it is one itself, or holds a list of nothing but ours.
+    """
+    for keys in content.sweeps:
+        top = find(root, keys)
+        if top is not None:
+            yield from _within(keys, top, content.ours)
+
+
+def _within(keys: Keys, node: Node, ours: Ours) -> Iterator[tuple[Keys, Node, Item]]:
+    for item in node.items:
+        below = (*keys, item.key) if item.key else keys
+        if node.kind == "array" and _wholly(item.node, ours):
+            yield keys, node, item
+        else:
+            yield from _within(below, item.node, ours)
+
+
+def _wholly(node: Node, ours: Ours) -> bool:
+    if ours(plain(node)):
+        return True
+    lists = [item.node for item in node.items if item.key and item.node.kind == "array" and item.node.items]
+    return bool(lists) and all(ours(plain(item.node)) for one in lists for item in one.items)

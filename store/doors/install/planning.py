@@ -1,0 +1,122 @@
+"""What installing and uninstalling change in files that were found: texts in, texts out, nothing written."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sightline.disk.hashing import sha256_hex
+from sightline.doors.install.content import Content, Undo, with_ours, without_ours
+from sightline.doors.install.errors import NotOurs, SettingsInvalid, SettingsUnexpected
+from sightline.doors.install.files import PROGRAM_MODE, Found, decoded
+from sightline.doors.install.json_edit import NoPlace
+from sightline.doors.install.jsonc import NotJson
+from sightline.doors.install.records import Written
+from sightline.doors.install.toml_edit import NotToml
+
+
+class Change(NamedTuple):
+    """What becomes of one file.
+
+    Attributes:
+        found: the file as it is.
+        after: the bytes that it is to have; None where it is to go, or to stay away.
+        before: what it would be without ours; None likewise.
+        undo: what taking ours out must know, should the file change.
+    """
+
+    found: Found
+    after: bytes | None
+    before: bytes | None
+    undo: Undo = Undo()
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to write."""
+        return self.after != self.found.data
+
+
+def plan_install(found: Found, content: Content, earlier: Written | None) -> Change:
+    """How a file gets all of ours.
+
+    Where nobody has touched it since we last wrote it, that is done to what it was before us.
+
+    Raises:
+        SettingsInvalid, SettingsUnexpected, NotOurs: ours cannot be put into it.
+    """
+    untouched = _untouched(found, earlier)
+    base = earlier.before if earlier is not None and untouched else found.data
+    if content.form == "text" and base is not None and not content.ours(decoded(found.path, base)):
+        raise NotOurs(f"{found.path} is there, and not ours", "move it away, and try again")
+    after, undo = _with(found.path, decoded(found.path, base or b""), content)
+    if earlier is None or untouched:
+        before = base if earlier is not None else _without(found.path, base, content, undo)
+    else:
+        undo = undo.after(earlier.undo)
+        before = _without(found.path, base, content, undo)
+    if content.is_program:
+        found = found._replace(mode=PROGRAM_MODE)
+    return Change(found, after.encode(), before, undo)
+
+
+def plan_uninstall(found: Found, content: Content, earlier: Written | None) -> Change:
+    """How a file loses all of ours: what it was before, with whatever a person has changed in it since.
+
+    Raises:
+        SettingsInvalid, SettingsUnexpected: ours cannot be told from the rest.
+    """
+    if earlier is not None and _untouched(found, earlier):
+        return Change(found, earlier.before, earlier.before)
+    after = _without(found.path, found.data, content, earlier.undo if earlier else Undo())
+    if (
+        earlier is not None
+        and earlier.before is None
+        and after is not None
+        and not after.strip(b"\xef\xbb\xbf{} \t\r\n")
+    ):
+        after = None  # we had made it, and nobody has added anything
+    return Change(found, after, after)
+
+
+def _untouched(found: Found, earlier: Written | None) -> bool:
+    """Whether a file is as we last wrote it."""
+    return earlier is not None and found.data is not None and sha256_hex(found.data) == earlier.after
+
+
+@contextlib.contextmanager
+def telling(path: str) -> Iterator[None]:
+    """Within it, what is wrong with a text becomes what is wrong with its file.
+
+    Raises:
+        SettingsInvalid, SettingsUnexpected: the settings are none, or of an unknown kind.
+    """
+    try:
+        yield
+    except (NotJson, NotToml) as error:
+        form = "JSON" if isinstance(error, NotJson) else "TOML"
+        hint = "correct that, and try again; nothing was changed"
+        raise SettingsInvalid(f"{path} is not {form}: {error}", hint) from error
+    except NoPlace as error:
+        hint = "put it into the form that its manual shows; nothing was changed"
+        raise SettingsUnexpected(f"{path}: {error}", hint) from error
+
+
+def _with(path: str, text: str, content: Content) -> tuple[str, Undo]:
+    with telling(path):
+        return with_ours(text if is_filled(text) else "", content)
+
+
+def _without(path: str, data: bytes | None, content: Content, undo: Undo) -> bytes | None:
+    """The file without ours; None where there is none, or it was ours whole."""
+    if data is None:
+        return None
+    text = decoded(path, data)
+    if not is_filled(text):
+        return data
+    with telling(path):
+        rest = without_ours(text, content, undo)
+    return rest.encode() if rest or content.form != "text" else None
+
+
+def is_filled(text: str) -> bool:
+    """Whether there is anything in a file's text."""
+    return bool(text.strip("\ufeff \t\r\n"))

@@ -1,0 +1,119 @@
+"""A plugin for Claude Code: one folder with the MCP server and the hooks, made as what goes into settings is.
+
+A plugin cannot bring permission rules along: in the modes that rewrite commands a person adds them by hand, as its
+README says.
+"""
+
+import json
+import os
+import shlex
+from typing import Any
+
+from sightline.doors.hooks.entry import FILE, script
+from sightline.doors.hooks.facts import RECORD, allow_rules
+from sightline.doors.install.errors import NotOurs
+from sightline.doors.install.files import PROGRAM_MODE, check_writable, read_settings, write_settings
+from sightline.doors.install.installing import Done
+from sightline.doors.install.planning import Change
+from sightline.doors.install.wanted import NAME, hooks_content, rewrites, server_entry
+from sightline.doors.mcp.protocol import server_version
+from sightline.regular import read_regular
+
+_HARNESS = "claude-code"
+_MANIFEST = ".claude-plugin/plugin.json"
+_DESCRIPTION = "Keeps every tool output whole, shows small honest views, and records what the agent saw."
+DEFAULT_PLUGIN_MODE = RECORD
+"""The mode that needs no permission rules."""
+
+
+def make_plugin(folder: str, mode: str, root: str, *, dry_run: bool = False) -> list[Done]:
+    """Write the plugin's files.
+
+    Args:
+        folder: where to; made where it is missing.
+        mode: one of MODES.
+        root: the store's root where it is not the usual one, else empty.
+        dry_run: whether nothing is written.
+
+    Raises:
+        NotOurs: the folder holds something else.
+        SettingsUnreadable, SettingsReadOnly, SettingsBusy: it cannot be written.
+    """
+    if not _is_free(folder):
+        raise NotOurs(f"{folder} holds something that is not ours", "name a folder that is empty, or not there yet")
+    files = plugin_files(folder, mode, root)
+    changes = []
+    for name, text in files.items():
+        found = read_settings(os.path.join(folder, name))
+        found = found._replace(mode=PROGRAM_MODE) if name == FILE else found
+        changes.append(Change(found, text.encode(), None))
+    for change in changes:
+        check_writable(change.found)
+    if not dry_run:
+        for change in changes:
+            if change.changes:
+                write_settings(change.found, change.after)
+    return [Done(change) for change in changes]
+
+
+def plugin_files(folder: str, mode: str, root: str) -> dict[str, str]:
+    """The text of each file of the plugin in a folder, by its path within."""
+    manifest = {
+        "name": NAME,
+        "version": server_version(),
+        "description": _DESCRIPTION,
+        "author": {"name": "Sightline"},
+        "license": "MIT",
+        "keywords": ["audit", "tool-output", "mcp"],
+    }
+    hooks: dict[str, list[Any]] = {}
+    for keys, value, _ in hooks_content(_HARNESS, mode, root, os.path.join(folder, FILE)).adds:
+        if keys[0] == "hooks":
+            hooks.setdefault(keys[1], []).append(value)
+    return {
+        _MANIFEST: _json(manifest),
+        "hooks/hooks.json": _json({"description": f"Sightline, mode {mode}", "hooks": hooks}),
+        ".mcp.json": _json({"mcpServers": {NAME: server_entry(_HARNESS, root)}}),
+        "README.md": _readme(folder, mode),
+        **({FILE: script(root)} if rewrites(_HARNESS, mode) else {}),
+    }
+
+
+def rules_to_add(folder: str, mode: str) -> tuple[str, ...]:
+    """The permission rules that a mode needs and that a plugin in a folder cannot bring."""
+    return allow_rules(_HARNESS, shlex.quote(os.path.join(folder, FILE))) if rewrites(_HARNESS, mode) else ()
+
+
+def _readme(folder: str, mode: str) -> str:
+    rules = "".join(f"- `{rule}`\n" for rule in rules_to_add(folder, mode))
+    wanted = (
+        f"\nIts mode needs these rules in `/permissions`, or each command is asked about:\n\n{rules}" if rules else ""
+    )
+    return f"""\
+# Sightline
+
+{_DESCRIPTION}
+
+The plugin starts the MCP server `sightline mcp`, whose tools run commands, read files, page, search and query what was
+captured, and hooks in the mode `{mode}`, which record what all other tools gave. Look at it with `sightline`, and check
+that it works with `sightline doctor`.
+
+It was made by `sightline install claude-code --plugin DIR --mode {mode}` and names this machine's Python; make it anew
+after moving either.
+{wanted}"""
+
+
+def _is_free(folder: str) -> bool:
+    """Whether there is nothing there, or a plugin of ours."""
+    try:
+        if not os.listdir(folder):
+            return True
+        return bool(json.loads(read_regular(os.path.join(folder, _MANIFEST))).get("name") == NAME)
+    except FileNotFoundError:
+        return not os.path.lexists(folder)
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"

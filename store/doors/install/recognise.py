@@ -1,0 +1,91 @@
+"""What in a harness' settings is ours, whichever version of us, in whichever place, wrote it."""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sightline.doors.hooks.entry import is_rule, is_script
+from sightline.doors.hooks.line import HookLine, read_line
+
+MODULE = "sightline.doors.cli.main"
+_PLUGIN_MARK = "// Written by `sightline install"
+_PLUGIN_HOOK = re.compile(r"^const HOOK = (\[.*\])$", re.MULTILINE)
+_ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
+_CAPTURE_RULE = re.compile(r"Bash\((?P<program>'?/.*) capture:\*\)")
+"""As 0.1.0 wrote it, with a whole path: without one it is a person's own."""
+
+
+class Server(NamedTuple):
+    """An MCP server as settings have it.
+
+    Attributes:
+        words: the command and its arguments.
+        environment: variables that it is given.
+    """
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+def server_of(value: Any) -> Server | None:
+    """The server that a member of a harness' settings says; None where it says none that is started by a command."""
+    if not isinstance(value, dict):
+        return None
+    command, arguments = value.get("command"), value.get("args") or []
+    environment = value.get("env") or value.get("environment") or {}
+    lists = isinstance(arguments, list) and isinstance(environment, dict)
+    words: list[Any] = command if isinstance(command, list) else [command, *arguments] if lists else []
+    if not words or not lists or not all(isinstance(word, str) for word in words):
+        return None
+    return Server(tuple(words), {str(name): str(text) for name, text in environment.items()})
+
+
+def is_our_server(value: Any) -> bool:
+    """Whether it starts `sightline mcp`."""
+    server = server_of(value)
+    if server is None:
+        return False
+    words = list(server.words)
+    if MODULE in words:
+        return words[words.index(MODULE) + 1 :][:1] == ["mcp"]
+    return os.path.basename(words[0]) == "sightline" and words[1:2] == ["mcp"]
+
+
+def hook_of(value: Any) -> HookLine | None:
+    """The hook of ours that an element of a harness' settings runs; None where it is not ours."""
+    command = value.get("command") if isinstance(value, dict) else None
+    return read_line(without_assignments(command)) if isinstance(command, str) else None
+
+
+def plugin_hook(text: str) -> tuple[HookLine, str] | None:
+    """The hook that a plugin of ours runs, and its command line; None where it runs none."""
+    found = _PLUGIN_HOOK.search(text) if text.startswith(_PLUGIN_MARK) else None
+    if found is None:
+        return None
+    command = shlex.join(json.loads(found[1]))
+    line = read_line(command)
+    return (line, command) if line else None
+
+
+def without_assignments(command: str) -> str:
+    """A command line without the variables that it sets."""
+    found = _ASSIGNMENTS.match(command)
+    return command[found.end() :] if found else command
+
+
+def hook_environment(command: str) -> dict[str, str]:
+    """The variables that a hook's command line sets."""
+    lead = command[: len(command) - len(without_assignments(command))]
+    return dict(word.split("=", 1) for word in shlex.split(lead))
+
+
+def is_ours(value: Any) -> bool:
+    """Whether a value in settings is one that we wrote: a server, a hook, a rule, or a whole file."""
+    if isinstance(value, str):
+        rule = _CAPTURE_RULE.fullmatch(value)
+        old = rule is not None and os.path.basename(rule["program"]) == "sightline"
+        return old or is_rule(value) or is_script(value) or value.startswith(_PLUGIN_MARK)
+    return is_our_server(value) or hook_of(value) is not None

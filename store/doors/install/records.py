@@ -1,0 +1,92 @@
+"""What an installation found and wrote, kept below the store's root, so that it can be undone to the byte.
+
+``installed/KEY/record.json`` and, beside it, each file as it was before: ``0-settings.json``, ``1-.claude.json``.
+Settings hold keys now and then: all of it is private to the person, as everything below the root is.
+"""
+
+import json
+import os
+from typing import Any, NamedTuple
+
+from sightline.disk.hashing import sha256_hex
+from sightline.disk.layout import make_folder, read_file, remove_folder, write_atomically
+from sightline.doors.install.content import Undo
+
+FOLDER = "installed"
+_RECORD = "record.json"
+
+
+class Written(NamedTuple):
+    """One file that was changed.
+
+    Attributes:
+        path: as its harness names it.
+        before: what it was without ours; None where there was no file.
+        after: SHA-256 of what was written.
+        undo: what taking ours out must know, where the file has changed since.
+        folders: those that were made for it, outermost first.
+    """
+
+    path: str
+    before: bytes | None
+    after: str
+    undo: Undo = Undo()
+    folders: tuple[str, ...] = ()
+
+
+class Record:
+    """The record of one installation, told by its harness, its scope and its files."""
+
+    def __init__(self, root: str, name: str, paths: list[str]) -> None:
+        self._all = os.path.join(root, FOLDER)
+        self.folder = os.path.join(self._all, f"{name}-{sha256_hex(os.fsencode(chr(0).join(paths)))[:8]}")
+
+    def load(self) -> dict[str, Written]:
+        """What was written, by path; nothing where there is no record, or none that can be read."""
+        try:
+            files = json.loads(read_file(os.path.join(self.folder, _RECORD)))["files"]
+            return {one["path"]: self._decoded(one) for one in files}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+    def save(self, written: list[Written]) -> dict[str, str]:
+        """Keep this in the place of what was kept; where each file's earlier state lies, by path."""
+        make_folder(self._all)
+        make_folder(self.folder)
+        entries, places = [], {}
+        for number, one in enumerate(written):
+            backup = f"{number}-{os.path.basename(one.path)}" if one.before is not None else None
+            if backup is not None and one.before is not None:
+                places[one.path] = os.path.join(self.folder, backup)
+                write_atomically(places[one.path], one.before, durable=True)
+            entries.append(
+                {
+                    "path": one.path,
+                    "backup": backup,
+                    "after": one.after,
+                    "created": one.undo.created,
+                    "replaced": one.undo.replaced,
+                    "theirs": one.undo.theirs,
+                    "set": one.undo.set,
+                    "added": one.undo.added,
+                    "folders": one.folders,
+                }
+            )
+        data = json.dumps({"files": entries}, ensure_ascii=False, indent=1)
+        write_atomically(os.path.join(self.folder, _RECORD), data.encode(errors="surrogatepass"), durable=True)
+        return places
+
+    def forget(self) -> None:
+        """Remove it all."""
+        remove_folder(self.folder)
+
+    def _decoded(self, one: dict[str, Any]) -> Written:
+        before = None if one["backup"] is None else read_file(os.path.join(self.folder, one["backup"]))
+        undo = Undo(
+            tuple(tuple(keys) for keys in one["created"]),
+            tuple((tuple(keys), value) for keys, value in one["replaced"]),
+            tuple((tuple(keys), value) for keys, value in one["theirs"]),
+            tuple(tuple(keys) for keys in one["set"]),
+            None if (added := one.get("added")) is None else tuple((tuple(keys), value) for keys, value in added),
+        )
+        return Written(one["path"], before, one["after"], undo, tuple(one["folders"]))

@@ -1,0 +1,108 @@
+"""What of ours a harness' settings have, as they are on disk now."""
+
+from typing import Any, NamedTuple
+
+from sightline.doors.hooks.facts import DEFAULT_MODE
+from sightline.doors.hooks.line import HookLine
+from sightline.doors.install.content import Content, of_ours, with_ours
+from sightline.doors.install.files import read_settings
+from sightline.doors.install.json_edit import Keys
+from sightline.doors.install.jsonc import find, parse
+from sightline.doors.install.places import Places
+from sightline.doors.install.planning import is_filled, plan_install, telling
+from sightline.doors.install.recognise import Server, hook_of, is_our_server, plugin_hook, server_of
+from sightline.doors.install.wanted import targets_of
+
+_SWITCHES: dict[str, tuple[Keys, bool]] = {
+    "claude-code": (("disableAllHooks",), True),
+    "gemini": (("hooksConfig", "enabled"), False),
+}
+"""Settings that turn all hooks off, and how they stand then."""
+
+
+class Status(NamedTuple):
+    """What is installed of one harness in one scope.
+
+    Attributes:
+        mode: of the hooks; empty where there are none of ours.
+        server: the MCP server; None where it is not there.
+        hooks: command lines of the hooks, by event, in their order.
+        paths: the files that have something of ours.
+        stale: files that are not as this version of us would have them.
+        strange: whether it would start something else than this version of us would have it start.
+        off: the setting by which hooks are turned off altogether; empty where they are not.
+    """
+
+    mode: str = ""
+    server: Server | None = None
+    hooks: tuple[tuple[str, str], ...] = ()
+    paths: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    strange: bool = False
+    off: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether there is anything of ours."""
+        return bool(self.paths)
+
+
+def status_of(harness: str, places: Places, root: str) -> Status:
+    """Look into a harness' settings.
+
+    Args:
+        harness: its name.
+        places: where they lie.
+        root: the store's root where it is not the usual one, else empty.
+
+    Raises:
+        SettingsUnreadable, SettingsInvalid, SettingsUnexpected: they tell nothing.
+    """
+    texts: list[tuple[str, Content]] = []
+    paths = []
+    off = ""
+    for path, content in targets_of(harness, DEFAULT_MODE, places, root):
+        text = read_settings(path).text
+        with telling(path):
+            if is_filled(text) and of_ours(text, content):
+                paths.append(path)
+                texts.append((text, content))
+                if content.form != "text":
+                    off = off or _turned_off(harness, text)
+    if not paths:
+        return Status()
+    server, hooks = _started(texts)
+    mode = hooks[0][0].mode if hooks else ""
+    targets = targets_of(harness, mode or DEFAULT_MODE, places, root)
+    fresh_server, fresh_hooks = _started([(with_ours("", content)[0], content) for _, content in targets])
+    stale = [path for path, content in targets if plan_install(read_settings(path), content, None).changes]
+    return Status(
+        mode,
+        server,
+        tuple((line.event, command) for line, command in hooks),
+        tuple(paths),
+        tuple(stale),
+        strange=server not in (None, fresh_server) or not set(hooks) <= set(fresh_hooks),
+        off=off,
+    )
+
+
+def _started(texts: list[tuple[str, Content]]) -> tuple[Server | None, list[tuple[HookLine, str]]]:
+    """The server and the hooks that settings have a harness start."""
+    values = [value for text, content in texts for value in of_ours(text, content)]
+    servers = [server_of(value) for value in values if is_our_server(value)]
+    return (servers[-1] if servers else None), [hook for value in values for hook in _hooks_in(value)]
+
+
+def _turned_off(harness: str, text: str) -> str:
+    keys, off = _SWITCHES.get(harness, ((), None))
+    node = find(parse(text), keys) if keys else None
+    return ".".join(keys) if node is not None and node.value is off else ""
+
+
+def _hooks_in(value: Any) -> list[tuple[HookLine, str]]:
+    """The hooks that a value of ours runs: a hook, a group of them, or a plugin."""
+    if isinstance(value, str):
+        return [hook] if (hook := plugin_hook(value)) else []
+    commands = [value, *value.get("hooks", ())] if isinstance(value, dict) else []
+    return [(line, one["command"]) for one in commands if (line := hook_of(one)) is not None]

@@ -1,0 +1,157 @@
+"""One side of a comparison: an output as a run of lines, whichever files they lie in."""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from sightline.disk.layout import open_private
+from sightline.disk.streams import StreamReader
+from sightline.records import Buffer
+from sightline.shape.source import LINE_LIMIT, Line
+from sightline.store import Store, Target
+
+
+class Piece(NamedTuple):
+    """Bytes of a file, which begin and end where lines do."""
+
+    path: str
+    offset: int
+    length: int
+
+
+class Part(NamedTuple):
+    """A file and what reads it by lines; the reader is closed with the side, and names the stream that it reads."""
+
+    path: str
+    reader: StreamReader
+
+
+class Side:
+    """Lines of one or several files, one after another, as they stood when it was opened.
+
+    Close it, or use it as a context manager.
+    """
+
+    def __init__(self, ref: str, parts: Sequence[Part]) -> None:
+        """Takes over the readers.
+
+        Args:
+            ref: how it is named.
+            parts: in order; none for an output without any bytes.
+        """
+        self.ref = ref
+        self._parts = tuple(parts)
+        self._ends = list(accumulate(part.reader.line_count for part in self._parts))
+
+    def __enter__(self) -> "Side":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        for part in self._parts:
+            part.reader.close()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The files whose lines these are, in order."""
+        return self._parts
+
+    @property
+    def line_count(self) -> int:
+        """Lines of all parts."""
+        return self._ends[-1] if self._ends else 0
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of all parts."""
+        return sum(part.reader.byte_count for part in self._parts)
+
+    @property
+    def whole_path(self) -> str:
+        """The one file whose lines these are, ``/dev/null`` for none; empty where there are several."""
+        if len(self._parts) > 1:
+            return ""
+        return self._parts[0].path if self._parts else os.devnull
+
+    def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
+        """Lines first to last, inclusive, as far as they exist, numbered through all parts."""
+        for part, before, start, end in self._ranges(first, last):
+            for line in part.reader.lines(start, end, limit):
+                yield line._replace(number=line.number + before) if before else line
+
+    def pieces(self, first: int, last: int) -> list[Piece]:
+        """Where the bytes of these lines lie."""
+        if first == 1 and last >= self.line_count:  # without a look at where its lines are
+            return [Piece(part.path, 0, part.reader.byte_count) for part in self._parts]
+        found = []
+        for part, _, start, end in self._ranges(first, last):
+            offset = part.reader.offset_of_line(start)
+            found.append(Piece(part.path, offset, part.reader.offset_of_line(end + 1) - offset))
+        return found
+
+    def last_within(self, first: int, most_bytes: int, most_lines: int) -> int:
+        """Last of the lines from ``first`` on that have so many bytes and lines together; at least one."""
+        last = min(first + most_lines - 1, self.line_count)
+        if last == self.line_count and self.byte_count <= most_bytes:
+            return last
+        left = most_bytes
+        for part, before, start, end in self._ranges(first, last):
+            offset = part.reader.offset_of_line(start)
+            length = part.reader.offset_of_line(end + 1) - offset
+            if length > left:
+                return max(before + part.reader.line_at(offset + left) - 1, first)
+            left -= length
+        return last
+
+    def ref_of(self, first: int, last: int) -> str:
+        """The ref of some lines, ``@cmd_a1b2c3:42-80``; where they lie in several parts, of those in the first."""
+        for part, _, start, end in self._ranges(first, last):
+            return f"{part.reader.ref}:{start}-{end}"
+        return self.ref
+
+    def _ranges(self, first: int, last: int) -> Iterator[tuple[Part, int, int, int]]:
+        """(part, lines before it, first, last) of the parts that these lines lie in."""
+        before = 0
+        for part, end in zip(self._parts, self._ends, strict=True):
+            start, stop = max(first - before, 1), min(last, end) - before
+            if start <= stop:
+                yield part, before, start, stop
+            before = end
+
+
+def open_side(store: Store, target: Target) -> Side:
+    """The lines of a stream; of ``all`` those of both streams in order of arrival, or of all blocks of a result.
+
+    Raises:
+        ExpiredRef, StoreFailed, UnsafeStore: as `Store.open`.
+    """
+    parts = list[Part]()
+    try:
+        for stream in _streams(target.buffer) if target.stream == "all" else (target.stream,):
+            parts.append(_part(store, target._replace(stream=stream)))
+    except BaseException:
+        for part in parts:
+            part.reader.close()
+        raise
+    return Side(target.ref, parts)
+
+
+def _streams(buffer: Buffer) -> Sequence[str]:
+    """What ``all`` of a buffer is: its blocks, its only stream, or both streams as one."""
+    blocks = [stream for stream in buffer.streams if stream.startswith("part.")]
+    if blocks:
+        return sorted(blocks, key=lambda stream: int(stream.removeprefix("part.")))
+    held = [stream for stream, info in buffer.streams.items() if info.bytes]
+    # Of a capture that still runs, the record does not know what has come meanwhile.
+    return ("all",) if buffer.state == "running" or len(held) > 1 else held
+
+
+def _part(store: Store, target: Target) -> Part:
+    path = store.text_path(target)
+    if target.stream != "all":
+        return Part(path, store.open_text(target))
+    return Part(path, StreamReader(open_private(path, os.O_RDONLY), target.ref))

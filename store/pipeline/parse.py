@@ -1,0 +1,101 @@
+"""Turns the text of a query into a pipeline of known read-only programs over real files, or refuses it by name.
+
+Nothing is started here and nothing is read; what a ref stands for is the resolver's to say.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sightline.errors import QueryRefused
+from sightline.pipeline.programs import PIPE, Argument, check
+from sightline.pipeline.words import Word, split
+from sightline.refs import format_ref, looks_like_a_ref, parse_ref
+
+MAX_CHARACTERS = 1 << 16
+MAX_STAGES = 16  # each is a process with a memory limit of its own; real questions have fewer than six
+
+
+class Stage(NamedTuple):
+    """One program of a pipeline.
+
+    Attributes:
+        program: its name, as it was written.
+        argv: the program and its arguments, every ref replaced by its path.
+        refs: the refs it reads, each once, in order.
+        paths: the path of each of ``refs``.
+        words: the words as they were written, without their quotes.
+    """
+
+    program: str
+    argv: tuple[str, ...]
+    refs: tuple[str, ...]
+    paths: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+class Pipeline(NamedTuple):
+    """A query that may run.
+
+    Attributes:
+        stages: its programs, in order.
+        refs: every ref it reads, each once, in order.
+        text: the query as it was written.
+    """
+
+    stages: tuple[Stage, ...]
+    refs: tuple[str, ...]
+    text: str
+
+
+def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
+    """Read a query.
+
+    Args:
+        text: the query, such as ``grep FAILED @cmd_a1b2c3 | sort | uniq -c``.
+        resolve: gives the absolute path of the stream that a ref names, ``os.devnull`` for one that is empty;
+            what it raises passes through.
+
+    Raises:
+        QueryRefused: it is not a read-only pipeline over refs; the message names what it is that cannot be.
+        BadRef: a word begins like a ref and is none.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise QueryRefused(f"a query of {len(text):,} characters", f"it has at most {MAX_CHARACTERS:,}: ask in steps")
+    stages = split(text)
+    if len(stages) > MAX_STAGES:
+        raise QueryRefused(f"a query joins at most {MAX_STAGES} programs, this one {len(stages)}", "ask in steps")
+    # Judged whole before the first look-up, so that a refusal never depends on what the store holds.
+    judged: list[list[Argument]] = []
+    for words in stages:
+        arguments = [Argument(word.text, _is_ref(word)) for word in words[1:]]
+        call = check(words[0].text, arguments, first=not judged)
+        if words[0].text == "rg" and not call.files:
+            arguments.append(Argument(PIPE, False))  # else ripgrep guesses whether to read its pipe or walk the folder
+        judged.append(arguments)
+    paths: dict[str, str] = {}
+    made = tuple(_stage(words, arguments, paths, resolve) for words, arguments in zip(stages, judged, strict=True))
+    return Pipeline(made, tuple(paths), text)
+
+
+def _is_ref(word: Word) -> bool:
+    """Whether the word is a ref. Raises BadRef, and QueryRefused for a ref with a range of lines."""
+    if word.literal or not looks_like_a_ref(word.text):
+        return False
+    ref = parse_ref(word.text)
+    if ref.first:
+        whole = word.text.rpartition(":")[0] or format_ref(ref.name, ref.stream)
+        lines = f"{ref.first},{ref.last or '$'}p"
+        raise QueryRefused(f"a query reads whole streams, not a range: {word.text}", f"sed -n '{lines}' {whole}")
+    return True
+
+
+def _stage(words: list[Word], arguments: list[Argument], paths: dict[str, str], resolve: Callable[[str], str]) -> Stage:
+    refs: dict[str, str] = {}
+    argv = [words[0].text]
+    for argument in arguments:
+        if argument.is_ref:
+            if argument.text not in paths:
+                paths[argument.text] = resolve(argument.text)
+            refs[argument.text] = paths[argument.text]
+        argv.append(paths[argument.text] if argument.is_ref else argument.text)
+    return Stage(words[0].text, tuple(argv), tuple(refs), tuple(refs.values()), tuple(word.text for word in words))

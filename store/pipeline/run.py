@@ -1,0 +1,262 @@
+"""Runs a pipeline, held to reading, and makes its reply: what fits under the caps, with true totals of the whole."""
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sightline.pipeline.parse import Pipeline
+from sightline.profile import DEFAULT
+from sightline.search.executables import executable_of
+from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
+from sightline.search.sandbox import Backing, describe
+
+_PAGE = re.compile(r"\s*\|\s*sed -n '([0-9]{1,15}),([0-9]{1,15})p'\s*\Z")
+_STDERR_SHARE = 2  # of the bytes stderr takes at most one in two where there is an answer to show
+
+
+class Limits(NamedTuple):
+    """What a query may take, and how much of its answer goes into the reply.
+
+    Attributes:
+        seconds: wall time of the whole.
+        memory_bytes: address space of each program.
+        max_lines: lines of the reply.
+        max_bytes: bytes of the reply.
+        max_stderr_lines: how many of the lines may be stderr.
+    """
+
+    seconds: float = DEFAULT_SECONDS
+    memory_bytes: int = DEFAULT_MEMORY_BYTES
+    max_lines: int = DEFAULT.query.max_lines
+    max_bytes: int = DEFAULT.query.max_bytes
+    max_stderr_lines: int = DEFAULT.query.max_stderr_lines
+
+
+DEFAULT_LIMITS = Limits()
+
+ANSWER_BYTES = 1 << 28
+ANSWER_TIMES = 16  # of what is read: od and xxd write four times as much, a number before each short line ten times
+"""An answer of more than both together is broken off: nobody asked for it, and counting it would take all the time."""
+
+
+class QueryResult(NamedTuple):
+    """A query's reply. Lines are split at ``\\n``; a last one without it counts.
+
+    Attributes:
+        stdout: what is shown of the answer, as the program wrote it; empty where a sink took it.
+        stderr: what is shown of the programs' errors.
+        exit_code: the last program's, 128+N for signal N; None where the query did not end by itself.
+        timed_out: whether the time limit ended it; totals are then those of what had come.
+        broken_off: whether it was ended since it wrote far more than it read; likewise.
+        cancelled: whether it was cancelled; likewise.
+        stdout_shown: lines shown, a clipped one included.
+        stdout_total: lines of the whole answer.
+        stdout_bytes: bytes of the whole answer.
+        stderr_shown: likewise.
+        stderr_total: likewise.
+        clipped_bytes: how many bytes of the one line that stdout shows were left out, 0 if none were.
+        truncated: whether anything is not shown.
+        next_pipeline: the query for the next page, None where there is none.
+        seconds: wall time it took.
+    """
+
+    stdout: bytes
+    stderr: bytes
+    exit_code: int | None
+    timed_out: bool
+    cancelled: bool
+    stdout_shown: int
+    stdout_total: int
+    stdout_bytes: int
+    stderr_shown: int
+    stderr_total: int
+    clipped_bytes: int
+    truncated: bool
+    next_pipeline: str | None
+    seconds: float
+    broken_off: bool = False
+
+
+class _TooMuch(Exception):
+    """The programs write far more than they read."""
+
+
+def run(
+    pipeline: Pipeline,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    sink: Callable[[bytes], None] | None = None,
+    stderr_sink: Callable[[bytes], None] | None = None,
+    cancel: Cancel | None = None,
+    backing: Backing | None = None,
+) -> QueryResult:
+    """Run a pipeline to its end.
+
+    Args:
+        pipeline: from ``parse``.
+        limits: of the run and of the reply.
+        sink: gets all of stdout, in chunks as it comes; nothing of it is then in the reply.
+        stderr_sink: likewise for stderr.
+        cancel: ends it from another thread.
+        backing: what of the kernel's to use, all that is there by default.
+
+    Raises:
+        ProgramMissing: a program is not on this machine, or cannot be held to reading on it.
+        SandboxFailed: the kernel would not hold it; nothing was run.
+    """
+    began = time.monotonic()
+    backing = describe() if backing is None else backing
+    cancel = cancel or Cancel()
+    programs = [executable_of(stage.argv, held=backing.landlock > 0, reads=stage.paths) for stage in pipeline.stages]
+    reads = [path for stage in pipeline.stages for path in stage.paths]
+    most = ANSWER_BYTES + ANSWER_TIMES * sum(os.stat(path).st_size for path in reads if os.path.exists(path))
+    out, err = Head(limits.max_bytes, sink, most), Head(limits.max_bytes, stderr_sink, most)
+    ended = None
+    with (
+        contextlib.suppress(_TooMuch),
+        Group(
+            programs,
+            seconds=limits.seconds,
+            memory_bytes=limits.memory_bytes,
+            backing=backing,
+            reads=reads,
+            cancel=cancel,
+        ) as group,
+    ):
+        ended = group.collect(out.feed, err.feed)
+    exit_code = None if ended is None or ended.timed_out or cancel.cancelled else ended.exit_code
+    seconds = time.monotonic() - began
+    return _reply(pipeline, limits, out, err)._replace(
+        exit_code=exit_code,
+        timed_out=ended is not None and ended.timed_out,
+        broken_off=ended is None,
+        cancelled=cancel.cancelled,
+        seconds=seconds,
+    )
+
+
+class Head:
+    """Keeps the first bytes of an output and counts all of it."""
+
+    def __init__(self, keep_bytes: int, sink: Callable[[bytes], None] | None = None, most_bytes: int = 0) -> None:
+        """Make it.
+
+        Args:
+            keep_bytes: how many are kept.
+            sink: gets all of it instead.
+            most_bytes: at which it breaks off what writes it, where no sink does; 0 for never.
+        """
+        self.bytes = 0
+        self._most_bytes = 0 if sink else most_bytes
+        self._keep_bytes = keep_bytes
+        self._sink = sink
+        self._kept = bytearray()
+        self._newlines = 0
+        self._first_line_bytes = 0
+        self._ends_with_newline = True
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes, never none. Raises _TooMuch."""
+        if not self._newlines:
+            end = data.find(b"\n")
+            self._first_line_bytes += len(data) if end < 0 else end
+        self.bytes += len(data)
+        self._newlines += data.count(b"\n")
+        self._ends_with_newline = data.endswith(b"\n")
+        if self._sink is not None:
+            self._sink(data)
+        elif len(self._kept) < self._keep_bytes:
+            self._kept += data[: self._keep_bytes - len(self._kept)]
+        if self._most_bytes and self.bytes > self._most_bytes:
+            raise _TooMuch
+
+    @property
+    def lines(self) -> int:
+        """Lines of all of it."""
+        return self._newlines + (not self._ends_with_newline)
+
+    def shown(self, max_lines: int, max_bytes: int) -> tuple[bytes, int, int]:
+        """Its first whole lines under the caps, or the beginning of the first one where not even that fits.
+
+        Returns:
+            The text, its lines, and how many bytes of the first line were left out.
+        """
+        if self._sink is not None:
+            return b"", self.lines, 0
+        if not self.bytes or max_lines < 1:
+            return b"", 0, 0
+        text = bytes(self._kept[:max_bytes])
+        if len(text) < self.bytes:
+            text = text[: text.rfind(b"\n") + 1]
+        if not text:
+            return self._clipped(max_bytes)
+        lines = text.splitlines(keepends=True) if b"\r" not in text else _lines(text)
+        return b"".join(lines[:max_lines]), min(len(lines), max_lines), 0
+
+    def _clipped(self, max_bytes: int) -> tuple[bytes, int, int]:
+        room = max(0, max_bytes - len(_mark(self._first_line_bytes)))
+        begin = whole_characters(bytes(self._kept[:room]))
+        left_out = self._first_line_bytes - len(begin)
+        return begin + _mark(left_out), 1, left_out
+
+
+def _mark(left_out: int) -> bytes:
+    return f" [… {left_out:,} B of this line elided …]\n".encode()
+
+
+def _lines(text: bytes) -> list[bytes]:
+    lines = [line + b"\n" for line in text.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
+
+
+def whole_characters(text: bytes) -> bytes:
+    """The text without a UTF-8 character that it ends in the middle of."""
+    for back in range(1, min(4, len(text) + 1)):
+        byte = text[-back]
+        if byte >= 0xC0:
+            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return text if back >= length else text[:-back]
+        if byte < 0x80:
+            return text
+    return text
+
+
+def _reply(pipeline: Pipeline, limits: Limits, out: Head, err: Head) -> QueryResult:
+    """The reply as far as the output makes it: stderr first, the answer in what that leaves."""
+    err_bytes = limits.max_bytes // _STDERR_SHARE if out.bytes else limits.max_bytes
+    stderr, stderr_shown, stderr_clipped = err.shown(min(limits.max_stderr_lines, limits.max_lines), err_bytes)
+    lines_left = limits.max_lines - (stderr_shown if stderr else 0)
+    stdout, stdout_shown, clipped = out.shown(lines_left, limits.max_bytes - len(stderr))
+    cut = stdout_shown < out.lines or clipped > 0
+    return QueryResult(
+        stdout=stdout,
+        stderr=stderr,
+        exit_code=None,
+        timed_out=False,
+        cancelled=False,
+        stdout_shown=stdout_shown,
+        stdout_total=out.lines,
+        stdout_bytes=out.bytes,
+        stderr_shown=stderr_shown,
+        stderr_total=err.lines,
+        clipped_bytes=clipped,
+        truncated=cut or stderr_shown < err.lines or stderr_clipped > 0,
+        next_pipeline=_next_page(pipeline, stdout_shown, out.lines, limits.max_lines),
+        seconds=0.0,
+    )
+
+
+def _next_page(pipeline: Pipeline, shown: int, total: int, size: int) -> str | None:
+    """The query for the lines after those shown; a page that was asked for by such a query is followed by the next."""
+    page = _PAGE.search(pipeline.text)
+    first, last = (int(page[1]), int(page[2])) if page else (0, 0)
+    ours = first > 1 and last - first + 1 == size and pipeline.stages[-1].words == ("sed", "-n", f"{first},{last}p")
+    if page and ours:
+        if shown < total or total == size:  # a full page: there may be more
+            return f"{pipeline.text[: page.start()]} | sed -n '{first + shown},{first + shown + size - 1}p'"
+        return None
+    return f"{pipeline.text.rstrip()} | sed -n '{shown + 1},{shown + size}p'" if shown < total else None

@@ -1,0 +1,60 @@
+"""Events of harnesses, given to the hook as they give them, and what the store has of them afterwards."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from sightline.audit.view_list import list_views
+from sightline.audit.view_text import view_text
+from sightline.doors.hooks.hook import answer_to
+from sightline.records import Buffer, View
+from sightline.store import Store, Target
+
+
+def process(words: list[str], given: bytes, root: Path) -> "subprocess.CompletedProcess[bytes]":
+    """A hook as a harness starts it."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(root.parent), "SIGHTLINE_HOME": str(root)}
+    return subprocess.run(words, input=given, capture_output=True, env=environment, timeout=60)
+
+
+def claude_cut(text: str) -> str:
+    """A failure's text as Claude Code 2.1.329 tells it: both its ends, and how much it cut between them."""
+    if len(text) <= 10_000:
+        return text
+    return f"{text[:5_000]}\n\n... [{len(text) - 10_000} characters truncated] ...\n\n{text[-5_000:]}"
+
+
+class Harness:
+    """One session of one harness.
+
+    Args:
+        name: the harness.
+        root: root of the store.
+        cwd: the session's working directory.
+    """
+
+    def __init__(self, name: str, root: Path, cwd: Path) -> None:
+        self.name, self.root, self.cwd = name, root, cwd
+
+    def tell(self, event: str, mode: str = "keep", **given: Any) -> Any:
+        """Give the hook an event; its answer, None for none."""
+        data = {"session_id": "s1", "cwd": str(self.cwd), "hook_event_name": event, **given}
+        answer = answer_to([self.name, event, "--mode", mode], json.dumps(data).encode())
+        return json.loads(answer) if answer else None
+
+    def buffers(self) -> list[Buffer]:
+        """All buffers, oldest first."""
+        with Store(str(self.root)) as store:
+            return sorted((item.buffer for item in store.listed(100)), key=lambda buffer: buffer.created)
+
+    def views(self) -> list[tuple[View, str]]:
+        """All views with their exact texts, oldest first."""
+        with Store(str(self.root)) as store:
+            return [(one.view, view_text(store, one)) for one in reversed(list_views(store))]
+
+    def content(self, buffer: Buffer, stream: str = "out") -> bytes:
+        """What a stream holds."""
+        with Store(str(self.root)) as store, store.open(Target(buffer, stream)) as source:
+            return bytes(source.read(0, buffer.stream(stream).bytes))

@@ -1,0 +1,244 @@
+"""The script that hooks put into commands: whatever breaks behind it, a command gives what it gives without us."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hook_kit import Harness
+from sightline.capture import piped
+from sightline.doors.hooks.entry import FILE, is_rule, is_script, script
+from sightline.doors.hooks.facts import allow_rules
+from sightline.doors.hooks.hook import answer_to
+from sightline.doors.hooks.line import ENTRY
+
+FAILING = "sh -c 'seq 1 20000; echo err >&2; seq 20001 40000; exit 7'"
+COMMANDS = (FAILING, "seq 1 40000", "echo short", "true", "sh -c 'exit 3'")
+
+AFTER_THE_FIRST_READ = """
+import os, signal, sys
+from sightline.doors.hooks import piped
+take = piped._Kept.take
+def broken(self, data):
+    take(self, data)
+    {what}
+piped._Kept.take = broken
+piped.main_of_script(sys.argv[2:])
+"""
+A_FULL_DISK = """
+import os, sys
+from sightline.disk.writing import BufferWriter
+from sightline.doors.hooks import piped
+append, left = BufferWriter._append, [100_000]
+def full(self, stream, data, newlines=None):
+    left[0] -= len(data)
+    if left[0] < 0:
+        raise OSError(28, os.strerror(28))
+    append(self, stream, data, newlines)
+BufferWriter._append = full
+piped.main_of_script(sys.argv[2:])
+"""
+NO_VIEW = """
+import sys
+from sightline.doors.hooks import piped, shaping
+shaping.view_of = None
+piped.main_of_script(sys.argv[2:])
+"""
+
+Break = Callable[[str, Path], str]
+"""Takes the script, and a folder for what it is to start instead; the broken script."""
+
+
+def _program(text: str) -> Break:
+    def broken(whole: str, folder: Path) -> str:
+        (folder / "program").write_text(text)
+        (folder / "program").chmod(0o755)
+        return whole.replace(sys.executable, str(folder / "program"))
+
+    return broken
+
+
+def _module(text: str) -> Break:
+    def broken(whole: str, folder: Path) -> str:
+        (folder / "module.py").write_text(text)
+        return whole.replace(ENTRY, str(folder / "module.py"))
+
+    return broken
+
+
+FAULTS: dict[str, Break] = {
+    "no interpreter": lambda whole, folder: whole.replace(sys.executable, str(folder / "none")),
+    "an interpreter that is none": _program("\x7fELF"),
+    "exit 1 at the start": _program("#!/bin/sh\necho trouble >&2\nexit 1\n"),
+    "a crash at the start": _program("#!/bin/sh\nkill -SEGV $$\n"),
+    "the package is gone": lambda whole, folder: whole.replace(ENTRY, str(folder / "none")),
+    "a module is missing": _module("import sightline.no_such_module\n"),
+    "a module does not compile": _module("def (\n"),
+    "killed after a read": _module(AFTER_THE_FIRST_READ.format(what="os.kill(os.getpid(), signal.SIGKILL)")),
+    "out of memory after a read": _module(AFTER_THE_FIRST_READ.format(what="raise MemoryError")),
+    "a full disk": _module(A_FULL_DISK),
+    "no view can be made": _module(NO_VIEW),
+}
+
+
+def _run(command: str, folder: Path) -> tuple[bytes, int]:
+    done = subprocess.run(
+        ["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder, timeout=60
+    )
+    return done.stdout, done.returncode
+
+
+def _installed(folder: Path, text: str) -> str:
+    path = folder / "a folder of one's own" / FILE
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o700)
+    return str(path)
+
+
+def _rewritten(claude: Harness, command: str, through: str, mode: str, use: str) -> str:
+    given = {"session_id": "s1", "cwd": str(claude.cwd), "hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    data = json.dumps({**given, "tool_use_id": use, "tool_input": {"command": command}}).encode()
+    answer = answer_to(["claude-code", "PreToolUse", "--mode", mode, "--through", through], data)
+    made = json.loads(answer)["hookSpecificOutput"]["updatedInput"]["command"]
+    assert made.endswith(f" {use}")
+    assert "sightline capture" not in made
+    return str(made)
+
+
+@pytest.mark.parametrize("mode", ["keep", "shape"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_whatever_breaks_a_command_gives_the_same_bytes_and_the_same_code(
+    fault: str, mode: str, claude: Harness, tmp_path: Path
+) -> None:
+    through = _installed(tmp_path, FAULTS[fault](script(), tmp_path))
+    for number, command in enumerate(COMMANDS):
+        made = _rewritten(claude, command, through, mode, f"use{number}")
+        told, alone = _run(made, tmp_path), _run(command, tmp_path)
+        assert told[1] == alone[1], command
+        assert told[0] == alone[0], (command, len(told[0]), len(alone[0]), told[0][:300])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_all_of_it_is_kept(command: str, claude: Harness, tmp_path: Path) -> None:
+    through = _installed(tmp_path, script())
+    made = _rewritten(claude, command, through, "keep", "use1")
+    output, code = _run(made, tmp_path)
+    assert (output, code) == _run(command, tmp_path)
+    (buffer,) = claude.buffers()
+    assert buffer.state == "sealed"
+    assert buffer.exit_code in (code, None)  # of what has ended before we have begun it is not known
+    assert (claude.content(buffer) if buffer.bytes else b"") == output
+
+
+def test_how_a_command_ended_is_known_where_the_system_tells(claude: Harness, tmp_path: Path) -> None:
+    through = _installed(tmp_path, script())
+    waiting = "sh -c 'seq 1 40000; kill -TERM $$'"  # more than a pipe holds: it lives until it is read
+    _run(_rewritten(claude, waiting, through, "keep", "use1"), tmp_path)
+    (buffer,) = claude.buffers()
+    assert buffer.exit_code == (143 if _tells_of_others(tmp_path) else None)
+
+
+def _tells_of_others(folder: Path) -> bool:
+    process = subprocess.Popen(["sh", "-c", "exit 3"])
+    fd = os.pidfd_open(process.pid)
+    try:
+        process.wait()
+        return piped.exit_code_of([fd]) == 3
+    finally:
+        os.close(fd)
+
+
+def test_of_several_writers_none_is_taken_for_the_command() -> None:
+    with subprocess.Popen(["true"]) as one, subprocess.Popen(["true"]) as other:
+        fds = [os.pidfd_open(process.pid) for process in (one, other)]
+        assert piped.exit_code_of(fds) is None
+        assert piped.exit_code_of([]) is piped.exit_code_of(None) is None
+        for fd in fds:
+            os.close(fd)
+
+
+def test_where_the_system_does_not_tell_no_code_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError(25, "Inappropriate ioctl for device")
+
+    monkeypatch.setattr(piped.fcntl, "ioctl", unknown)
+    monkeypatch.setattr(piped, "_REAPING_TURNS", 3)
+    with subprocess.Popen(["true"]) as process:
+        fd = os.pidfd_open(process.pid)
+        assert piped.exit_code_of([fd]) is None
+        os.close(fd)
+
+
+UNKNOWN = """
+import sys
+from sightline.doors.hooks import piped
+piped.exit_code_of = lambda writers: None
+piped.main_of_script(sys.argv[2:])
+"""
+
+
+def test_a_view_says_how_the_command_ended_as_the_harness_does(claude: Harness, tmp_path: Path) -> None:
+    """Where the system tells it, in the view that is printed; else in the one that takes its place, or not at all."""
+    through = _installed(tmp_path, _module(UNKNOWN)(script(), tmp_path))
+    bash = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": FAILING}}
+    printed = _run(_rewritten(claude, FAILING, through, "shape", "use1"), tmp_path)[0].decode()
+    assert "output_id=@cmd_" in printed
+    assert "unknown" not in printed
+    assert claude.views() == []  # what the model is shown is not known so far
+    claude.tell("PostToolUseFailure", "shape", **bash, error=f"Exit code 7\n{printed}")
+    claude.tell("PostToolBatch", "shape", tool_calls=[{**bash, "tool_response": f"Exit code 7\n{printed}"}])
+    ((view, text),) = claude.views()
+    assert text == f"Exit code 7\n{printed}"
+    assert view.exit_code == claude.buffers()[-1].exit_code == 7
+
+    bash = {"tool_name": "Bash", "tool_use_id": "use2", "tool_input": {"command": "seq 1 40000"}}
+    printed = _run(_rewritten(claude, "seq 1 40000", through, "shape", "use2"), tmp_path)[0].decode()
+    assert "unknown" not in printed
+    answer = claude.tell("PostToolUse", "shape", **bash, tool_response={"stdout": printed, "stderr": ""})
+    shown = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    assert 'summary="ok in ' in shown
+    claude.tell("PostToolBatch", "shape", tool_calls=[{**bash, "tool_response": shown.rstrip()}])
+    assert [text for _, text in claude.views()][1:] == [shown]
+
+
+def test_a_view_that_says_how_the_command_ended_is_logged_before_it_is_printed(claude: Harness, tmp_path: Path) -> None:
+    through = _installed(tmp_path, _module(UNKNOWN.replace("None", "7"))(script(), tmp_path))
+    printed = _run(_rewritten(claude, FAILING, through, "shape", "use1"), tmp_path)[0].decode()
+    assert "failed with exit 7" in printed
+    ((_, text),) = claude.views()
+    assert text == printed
+    bash = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": FAILING}}
+    claude.tell("PostToolUseFailure", "shape", **bash, error=f"Exit code 7\n{printed}")
+    claude.tell("PostToolBatch", "shape", tool_calls=[{**bash, "tool_response": f"Exit code 7\n{printed}"}])
+    assert len(claude.views()) == 1
+
+
+def test_a_store_elsewhere_is_used(claude: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    through = _installed(tmp_path, script(str(claude.root)))
+    made = _rewritten(claude, "echo hi", through, "keep", "use1")
+    monkeypatch.delenv("SIGHTLINE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert _run(made, tmp_path) == (b"hi\n", 0)
+    monkeypatch.setenv("SIGHTLINE_HOME", str(claude.root))
+    assert [buffer.command for buffer in claude.buffers()] == ["echo hi"]
+
+
+def test_without_the_script_commands_are_left_alone(claude: Harness, tmp_path: Path) -> None:
+    given = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "echo hi"}, "cwd": str(tmp_path)}
+    words = ["claude-code", "PreToolUse", "--mode", "keep", "--through", str(tmp_path / FILE)]
+    assert answer_to(words, json.dumps(given).encode()) == b""
+
+
+def test_the_script_and_its_rule_are_known_again() -> None:
+    (rule, _) = allow_rules("claude-code", f"/h/.claude/{FILE}")
+    (quoted, _) = allow_rules("claude-code", f"'/a b/.claude/{FILE}'")
+    assert is_rule(rule)
+    assert is_rule(quoted)
+    assert not is_rule("Bash(/h/.claude/other:*)")
+    assert is_script(script())
+    assert is_script(script("/a store"))
+    assert not is_script("#!/bin/sh\nexec cat\n")

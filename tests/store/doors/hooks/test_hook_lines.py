@@ -1,0 +1,96 @@
+"""The command line of a hook, and the program that it puts into commands: wherever we are, or are no longer."""
+
+import json
+import os
+import site
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+from hook_kit import Harness, process
+from sightline.capture.piped import pump
+from sightline.doors.hooks import after, before, piped
+from sightline.doors.hooks import line as lines
+from sightline.doors.hooks.line import ENTRY, capture_program, hook_line, hook_words, read_line
+from sightline.errors import StoreFailed
+from sightline.store import Store
+
+BASH = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "echo hello"}}
+
+
+def test_a_line_of_ours_is_known_again_and_no_other() -> None:
+    line = hook_line("codex", "PostToolUse", "shape")
+    found = read_line(line)
+    assert found is not None
+    assert found == ("codex", "PostToolUse", "shape", sys.executable, ENTRY, "")
+    through = hook_line("claude-code", "PreToolUse", "keep", "/a b/sightline-capture")
+    assert read_line(through) == ("claude-code", "PreToolUse", "keep", sys.executable, ENTRY, "/a b/sightline-capture")
+    moved = "'/a b/sightline/store/doors/harness/__main__.py' gemini AfterTool --mode keep"
+    assert read_line(f"/other/python -I {moved}") == read_line(f"/other/python -E -P {moved} || true") is not None
+    for other in ("", "'", "make", line.replace("-E", "-c"), line.replace("codex", "hal"), line + " more"):
+        assert read_line(other) is None
+
+
+def test_where_we_are_no_longer_installed_no_call_is_refused(tmp_path: Path) -> None:
+    """Python says 2 where its file has gone, which harnesses take for a refusal of the call."""
+    line = hook_line("claude-code", "PreToolUse", "keep")
+    for gone in (
+        line.replace(ENTRY, str(tmp_path / ENTRY[1:])),
+        line.replace(sys.executable, str(tmp_path / "python")),
+    ):
+        assert gone != line
+        done = process(["/bin/sh", "-c", gone], json.dumps(BASH).encode(), tmp_path / "store")
+        assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_who_installs_us_for_themselves_alone_has_hooks_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `pip install --user` does: neither package nor program lies where the interpreter's own are."""
+    packages, program = tmp_path / "lib" / "site-packages", tmp_path / "bin" / "sightline"
+    monkeypatch.setattr(site, "USER_SITE", str(packages))
+    monkeypatch.setattr(site, "USER_BASE", str(tmp_path))
+    monkeypatch.setattr(lines, "ENTRY", str(packages / "sightline/store/doors/harness/__main__.py"))
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert capture_program() == str(program)
+    assert "-I" not in hook_words("codex", "PostToolUse", "keep")  # it would keep out the person's own packages
+
+
+def test_without_a_program_to_pipe_into_commands_are_left_alone(
+    claude: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert claude.tell("PreToolUse", **BASH) is not None
+    monkeypatch.setattr(before, "capture_program", lambda: str(tmp_path / "gone"))
+    assert claude.tell("PreToolUse", **BASH) is None
+
+
+@pytest.mark.parametrize("name", ["PYTHONHOME", "PYTHONVERBOSE", "PYTHONWARNINGS"])
+def test_where_python_itself_would_be_disturbed_commands_are_left_alone(
+    name: str, claude: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "1")
+    assert claude.tell("PreToolUse", **BASH) is None
+
+
+def test_an_index_that_another_process_holds_stops_nobody(
+    claude: Harness, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Whoever holds it may have been stopped, and never let go."""
+    monkeypatch.setattr(after, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(piped, "PATIENCE_SECONDS", 0.01)
+    claude.tell("PreToolUse", **BASH)
+    with Store(str(claude.root)) as store:
+        holder = sqlite3.connect(store.index and store.layout.index, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    source, into = os.pipe()
+    os.write(into, b"hello\n")
+    os.close(into)
+    monkeypatch.setattr(piped, "pump", lambda _, *rest: pump(source, *rest))
+    assert piped.main("use1") == 0
+    assert capfdbinary.readouterr().out == b"hello\n"
+    with pytest.raises((StoreFailed, sqlite3.OperationalError)):  # which ends as a line in the log
+        claude.tell("PostToolUse", **BASH, tool_response={"stdout": "hello\n", "stderr": ""})
+    holder.close()
+    assert claude.buffers() == []
+    assert "locked" in (claude.root / "hooks.log").read_text()

@@ -1,0 +1,206 @@
+"""The answer to a query: the reply's fields above its lines. Enter shows the line behind one, `f` gets the whole."""
+
+import asyncio
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from sightline.errors import SightlineError
+from sightline.records import Buffer
+from sightline.search.processes import Cancel
+from sightline.store import Store
+from sightline.tools.asking import Asking
+from sightline.tui.asking import asked
+from sightline.tui.asking.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
+from sightline.tui.common import messages
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.errand import is_whole
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.keys import named
+from sightline.tui.common.places import viewer_line
+from sightline.tui.common.safe import title, visible
+from sightline.tui.common.strips import Part
+from sightline.tui.common.text_rows import TextRows
+from sightline.tui.common.wording import counted
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+_MOST_FIELD_ROWS = 6
+
+Row = tuple[Sequence[Part], Sequence[Part]]
+Question = asked.Part | asked.Pipeline
+
+
+class ResultPane(Vertical):
+    """Asks off the UI's thread, one question at a time: a newer one ends the one before.
+
+    Attributes:
+        lines: the lines of the answer, which take the keys.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "result",
+        [
+            Binding("escape,q", "close", "Close"),
+            Binding("f", "whole", "Whole result"),
+        ],
+    )
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(id="result")
+        self._head, self.lines = Bar(id="result-head"), TextRows(id="result-lines")
+        self._store = store
+        self._asking: Asking | None = None
+        self._answer: Answer | None = None
+        self._cancel: Cancel | None = None
+        self._said: tuple[Row, tuple[tuple[str, object], ...]] = (((), ()), ())
+
+    def fill(self) -> None:
+        """Put its parts in, at once: what is composed comes only after the next keys."""
+        self.mount(self._head, self.lines)
+
+    def ask(self, question: Question) -> None:
+        """Ask it; what was asked before and has not been answered is given up."""
+        self._run(question, lambda cancel, show: answer(self._who(), question, cancel, show))
+
+    def _ask_whole(self, question: asked.Pipeline) -> None:
+        self._run(question, lambda cancel, show: show(whole_answer(self._who(), question, cancel)))
+
+    def _who(self) -> Asking:
+        if self._asking is None:
+            self._asking = person(self._store)
+        return self._asking
+
+    def _run(self, question: Question, carry_out: Callable[[Cancel, Callable[[Answer], None]], None]) -> None:
+        self.give_up()
+        self._clear()  # what stands there answers something else
+        self._cancel = cancel = Cancel()
+        self._say(question, [Part("running", "running"), Part(" · esc cancels ", "dim")])
+        self.run_worker(self._carry_out(question, cancel, carry_out))
+
+    async def _carry_out(
+        self, question: Question, cancel: Cancel, carry_out: Callable[[Cancel, Callable[[Answer], None]], None]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+
+        def show(answer: Answer) -> None:
+            loop.call_soon_threadsafe(self._take, answer, cancel)
+
+        try:
+            await asyncio.to_thread(carry_out, cancel, show)
+        except STORE_ERRORS as error:
+            if cancel is self._cancel:
+                self._cancel = None
+                self._fail(question, error)
+
+    def _take(self, answer: Answer, cancel: Cancel) -> None:
+        if cancel is not self._cancel or not is_whole(self):  # given up meanwhile
+            answer.text.close()
+            return
+        self._cancel, self._answer = None, answer
+        self.lines.show(answer.text)
+        count, whole = answer.text.line_count, "whole · " if answer.is_whole else ""
+        told = Part("refused ", "failed") if answer.is_error else Part(f"{whole}{counted(count, 'line')} ", "dim")
+        self._say(answer.asked, [told], answer.fields.items())
+
+    def _fail(self, question: Question, error: Exception) -> None:
+        if not isinstance(error, SightlineError):
+            tell(self.app, error)
+            self._say(question, [Part("failed ", "failed")])
+            return
+        self._say(question, [Part("refused ", "failed")], (("error", error.message), ("hint", error.hint)))
+
+    def give_up(self) -> bool:
+        """End what is running; whether there was anything."""
+        if self._cancel is None:
+            return False
+        self._cancel.cancel()
+        self._cancel = None
+        return True
+
+    def on_unmount(self) -> None:
+        """Nothing goes on without it."""
+        self.give_up()
+
+    # what is said
+
+    def _say(self, question: Question, right: list[Part], fields: Iterable[tuple[str, object]] = ()) -> None:
+        self._said = ([Part(" "), Part(title(text_of(question)), "strong")], right), tuple(fields)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        asked_row, fields = self._said
+        rows = field_rows(fields, self.size.width or self.app.size.width)
+        self._head.styles.height = 1 + len(rows)
+        self._head.say(asked_row, *((row, ()) for row in rows))
+
+    def on_resize(self) -> None:
+        """The fields may take another number of rows."""
+        self._lay_out()
+
+    # keys
+
+    def action_close(self) -> None:
+        """End what is running; with nothing running, close."""
+        if self.give_up():
+            self._said = ([Part(" cancelled", "interrupted")], ()), ()
+            self._lay_out()
+        else:
+            self._clear()
+            self.post_message(messages.ResultClosed())
+
+    def _clear(self) -> None:
+        self.lines.show(None)
+        self._answer = None
+
+    def action_whole(self) -> None:
+        """Ask for all of the answer."""
+        question = self._answer and whole_of(self._answer.asked)
+        if question:
+            self._ask_whole(question)
+        elif self._answer:
+            self.notify("All of it is what the viewer shows", markup=False)
+
+    def on_text_rows_chosen(self, message: TextRows.Chosen) -> None:
+        """Look for the line behind one of the answer's."""
+        message.stop()
+        if self._answer is not None:
+            self.run_worker(self._find(self._answer, message.number, message.text), exclusive=True, group="hit")
+
+    async def _find(self, answer: Answer, number: int, text: str) -> None:
+        try:
+            found = await asyncio.to_thread(self._line_behind, answer, number, text)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        if found is None:
+            self.notify("No line is known behind this one; grep -n tells", severity="warning", markup=False)
+        elif answer is self._answer:
+            self.post_message(messages.LineMeant(*found))
+
+    def _line_behind(self, answer: Answer, number: int, text: str) -> tuple[Buffer, int] | None:
+        hit = answer.find_hit(number, text)
+        if hit is None:
+            return None
+        buffer = self._store.resolve("@" + hit.buffer).buffer
+        return buffer, viewer_line(self._store, buffer, hit)
+
+
+def field_rows(fields: Iterable[tuple[str, object]], width: int) -> list[list[Part]]:
+    """Fields as rows, as many on each as fit; a text that is too wide for one goes on in the next."""
+    rows, left = list[list[Part]](), 0
+    for name, value in fields:
+        label, told = f" {name} ", visible(value if isinstance(value, str) else value_text(value))
+        style = "failed" if name == "error" else "accent" if name in ("hint", "next") else ""
+        if cell_len(label + told) >= width:
+            for at, line in enumerate(textwrap.wrap(told, max(width - len(label) - 1, 10))):
+                rows.append([Part(" " * len(label) if at else label, "dim"), Part(line, style)])
+            left = 0
+            continue
+        if cell_len(label + told) + 1 > left:
+            rows.append([])
+            left = width
+        rows[-1] += [Part(label, "dim"), Part(told, style), Part(" ")]
+        left -= cell_len(label + told) + 1
+    return rows[:_MOST_FIELD_ROWS]

@@ -1,0 +1,168 @@
+"""What can be done with the selected buffer from the main screen. Each is loaded when it is first wanted."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar
+
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.common.keys import named
+from sightline.tui.viewer.viewer import Viewer
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from sightline.tui.common.outside import Copies
+
+
+_OPENS_SECONDS = 0.25
+"""How long the next key waits for a screen to open: nothing else is seen to meanwhile."""
+
+
+class BufferActions(Screen[None]):
+    """The keys for a buffer, wherever on the screen one is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "buffer",
+        [
+            Binding("y", "copy_ref", "Copy ref", show=False),
+            Binding("i", "info", "Info"),
+            Binding("V", "shown", "Shown"),
+            Binding("d", "diff", "Diff"),
+            Binding("J", "json", "JSON as a tree", show=False),
+            Binding("P", "outside('pager')", "Open in the pager", show=False),
+            Binding("O", "outside('editor')", "Open a copy in the editor", show=False),
+            Binding("p", "pin", "Pin or unpin", show=False),
+            Binding("D", "delete", "Delete", show=False),
+            Binding("t", "timeline", "Timeline"),
+            Binding("W", "sessions", "Sessions, who asked and read what", show=False),
+            Binding("a", "note", "Write a note on the lines", show=False),
+            Binding("A", "notes", "Notes", show=False),
+        ],
+    )
+
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._store = store
+        self._clock = clock
+        self._buffer: Buffer | None = None
+        self._copies: Copies | None = None
+        self._first_shown = 0
+
+    def close_copies(self) -> None:
+        """What editors were given goes."""
+        if self._copies is not None:
+            self._copies.close()
+
+    def action_copy_ref(self) -> None:
+        """Put the selected buffer's ref on the clipboard."""
+        if self._buffer is not None:
+            from sightline.tui.common.clipboard import copy
+
+            copy(self.app, self._buffer.ref)
+            self.notify(f"Copied {self._buffer.ref}", markup=False)
+
+    def action_info(self) -> None:
+        """Show all that is known of the buffer."""
+        if self._buffer is not None:
+            from sightline.tui.evidence.info import InfoScreen
+
+            self.app.push_screen(InfoScreen(self._store, self._buffer.name, clock=self._clock))
+
+    def action_shown(self) -> None:
+        """Show the replies in which the buffer was shown; one that is chosen stands out in the viewer."""
+        if self._buffer is not None and self._buffer.state != "evicted":
+            from sightline.tui.pointing import open_shown
+
+            open_shown(self, self._store, self._buffer, self._clock)
+
+    async def action_json(self) -> None:
+        """Show the buffer's JSON as a tree."""
+        if self._buffer is not None and self._buffer.state != "evicted":
+            from sightline.tui.json.screen import open_json
+
+            stream = self.query_one(Viewer).stream
+            await self._opened(open_json(self.app, self._store, self._buffer, stream))
+
+    def action_outside(self, program: str) -> None:
+        """Open the buffer in the person's pager, or a copy of it in their editor."""
+        if self._buffer is not None:
+            from sightline.tui.common.leaving import leave_for
+            from sightline.tui.common.outside import Copies, Shown
+
+            self._copies = self._copies or Copies()
+            shown = Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)
+            self.run_worker(leave_for(self.app, self._store, shown, program, self._copies))
+
+    async def action_diff(self) -> None:
+        """Compare the two marked buffers, or the selected one with the run before it."""
+        from sightline.tui.diff.compared import open_diff
+
+        await self._opened(open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
+
+    async def _opened(self, opening: Awaitable[None]) -> None:
+        """Until a screen is open that has to be read first, so that the next key is for it; if that takes long, not."""
+        is_open = asyncio.Event()
+
+        async def opens() -> None:
+            try:
+                await opening
+            finally:
+                is_open.set()
+
+        self.run_worker(opens(), exclusive=True, group="opening")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_OPENS_SECONDS):
+                await is_open.wait()
+
+    def action_timeline(self) -> None:
+        """Show what was asked, call by call."""
+        self._open_timeline()
+
+    def _open_timeline(self, session: str | None = None) -> None:
+        from sightline.tui.timeline.screen import TimelineScreen
+
+        if not self.app.is_screen_installed("timeline"):  # it stays: reading many calls takes a while
+            self.app.install_screen(TimelineScreen(self._store, session, clock=self._clock), "timeline")
+        elif session is not None:
+            timeline = self.app.get_screen("timeline", TimelineScreen)
+            timeline.show_session(session)
+        self.app.push_screen("timeline")
+
+    def action_sessions(self) -> None:
+        """List the sessions; the one that is chosen is shown call by call."""
+        from sightline.tui.timeline.sessions import SessionsScreen
+
+        def choose(chosen: tuple[str | None] | None) -> None:
+            if chosen is not None:
+                self._open_timeline(chosen[0])
+
+        self.app.push_screen(SessionsScreen(self._store, clock=self._clock), choose)
+
+    async def action_note(self) -> None:
+        """Write a remark on the lines that are selected, or on the one that was gone to."""
+        from sightline.tui.notes.noting import write_on
+
+        await write_on(self.app, self._store, self.query_one(Viewer), self._clock())
+
+    def action_notes(self) -> None:
+        """List the remarks."""
+        from sightline.tui.notes.screen import NotesScreen
+
+        self.app.push_screen(NotesScreen(self._store, clock=self._clock))
+
+    def action_pin(self) -> None:
+        """Keep the selected buffer whatever the limits, or no longer."""
+        from sightline.tui.buffers.keeping import pin
+
+        if self._buffer is not None:
+            self.run_worker(pin(self.app, self._store, self._buffer))
+
+    def action_delete(self) -> None:
+        """Delete the selected buffer, once it is confirmed."""
+        from sightline.tui.buffers.keeping import delete
+
+        if self._buffer is not None:
+            delete(self.app, self._store, self._buffer)

@@ -1,0 +1,473 @@
+"""The list of buffers, however many: draws the rows on the screen, moves the cursor, and has read what it needs."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar
+
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.buffers.buffer_row import group_parts, row_parts
+from sightline.tui.buffers.list_keys import KEYS
+from sightline.tui.buffers.loading import Answer, load, records_of
+from sightline.tui.buffers.ordering import GROUPS, SEEN, SORTS, Order, following
+from sightline.tui.buffers.rows import BufferRows
+from sightline.tui.buffers.seen import Answer as SeenAnswer
+from sightline.tui.buffers.seen import Seen, SeenReader
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.key_order import PATIENCE_SECONDS
+from sightline.tui.common.keys import named
+from sightline.tui.common.messages import BufferSelected, ListFiltered, OrderChosen, StoreCounted
+from sightline.tui.common.strips import Part, row
+from sightline.tui.common.styled import Styled
+from sightline.tui.common.tall import Tall
+from sightline.tui.common.wording import age, duration
+from textual import events
+from textual.binding import BindingType
+from textual.strip import Strip
+from textual.timer import Timer
+
+if TYPE_CHECKING:  # the first screen has no filter
+    from sightline.tui.buffers.filtering import Filtering, Found
+    from sightline.tui.buffers.ranking import Term
+
+AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
+GROWN_SECONDS = 0.05  # new lines in the viewer are what one waits for; their numbers in the list come a little later
+LOST_SECONDS = 2.0  # a killed writer tells nobody: while captures run, the store is asked this often
+MARKS = ("A", "B")
+"""What the marked ones carry: the older and the newer side of a diff."""
+
+SEEN_FIRST_SECONDS = 0.6  # after the first screen: what is read loads the rules of all tools, which would be felt
+SEEN_SOON_SECONDS = 0.25  # after the last change: rows come in bursts while one scrolls or types
+_SEEN_PATIENCE_SECONDS = 1.0  # where changes never end
+_KEPT_SEEN = 2_000
+
+_FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
+
+
+class BufferList(Styled, Tall, can_focus=True):
+    """Buffers, most recently used first. Looking at one is no use of it: browsing never changes the order."""
+
+    PREFIX = "buffer-list"
+    PARTS = (
+        *("dim", "strong", "ref", "label", "accent", "mark", "match", "kind-cmd", "kind-file", "kind-tool"),
+        *("running", "ok", "failed", "unknown", "interrupted", "evicted"),
+        *("program", "option", "quoted", "join"),
+    )
+    COMPONENT_CLASSES: ClassVar = {f"buffer-list--{part}" for part in (*PARTS, "cursor")}
+    BINDINGS: ClassVar[list[BindingType]] = named("list", KEYS)
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Callable[[], float] = time.time,
+        selected: str = "",
+        order: Order | None = None,
+    ) -> None:
+        """Make the list.
+
+        Args:
+            store: whose buffers are listed.
+            clock: what ages are counted from.
+            selected: name of the buffer that the cursor stands on at first; the first one by default.
+            order: of the rows; most recently used first by default.
+        """
+        super().__init__(id="buffers")
+        self._store = store
+        self._seen = ListSeen(self)
+        self._clock = clock
+        self._terms: list[Term] = []
+        self._look_for_best = False
+        self._to_bottom = False
+        self._read_all = False
+        self._growing = False
+        self._announced: object = self
+        self._drawn: object = self
+        self._drawn_at = 0.0
+        self._captures = 0
+        self._marked: dict[str, float] = {}  # when each was made, by name, in the order they were marked
+        self.rows = BufferRows(order)
+        self.rows.selected = selected
+        self._reads: Errand[tuple[BufferRows, Answer]] = Errand(self, self._plan_read, self._take)
+        self._filters: Filtering | None = None
+
+    def on_mount(self) -> None:
+        """Ages go on; what `first_look` left out is read behind the first screen."""
+        self.call_after_refresh(self.store_changed, index=True, live=frozenset())
+        self.set_interval(AGES_SECONDS, self._refresh_where_aged)
+        self.set_interval(LOST_SECONDS, self._look_for_lost)
+
+    def first_look(self) -> Buffer | None:
+        """Read what the index has for the first screen; the selected buffer."""
+        request = self.rows.request(0, 0)
+        if request is not None:
+            self._reads.carry_out_now(lambda: (self.rows, load(self._store, request._replace(quick=True))))
+        return self.rows.record(self.rows.selected)
+
+    # what changes
+
+    def start_afresh(self) -> None:
+        """Forget all buffers, and read those that the store has now."""
+        self.rows = BufferRows(self.rows.order)
+        self._seen = ListSeen(self)
+        self._marked = {}
+        self._announced = self._drawn = self
+        if self._terms:
+            self._look_for_best = True
+            self._filtering.look_for(self._terms, self.rows.entries())
+        self._reads.ask()
+
+    def store_changed(self, index: bool, live: frozenset[str]) -> None:
+        """Read again what may have changed; how much has merely grown a little later, for many changes at once."""
+        self.rows.went_on(live)
+        if index:
+            self.rows.index_changed()
+            self._reads.ask()
+        elif not self._growing:
+            self._growing = True
+            self.set_timer(GROWN_SECONDS, self._read_grown)
+
+    def _read_grown(self) -> None:
+        self._growing = False
+        self._reads.ask()
+
+    def _look_for_lost(self) -> None:
+        if self._captures:
+            self.store_changed(index=True, live=frozenset())
+
+    def expect_filter(self) -> None:
+        """A text is about to be typed: what it is looked for in may be read already."""
+        self._read_all = True
+        self._reads.ask()
+
+    def filter(self, query: str) -> None:
+        """Show only what a text finds; an empty one shows everything."""
+        from sightline.tui.buffers.ranking import terms_of
+
+        terms = terms_of(query)
+        if terms == self._terms:
+            return
+        self._terms = terms
+        if terms:
+            self._look_for_best = True
+            self._filtering.look_for(terms, self.rows.entries())
+            self.expect_filter()
+            return
+        self._read_all = False
+        self._filtering.stop()
+        self.rows.show_matches(None)
+        self.post_message(ListFiltered(None))
+        self._redraw()
+
+    @property
+    def _filtering(self) -> "Filtering":
+        if self._filters is None:
+            from sightline.tui.buffers.filtering import Filtering
+
+            self._filters = Filtering(self, self._take_matches, lambda: self.rows.catalog.complete)
+        return self._filters
+
+    async def settled(self) -> None:
+        """Until the filter has looked at all there is; where that cannot be read, not for ever."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._filtering.settled()
+
+    def set_order(self, order: Order) -> None:
+        """Order the rows anew; the cursor stays on its buffer, and in sight."""
+        self.rows.set_order(order)
+        self._seen.ask()
+        if self._terms:
+            self._filtering.look_for(self._terms, self.rows.entries())
+        self._redraw()
+        self._reads.ask()
+
+    def on_resize(self) -> None:
+        """Other rows may be on the screen."""
+        self._bring_cursor_into_sight()
+        self._reads.ask()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Rows that come into sight are read."""
+        super().watch_scroll_y(old_value, new_value)
+        self._reads.ask()
+        self._seen.ask()
+
+    # reading
+
+    def _plan_read(self) -> Callable[[], tuple[BufferRows, Answer]] | None:
+        first = self.scroll_offset.y
+        request = self.rows.request(first, first + self.size.height, everything=self._read_all or self._to_bottom)
+        if request is None:
+            return None
+        rows = self.rows
+        return lambda: (rows, load(self._store, request))
+
+    def _read_now(self) -> None:
+        """Read the few records that come in sight here: a thread would take turns with what draws the screen."""
+        first = self.scroll_offset.y
+        try:
+            self.rows.put_records(records_of(self._store, self.rows.unread(first, first + self.size.height)))
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+
+    def _take(self, read: tuple[BufferRows, Answer]) -> None:
+        rows, answer = read
+        if rows is not self.rows:
+            return  # it is of buffers that were forgotten
+        in_sight = self._cursor_in_sight()
+        if self.rows.selected in answer.gone:
+            self.notify(f"@{self.rows.selected} has been removed", markup=False)
+        self._captures = answer.totals[2]
+        shift = self.rows.take(answer)
+        for name in answer.gone.intersection(self._marked):
+            del self._marked[name]
+        if self._terms and (answer.newer or (answer.older and not self.rows.order.is_usual)):
+            self._filtering.look_for(self._terms, self.rows.entries())
+        elif self._terms and (answer.older or answer.complete):
+            self._filtering.look_on(self._terms, self.rows.entries())
+        if self._to_bottom:
+            self.rows.move_to(len(self.rows) - 1)
+            self._to_bottom = not self.rows.catalog.complete
+        self.post_message(StoreCounted(*answer.totals))
+        self._redraw(shift, in_sight)
+        self._refresh_where_aged()
+        self._reads.ask()
+
+    def _take_matches(self, found: "Found") -> None:
+        self.rows.show_matches(found.entries, best=self._look_for_best)
+        self._look_for_best = self._look_for_best and not found.done
+        self.post_message(ListFiltered(len(found.entries), found.close, found.done))
+        self._read_now()
+        self._redraw()
+        self._reads.ask()
+
+    # how much was seen
+
+    @property
+    def store(self) -> Store:
+        """Whose buffers are listed."""
+        return self._store
+
+    def records_in_sight(self) -> list[Buffer]:
+        """Records of the buffers on the screen, as far as they have been read."""
+        first = self.scroll_offset.y
+        records = (self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height))
+        return [record for record in records if record is not None]
+
+    def seen_changed(self, lines: Mapping[str, float] | None) -> None:
+        """More is known of what was seen; with the lines of all buffers, an order that goes by them has changed."""
+        if lines is not None:
+            in_sight = self._cursor_in_sight()
+            self.rows.set_seen(lines)
+            if self._terms:
+                self._filtering.look_for(self._terms, self.rows.entries())
+            self._redraw(in_sight=in_sight)
+        self._refresh_where_changed()
+
+    # drawing
+
+    def _redraw(self, shift: int = 0, in_sight: bool = True) -> None:
+        self.set_height(len(self.rows))
+        if shift and self.scroll_offset.y > 0:
+            # The row under the cursor stays where it is.
+            self.scroll_to(y=self.scroll_offset.y + shift, animate=False, force=True)
+        if in_sight:
+            self._bring_cursor_into_sight()
+        self._refresh_where_changed()
+        self._announce()
+        self._seen.ask()
+
+    def _refresh_where_changed(self) -> None:
+        """Draw anew if that makes a difference: what is drawn is sent to the terminal, however far away that is."""
+        if (sight := self._sight()) != self._drawn:
+            self._drawn, self._drawn_at = sight, self._clock()
+            self.refresh()
+
+    def _sight(self) -> object:
+        """All that the rows on the screen are drawn from, but for their style and the time."""
+        first = self.scroll_offset.y
+        in_sight = range(first, first + self.size.height)
+        records = [self.rows.record(self.rows.name(at)) for at in in_sight]
+        headings = [self.rows.heading(at) for at in in_sight] if self.rows.order.group else None
+        seen = [self._seen.of(record.name) if record else None for record in records]
+        return records, headings, seen, self._terms, self.marks, self.rows.cursor, len(self.rows), first
+
+    def _refresh_where_aged(self) -> None:
+        if self._times(self._drawn_at) != self._times(now := self._clock()):
+            self._drawn_at = now
+            self.refresh()
+
+    def _times(self, now: float) -> list[tuple[str, str]]:
+        return [(age(now - record.accessed), duration(record, now)) for record in self.records_in_sight()]
+
+    def _announce(self) -> None:
+        """Tell which buffer is selected, as often as its record has changed."""
+        buffer = self.rows.record(self.rows.selected)
+        if buffer is None and len(self.rows) > 0:
+            return  # it is being read, or a heading
+        if buffer != self._announced:
+            self._announced = buffer
+            self.post_message(BufferSelected(buffer))
+
+    def tell_again(self) -> None:
+        """Tell once more which buffer is selected."""
+        self._announced = self
+        self._announce()
+
+    def _cursor_in_sight(self) -> bool:
+        return 0 <= self.rows.cursor - self.scroll_offset.y < self.size.height
+
+    def _bring_cursor_into_sight(self) -> None:
+        top, height = self.scroll_offset.y, self.size.height
+        if self.rows.cursor < top:
+            self.scroll_to(y=self.rows.cursor, animate=False, force=True)
+        elif height and self.rows.cursor >= top + height:
+            self.scroll_to(y=self.rows.cursor - height + 1, animate=False, force=True)
+
+    def render_line(self, y: int) -> Strip:
+        """A row on the screen."""
+        at = self.scroll_offset.y + y
+        base, styles, width = self.own_style, self.part_styles, self.size.width
+        if at >= len(self.rows):
+            return Strip.blank(width, base)
+        if at == self.rows.cursor:
+            base += self.get_component_rich_style("buffer-list--cursor", partial=True)
+            styles = styles.without(_FAINT)
+        return row(self._parts(at, self.columns), (), width, base, styles)
+
+    def _parts(self, at: int, width: int) -> list[Part]:
+        if heading := self.rows.heading(at):
+            return group_parts(heading, self.rows.record(heading.first), width)
+        buffer = self.rows.record(self.rows.name(at))
+        if buffer is None:
+            return [Part("  …", "dim")]
+        mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marked else ""
+        return row_parts(buffer, width, self._clock(), mark=mark, terms=self._terms, seen=self._seen.of(buffer.name))
+
+    # keys and mouse
+
+    def _move_to(self, at: int) -> None:
+        self._to_bottom = self._look_for_best = False
+        self.rows.move_to(at)
+        self._bring_cursor_into_sight()
+        self._refresh_where_changed()
+        self._announce()
+        self._reads.ask()
+
+    def select(self, name: str) -> None:
+        """Put the cursor on a buffer, where it stands in the list."""
+        self.rows.select(name)
+        self._move_to(self.rows.cursor)
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by rows."""
+        self._move_to(self.rows.cursor + rows)
+
+    def action_page(self, pages: float) -> None:
+        """Move the cursor by pages."""
+        self._move_to(self.rows.cursor + int(pages * max(self.size.height - 1, 1)))
+
+    def action_top(self) -> None:
+        """Move to the most recently used."""
+        self._move_to(0)
+
+    def action_bottom(self) -> None:
+        """Move to the least recently used; what has not been read yet is read for it."""
+        self._move_to(len(self.rows) - 1)
+        self._to_bottom = self.rows.matches is None and not self.rows.catalog.complete
+
+    async def action_choose(self) -> None:
+        """Read the selected buffer, or fold the group of a heading."""
+        if heading := self.rows.heading(self.rows.cursor):
+            self.rows.fold(heading)
+            self._redraw()
+            self._reads.ask()
+        elif len(self.rows):
+            await self.run_action("screen.read")
+
+    def action_sort(self) -> None:
+        """The next order."""
+        order = self.rows.order
+        self.post_message(OrderChosen(order._replace(sort=following(SORTS, order.sort), turned=False)))
+
+    def action_turn(self) -> None:
+        """The same order the other way round."""
+        self.post_message(OrderChosen(self.rows.order._replace(turned=not self.rows.order.turned)))
+
+    def action_group(self) -> None:
+        """The next grouping."""
+        order = self.rows.order
+        self.post_message(OrderChosen(order._replace(group=following(GROUPS, order.group))))
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Names of the marked buffers, the older one first."""
+        return tuple(sorted(self._marked, key=self._marked.__getitem__))
+
+    def action_mark(self) -> None:
+        """Mark the selected buffer for a diff, or unmark it, and go on to the next; of three marks the first goes."""
+        buffer = self.rows.record(self.rows.selected)
+        if buffer is None:
+            return
+        if self._marked.pop(buffer.name, None) is None:
+            if len(self._marked) == len(MARKS):
+                del self._marked[next(iter(self._marked))]
+            self._marked[buffer.name] = buffer.created
+        self._move_to(self.rows.cursor + 1)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Select the row clicked on; twice to read it. A click on a heading folds its group."""
+        at = self.scroll_offset.y + event.y
+        if at < len(self.rows):
+            self._move_to(at)
+            if event.chain > 1 or self.rows.heading(at):
+                await self.action_choose()
+
+
+class ListSeen:
+    """What is known of the buffers in the list."""
+
+    def __init__(self, buffers: BufferList) -> None:
+        self._list = buffers
+        self._reader = SeenReader(buffers.store)
+        self._known = dict[str, Seen]()
+        self._timer: Timer | None = None
+        self._begun = False
+        self._asked = 0.0
+        self._reads: Errand[SeenAnswer] = Errand(buffers, self._plan, self._take)
+
+    def of(self, name: str) -> Seen | None:
+        """What is known of a buffer."""
+        return self._known.get(name)
+
+    def ask(self) -> None:
+        """Have it read what has come into sight, or changed, soon."""
+        now = time.monotonic()
+        if self._timer is None:
+            self._asked = now
+            self._timer = self._list.set_timer(SEEN_SOON_SECONDS if self._begun else SEEN_FIRST_SECONDS, self._read)
+        elif self._begun and now - self._asked < _SEEN_PATIENCE_SECONDS:
+            self._timer.reset()
+
+    def _read(self) -> None:
+        self._timer, self._begun = None, True
+        self._reads.ask()
+
+    def _plan(self) -> Callable[[], SeenAnswer] | None:
+        buffers = [record for record in self._list.records_in_sight() if record.state != "evicted"]
+        everything = self._list.rows.order.sort == SEEN
+        if not buffers and not everything:
+            return None
+        return lambda: self._reader.read(buffers, everything=everything)
+
+    def _take(self, answer: SeenAnswer) -> None:
+        self._known.update(answer.seen)
+        for name in list(self._known)[: max(len(self._known) - _KEPT_SEEN, 0)]:
+            del self._known[name]
+        self._list.seen_changed(answer.lines)
+        if not answer.done:
+            self._reads.ask()

@@ -1,0 +1,225 @@
+"""How one buffer, a group's heading, and the names of the columns above them all are laid out in columns."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.records import Buffer
+from sightline.tui.buffers.ordering import Heading, Order
+from sightline.tui.buffers.seen import Seen, percent
+from sightline.tui.common import wording
+from sightline.tui.common.command_words import LEFT_OUT, START_CHARS, command_parts, left_out
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part, cut, filled, pad, width_of
+
+if TYPE_CHECKING:
+    from sightline.tui.buffers.ranking import Term
+
+_LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
+_REF = 12
+_LEAST_COMMAND = 15  # columns go so that this much of a command can be read
+OVERLOOKED = "!"
+_FOLDED, _UNFOLDED = "▸", "▾"
+
+
+class Column(NamedTuple):
+    """A column right of the command.
+
+    Attributes:
+        name: as it stands above it.
+        cells: its width.
+        sort: the order that a click on its name gives; empty for none.
+        text: what stands there of a buffer, now.
+        left: whether it is set to the left.
+    """
+
+    name: str
+    cells: int
+    sort: str
+    text: Callable[[Buffer, float], str]
+    left: bool = False
+
+
+_AGE = Column("AGE", 4, "recent", lambda buffer, now: wording.age(now - buffer.accessed))
+_EXIT = Column("EXIT", 4, "exit", lambda buffer, _: wording.exit_text(buffer))
+_SEEN = Column("SEEN", 4, "seen", lambda *_: "")
+_SIZE = Column("SIZE", 5, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-")
+_LINES = Column("LINES", 5, "lines", lambda buffer, _: wording.short_count(buffer.lines))
+_TIME = Column("TIME", 5, "duration", lambda buffer, now: wording.duration(buffer, now))
+_SESSION = Column("SESSION", 18, "", lambda buffer, _: title(buffer.session), left=True)
+
+_BY_WEIGHT = (_AGE, _EXIT, _SEEN, _SIZE, _LINES, _TIME, _SESSION)
+"""The first of them are the last to go where it is narrow."""
+
+_IN_ORDER = (_EXIT, _LINES, _SIZE, _TIME, _SEEN, _AGE, _SESSION)
+
+
+class Layout(NamedTuple):
+    """What a row has room for.
+
+    Attributes:
+        command: cells for label and command.
+        columns: those right of it.
+    """
+
+    command: int
+    columns: tuple[Column, ...]
+
+
+@lru_cache(maxsize=8)
+def layout(width: int) -> Layout:
+    """What a row of this many cells has room for."""
+    room = width - _LEFT - _REF - 2  # a space on both sides of the command
+    kept = list[Column]()
+    for column in _BY_WEIGHT:
+        least = _LEAST_COMMAND if kept else 4
+        if room - column.cells - 1 < least:
+            break
+        kept.append(column)
+        room -= column.cells + 1
+    return Layout(max(room, 4), tuple(column for column in _IN_ORDER if column in kept))
+
+
+def heading_parts(width: int, order: Order) -> list[Part]:
+    """The names of the columns, that of the order with an arrow."""
+    room = layout(width)
+    parts = [
+        Part(" " * _LEFT + pad("REF", _REF) + " ", "dim"),
+        _head("COMMAND", "command", room.command, order, left=True),
+    ]
+    parts.append(Part(" "))
+    for column in room.columns:
+        parts.append(Part(" "))
+        parts.append(_head(column.name, column.sort, column.cells, order, left=column.left))
+    return parts
+
+
+def _head(name: str, sort: str, cells: int, order: Order, *, left: bool) -> Part:
+    if order.sort == sort and not (sort == "recent" and not order.turned):
+        name = f"{name[: cells - 1]}{'▴' if order.turned else '▾'}"
+        return Part(pad(name, cells) if left else f"{name:>{cells}}", "accent")
+    return Part(pad(name, cells) if left else f"{name:>{cells}}", "dim")
+
+
+def sort_at(width: int, x: int) -> str:
+    """The order that the name of the column in a cell stands for; empty for none."""
+    room = layout(width)
+    at = _LEFT + _REF + 1
+    if at <= x < at + room.command:
+        return "command"
+    at += room.command + 1
+    for column in room.columns:
+        if at <= x <= at + column.cells:
+            return column.sort
+        at += column.cells + 1
+    return ""
+
+
+def group_parts(heading: Heading, first: Buffer | None, width: int) -> list[Part]:
+    """A heading's row.
+
+    Args:
+        heading: of a group.
+        first: the record of its first buffer, where it has been read: it has the command as it was typed.
+        width: cells.
+    """
+    key = first.command if first and heading.group == "command" else heading.key
+    sign = _FOLDED if heading.folded else _UNFOLDED
+    counted = Part(f"  {wording.counted(heading.size, 'buffer')}", "dim")
+    name = cut(title(key) or f"no {heading.group}", max(width - 3 - width_of([counted]), 4))
+    return [Part(f" {sign} ", "accent"), Part(name, "strong"), counted]
+
+
+def row_parts(
+    buffer: Buffer, width: int, now: float, *, mark: str = "", terms: "Sequence[Term]" = (), seen: Seen | None = None
+) -> list[Part]:
+    """A buffer's row.
+
+    Args:
+        buffer: its record.
+        width: cells.
+        now: seconds since the epoch.
+        mark: what it is marked with for a diff, at most one cell.
+        terms: what a filter looks for, to be marked.
+        seen: how much of it was seen, where that is known.
+    """
+    room = layout(width)
+    overlooked = seen is not None and seen.overlooked
+    state = wording.state_of(buffer)
+    faded = "dim" if state == "evicted" else ""
+    parts = [
+        Part(mark or " ", "mark"),
+        Part(wording.MARKS[state], faded or state),
+        Part(wording.PIN if buffer.pinned else " ", faded or "accent"),
+        _told(buffer, overlooked, faded),
+        *_ref_parts(buffer, faded, terms),
+        Part(" "),
+        *_named(buffer, room.command, faded, terms),
+        Part(" "),
+    ]
+    for column in room.columns:
+        text = cut(column.text(buffer, now), column.cells)
+        if column is _SEEN:
+            text = percent(seen.share, at_most=seen.at_most) if seen and buffer.lines and not faded else ""
+        is_bad = overlooked if column is _SEEN else column is _EXIT and buffer.failed
+        style = "failed" if is_bad and not faded else "dim" if column is not _SIZE else faded
+        if column.left:
+            parts += [Part(" "), *filled(marked_parts([Part(text, style)], terms), column.cells)]
+        else:
+            parts.append(Part(f" {text:>{column.cells}}", style))
+    return parts
+
+
+def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> Part:
+    """What must not be missed: an overlooked failure, else that only a part of it is there."""
+    if overlooked or not buffer.partial:
+        return Part(OVERLOOKED if overlooked else " ", "failed")
+    return Part(wording.PARTIAL, faded or "interrupted")
+
+
+def _ref_parts(buffer: Buffer, faded: str, terms: "Sequence[Term]") -> list[Part]:
+    kind, _, digits = buffer.ref.partition("_")
+    parts = [Part(kind + "_", faded or f"kind-{buffer.kind}"), Part(digits, faded or "ref")]
+    return filled(marked_parts(parts, terms), _REF)
+
+
+def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[Term]") -> list[Part]:
+    label = title(buffer.label)
+    named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
+    shown = title(buffer.command[: width * 4 + START_CHARS])  # what stands behind that could only be cut off
+    start = left_out(shown, width - width_of(named)) if buffer.kind == "cmd" else 0
+    if start and terms and _is_found(start, shown, terms):
+        start = 0
+    command = [Part(shown[start:], faded)] if faded or buffer.kind != "cmd" else command_parts(shown[start:])
+    lead = [Part(LEFT_OUT, "dim")] if start else []
+    return filled([*named, *lead, *marked_parts(command, terms, is_command=True)], width)
+
+
+def _is_found(before: int, text: str, terms: "Sequence[Term]") -> bool:
+    """Whether terms find a letter of a text before a character."""
+    from sightline.tui.buffers.ranking import marked  # as in `marked_parts`
+
+    return min(marked(text, terms, is_command=True), default=before) < before
+
+
+def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: bool = False) -> list[Part]:
+    """Parts whose letters that a filter found stand out; scattered ones only in a command."""
+    if not terms:
+        return list(parts)
+    from sightline.tui.buffers.ranking import marked  # the first screen has no filter
+
+    text = "".join(part.text for part in parts)
+    positions = marked(text, terms, is_command=is_command)
+    if not positions:
+        return list(parts)
+    ends = list(accumulate(len(part.text) for part in parts))
+    edges = positions ^ {at + 1 for at in positions}  # where marks begin and end
+    made, begun = list[Part](), 0
+    for edge in sorted(edges.union(ends)):
+        if edge > begun:
+            style = "match" if begun in positions else parts[bisect_right(ends, begun)].style
+            made.append(Part(text[begun:edge], style))
+            begun = edge
+    return made

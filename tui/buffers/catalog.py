@@ -1,0 +1,153 @@
+"""The order of the buffers as far as it has been read, from the most recently used on, with what filters look at.
+
+Plain data: pages of the store come in, positions and titles come out. A use always moves a buffer to the top, so what
+is known below stays true, and a change costs one page, not the whole store.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from sightline.disk.index import Brief, Listed
+from sightline.records import Buffer
+from sightline.tui.buffers.columns import Entries, Entry, entries_of
+
+if TYPE_CHECKING:
+    from sightline.tui.buffers.columns import Places
+
+TITLE_CHARS = 400
+"""Of a command; what stands behind that is no name."""
+
+RUNNING, UNKNOWN, TIMED_OUT, INTERRUPTED = -2, -1, 1_000, 1_001
+"""In the place of an exit code. The worse it went, the larger."""
+
+_SPARE = 1_000  # entries that nobody needs any more, before they go
+
+
+def entry_of(listed: Listed) -> Entry:
+    """The entry of a listed buffer."""
+    buffer = listed.buffer
+    return entry_of_brief(
+        Brief(
+            buffer.name,
+            listed.used,
+            buffer.command[:TITLE_CHARS],
+            buffer.label,
+            buffer.session,
+            buffer.state,
+            buffer.bytes,
+            buffer.lines,
+            buffer.created,
+            buffer.ended,
+            buffer.exit_code,
+            buffer.timed_out,
+        )
+    )
+
+
+def entry_of_brief(brief: Brief) -> Entry:
+    """The entry of a buffer of which no more has been read."""
+    fields = (brief.command, "@" + brief.name, brief.label, brief.session)
+    seconds = math.inf if brief.ended is None else max(brief.ended - brief.created, 0.0)
+    return Entry(
+        brief.name,
+        brief.used,
+        "\n".join(field.replace("\n", " ").lower() for field in fields),
+        brief.session,
+        brief.bytes,
+        brief.lines,
+        seconds,
+        _exit(brief),
+    )
+
+
+def _exit(brief: Brief) -> int:
+    if brief.state == "running":
+        return RUNNING
+    if brief.state == "interrupted":
+        return INTERRUPTED
+    if brief.timed_out:
+        return TIMED_OUT
+    return UNKNOWN if brief.exit_code is None else brief.exit_code
+
+
+class Catalog:
+    """Entries in order of use.
+
+    Attributes:
+        entries: as far as they have been read; other ones after each change, so that whoever works through the old
+            ones, a filter, may go on.
+        complete: whether that is all of them.
+        version: another number whenever the entries have changed.
+    """
+
+    def __init__(self) -> None:
+        self.entries = entries_of(())
+        self.complete = False
+        self.version = 0
+        self._running = set[str]()
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def newest(self) -> int:
+        """The place in the order of the first entry, 0 where there is none."""
+        return self.entries.columns.used[self.entries.places[0]] if self.entries else 0
+
+    @property
+    def oldest(self) -> int | None:
+        """The place in the order of the last entry that has been read."""
+        return self.entries.columns.used[self.entries.places[-1]] if self.entries else None
+
+    @property
+    def running(self) -> frozenset[str]:
+        """Names of those that ran when they were read: how they end is to be read again."""
+        return frozenset(self._running)
+
+    def put_newer(self, newer: Sequence[Entry]) -> None:
+        """Take in what was used since the newest entry, most recent first. Those that moved leave their old places."""
+        if not newer:
+            return
+        rest = self.entries.without(entry.name for entry in newer)
+        self._set(rest.columns.add(newer) + rest.places)
+        self._note_running(newer)
+
+    def put_older(self, older: Sequence[Entry], *, complete: bool) -> None:
+        """Take in the entries that follow the last one."""
+        oldest = self.oldest
+        following = [entry for entry in older if oldest is None or entry.used < oldest]
+        if following:
+            self._set(self.entries.places + self.entries.columns.add(following))
+            self._note_running(following)
+        self.complete = self.complete or complete
+
+    def drop(self, names: set[str]) -> None:
+        """Forget buffers that are gone from the store."""
+        if names:
+            self._set(self.entries.without(names).places)
+            self._running -= names
+
+    def renew(self, records: Iterable[Buffer]) -> None:
+        """Take in how captures that ran stand now."""
+        for record in records:
+            at = self.entries.position(record.name) if record.name in self._running else -1
+            if at >= 0:
+                old = self.entries[at]
+                renewed = entry_of(Listed(record, old.used))
+                if renewed != old:
+                    places = self.entries.places[:]
+                    places[at : at + 1] = self.entries.columns.add([renewed])
+                    self._set(places)
+                if renewed.exit != RUNNING:
+                    self._running.discard(record.name)
+
+    def _set(self, places: "Places") -> None:
+        entries = Entries(self.entries.columns, places)
+        if len(entries.columns) > 2 * len(entries) + _SPARE:
+            entries = entries_of(entries)
+        self.entries = entries
+        self.version += 1
+
+    def _note_running(self, entries: Iterable[Entry]) -> None:
+        self._running.update(entry.name for entry in entries if entry.exit == RUNNING)

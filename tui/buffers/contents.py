@@ -1,0 +1,165 @@
+"""The search through all outputs, as the screen has it: a list of found lines takes the place of the buffers.
+
+``//`` opens it: the filter's text with a slash before it. Loaded when it is first wanted.
+"""
+
+from collections.abc import Callable
+
+from sightline.errors import SightlineError
+from sightline.pipeline.contents import LINES, Progress, search_contents
+from sightline.search.errors import Cancelled
+from sightline.search.processes import Cancel
+from sightline.store import Store
+from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.buffers.found_lines import FoundLines
+from sightline.tui.buffers.list_title import ListTitle
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.failures import STORE_ERRORS
+from sightline.tui.common.messages import ContentsSearched, HitSelected, LineMeant
+from sightline.tui.common.places import Hit, viewer_line
+from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.wording import counted
+from textual.screen import Screen
+from textual.timer import Timer
+
+SETTLE_SECONDS = 0.15  # after the last key; Enter does not wait
+_LEAST_LETTERS = 2  # one letter stands in every line
+_NOTHING_TYPED = "Type a text or a regular expression"
+
+
+class Contents:
+    """One search at a time: another text ends the one before, and so does leaving.
+
+    Attributes:
+        pattern: what is looked for.
+    """
+
+    def __init__(self, screen: Screen[None], store: Store) -> None:
+        """Put the list of found lines below the list of buffers, out of sight."""
+        load_style(screen.app, "common/row_view")
+        load_style(screen.app, "buffers/found_lines")
+        self._screen = screen
+        self._store = store
+        self._lines = FoundLines()
+        self._lines.display = False
+        screen.query_one("#left").mount(self._lines)
+        self.pattern = ""
+        self._cancel: Cancel | None = None
+        self._timer: Timer | None = None
+        self._turn = 0
+        self._found = self._buffers = self._searched = 0
+        self._hit: HitSelected | None = None
+        self._places: Errand[LineMeant] = Errand(self._lines, self._plan_place, self._tell_place)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether found lines stand in the place of the list."""
+        return bool(self._lines.display)
+
+    def typed(self, pattern: str) -> None:
+        """Another text stands there: it is looked for when no more is typed."""
+        if not self.is_open:
+            self._lines.display = True
+            self._screen.query_one(BufferList).display = False
+        self.end()
+        self.pattern = pattern
+        self._lines.begin("" if pattern else _NOTHING_TYPED)
+        self._tell("")
+        if len(pattern) >= _LEAST_LETTERS:
+            self._timer = self._screen.set_timer(SETTLE_SECONDS, self._begin)
+
+    def meant(self) -> None:
+        """The text is whole: look for it now, however short."""
+        if self._timer is not None or (self.pattern and self._cancel is None):
+            self._begin()
+
+    def close(self) -> None:
+        """The list of buffers is back."""
+        self.end()
+        self._lines.display = False
+        self._screen.query_one(BufferList).display = True
+
+    def stop(self) -> bool:
+        """End a search that is under way, keeping what it found; whether there was one."""
+        if self._cancel is None or self._cancel.cancelled:
+            return False
+        self.end()
+        self._tell("stopped")
+        return True
+
+    def show(self, hit: HitSelected) -> None:
+        """Have the viewer show a line, where it stands among the lines of all streams."""
+        self._hit = hit
+        self._places.ask()
+
+    def _plan_place(self) -> Callable[[], LineMeant] | None:
+        hit, store = self._hit, self._store
+        if hit is None:
+            return None
+        place = Hit(hit.buffer.name, hit.line.stream, hit.line.line)
+        return lambda: LineMeant(hit.buffer, viewer_line(store, hit.buffer, place))
+
+    def _tell_place(self, meant: LineMeant) -> None:
+        self._screen.post_message(meant)
+
+    def searched(self, message: ContentsSearched) -> None:
+        """Show what has been found since; what an earlier search had to say is let go."""
+        if message.turn != self._turn or not self.is_open:
+            return
+        if message.progress is not None:
+            self._take(message.progress)
+        if message.ended is None:
+            self._tell(f"searching… {self._searched:,}")
+            return
+        self._cancel = None
+        if not self._found:
+            self._lines.say(message.ended or "No output holds that")
+        self._tell(message.ended)
+
+    def _take(self, progress: Progress) -> None:
+        self._searched = progress.searched
+        if progress.buffer is not None:
+            self._lines.add(progress.buffer, progress.lines)
+            self._found += len(progress.lines)
+            self._buffers += 1
+
+    def _begin(self) -> None:
+        self.end()
+        self._found = self._buffers = self._searched = 0
+        self._lines.begin("Searching…")
+        self._tell("searching…")
+        cancel, turn, pattern = Cancel(), self._turn, self.pattern
+        self._cancel = cancel
+        self._screen.run_worker(lambda: self._search(pattern, cancel, turn), thread=True, name="contents")
+
+    def end(self) -> None:
+        """Give up the search that is under way."""
+        self._turn += 1
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._cancel is not None:
+            self._cancel.cancel()
+            self._cancel = None
+
+    def _search(self, pattern: str, cancel: Cancel, turn: int) -> None:
+        """In a thread of its own."""
+
+        def tell(progress: Progress | None, ended: str | None = None) -> None:
+            self._screen.post_message(ContentsSearched(turn, progress, ended))
+
+        try:
+            whole = search_contents(self._store, pattern, tell, cancel=cancel)
+        except Cancelled:
+            return
+        except SightlineError as error:
+            tell(None, f"{error.message}: {error.hint}" if error.hint else error.message)
+        except STORE_ERRORS as error:
+            tell(None, f"the store cannot be read: {error}")
+        else:
+            tell(None, "" if whole else f"the first {LINES:,}; type more to find fewer")
+
+    def _tell(self, how: str) -> None:
+        found = f"{counted(self._found, 'line')} in {counted(self._buffers, 'buffer')}" if self.pattern else ""
+        outcome = " · ".join(part for part in (how, found) if part)
+        self._screen.query_one(ListTitle).searched(self.pattern, outcome)

@@ -1,0 +1,144 @@
+"""Has a filter's text looked for between two keys and two frames: in steps, in the UI's own thread.
+
+Another thread would not help: Python runs one at a time, and hands over only every 5 ms, which is felt at each key. A
+step takes one to two milliseconds, and the first is taken at once, so that what is found soon is there with the key.
+"""
+
+import asyncio
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from sightline.tui.buffers.columns import Columns, Entries
+from sightline.tui.buffers.ranking import Guesses, Search, Term, wants_guesses
+from textual.widget import Widget
+
+_FIRST_STEP = 400  # entries looked at before a letter is drawn: half a millisecond
+_STEP = 2_000  # entries looked at before the screen has its turn: 2 to 3 ms
+_GUESS_STEP = 1_000  # the same time, for guesses
+_FRAME_SECONDS = 1 / 60  # what was told is drawn in that time; steps between would have it come later
+_TELL_SECONDS = 0.15  # between two answers that are not the last one: each costs a list of all that was found
+
+
+_NOTHING = Entries(Columns(), array("I"))
+
+
+class Found(NamedTuple):
+    """What a text finds.
+
+    Attributes:
+        entries: the best first.
+        close: how many of them, at the end, are only guesses.
+        done: whether that is all.
+    """
+
+    entries: Entries
+    close: int
+    done: bool
+
+
+class Filtering:
+    """One text at a time; another one takes over where it can what the last one found."""
+
+    def __init__(self, widget: Widget, tell: Callable[[Found], None], has_all: Callable[[], bool]) -> None:
+        """Prepare.
+
+        Args:
+            widget: whose filter it is.
+            tell: called with what has been found, the first time before `look_for` returns.
+            has_all: whether no more entries will come: guesses have time until then.
+        """
+        self._widget = widget
+        self._tell = tell
+        self._has_all = has_all
+        self._search: Search | None = None
+        self._entries = _NOTHING
+        self._turn = 0
+        self._working = False  # whether the last text is being looked for
+        self._settled = asyncio.Event()
+        self._settled.set()
+
+    def look_for(self, terms: Sequence[Term], entries: Entries) -> None:
+        """Look for terms, at least one, in entries."""
+        narrowed = self._search.narrowed(terms) if self._search and self._entries is entries else None
+        self._search, self._entries = narrowed or Search(terms, entries), entries
+        self._turn += 1
+        self._search.step(_FIRST_STEP)
+        if self._search.done and not self._wants_guesses(self._search):
+            self._end(Found(self._search.best(), 0, done=self._has_all()))
+            return
+        if self._search.found:  # what is there may stay until something takes its place
+            self._tell(Found(self._search.best(), 0, done=False))
+        self._go_on()
+
+    def look_on(self, terms: Sequence[Term], entries: Entries) -> None:
+        """Look for the same terms in entries to which others were added at their end."""
+        before, known = self._entries, len(self._entries)
+        if self._search is None or entries.columns is not before.columns or entries.places[:known] != before.places:
+            self.look_for(terms, entries)  # some of them are gone, too
+            return
+        self._search.extend(entries[known:])
+        self._entries = entries
+        if not self._working:
+            self._go_on()
+
+    def stop(self) -> None:
+        """Look for nothing any more."""
+        self._turn += 1
+        self._search, self._entries, self._working = None, _NOTHING, False
+        self._settled.set()
+
+    async def settled(self) -> None:
+        """Until there is nothing left to look at, and no more will come."""
+        await self._settled.wait()
+
+    def _go_on(self) -> None:
+        if self._search is not None:
+            self._working = True
+            self._settled.clear()
+            self._widget.run_worker(self._work(self._search, self._turn))
+
+    def _end(self, found: Found) -> None:
+        self._working = False
+        if found.done:
+            self._tell(found)
+            self._settled.set()
+            return
+        self._settled.clear()
+        if found.entries:  # and not that there is nothing, before that is known
+            self._tell(found)
+
+    async def _work(self, search: Search, turn: int) -> None:
+        close = Entries(self._entries.columns, array("I"))
+        await self._look(search, turn)
+        while turn == self._turn and self._wants_guesses(search):
+            close = await self._guess(search, turn)
+            if search.done:
+                break
+            await self._look(search, turn)  # more came in meanwhile
+        if turn == self._turn:
+            self._end(Found(search.best() + close, len(close), done=self._has_all()))
+
+    def _wants_guesses(self, search: Search) -> bool:
+        return self._has_all() and wants_guesses(search)
+
+    async def _look(self, search: Search, turn: int) -> None:
+        told, pause = time.monotonic(), _FRAME_SECONDS if search.found else 0.0
+        while not search.done:
+            await asyncio.sleep(pause)
+            pause = 0.0
+            if turn != self._turn:
+                return
+            search.step(_STEP)
+            if not search.done and search.found and time.monotonic() - told > _TELL_SECONDS:
+                self._tell(Found(search.best(), 0, done=False))
+                told, pause = time.monotonic(), _FRAME_SECONDS
+
+    async def _guess(self, search: Search, turn: int) -> Entries:
+        await asyncio.to_thread(__import__, "rapidfuzz.process")
+        guesses = Guesses(search.terms, self._entries, search.found)
+        while not guesses.done and turn == self._turn:
+            guesses.step(_GUESS_STEP)
+            await asyncio.sleep(0)
+        return guesses.best()

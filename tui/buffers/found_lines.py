@@ -1,0 +1,132 @@
+"""Lines found in many outputs, under the buffers that hold them, in the place of the list."""
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from sightline.pipeline.contents import LINES_PER_STREAM, Found
+from sightline.records import Buffer
+from sightline.tui.common import wording
+from sightline.tui.common.keys import named
+from sightline.tui.common.messages import HitSelected
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part, cut, row, width_of
+from textual.binding import Binding, BindingType
+from textual.strip import Strip
+
+_NUMBER = 6  # cells of a line's number
+_LEAD = 24  # cells of what stands before a match that are kept in sight
+
+
+class Hit(NamedTuple):
+    """A row: a line of a buffer's output, or, without one, the buffer above its lines."""
+
+    buffer: Buffer
+    line: Found | None
+    lines: int = 0
+
+
+class FoundLines(RowView):
+    """Rows as they are found; those on the screen stay where they are."""
+
+    PARTS = (*RowView.PARTS, "match", "running", "ok", "failed", "unknown", "interrupted", "evicted")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "found",
+        [
+            Binding("enter", "screen.read", "Read"),
+            Binding("n,right_square_bracket", "next_buffer(1)", "Next buffer"),
+            Binding("N,left_square_bracket", "next_buffer(-1)", "Previous buffer", show=False),
+        ],
+    )
+
+    def __init__(self) -> None:
+        super().__init__(id="found")
+        self._hits = list[Hit]()
+        self._said = ""
+        self._told: Hit | None = None
+
+    def begin(self, said: str) -> None:
+        """Show nothing yet.
+
+        Args:
+            said: what stands there while there is nothing.
+        """
+        self._hits, self._said, self._told = [], said, None
+        self.set_rows(0, cursor=0)
+
+    def say(self, said: str) -> None:
+        """Say something else where there is nothing."""
+        self._said = said
+        self.refresh()
+
+    def add(self, buffer: Buffer, lines: Sequence[Found]) -> None:
+        """Show more: a buffer and its lines."""
+        first = not self._hits
+        self._hits.append(Hit(buffer, None, len(lines)))
+        self._hits += [Hit(buffer, line) for line in lines]
+        self.set_rows(len(self._hits), cursor=1 if first else None)
+
+    @property
+    def selected(self) -> Hit | None:
+        """The row under the cursor."""
+        return self._hits[self.cursor] if 0 <= self.cursor < len(self._hits) else None
+
+    def cursor_moved(self) -> None:
+        """Tell which line is meant; of a buffer's row its first."""
+        hit = self.selected
+        if hit is not None and hit.line is None:
+            hit = self._hits[self.cursor + 1]
+        if hit is not None and hit.line is not None and hit is not self._told:
+            self._told = hit
+            self.post_message(HitSelected(hit.buffer, hit.line))
+
+    def choose(self) -> None:
+        """Read it."""
+        self.call_later(self.run_action, "screen.read")
+
+    def action_next_buffer(self, step: int) -> None:
+        """Go to the first line of the next buffer, or of the one before."""
+        rows = range(self.cursor + 1, len(self._hits)) if step > 0 else range(self.cursor - 2, -1, -1)
+        at = next((at for at in rows if self._hits[at].line is None), None)
+        if at is not None:
+            self.move_to(at + 1)
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A buffer, or a line with its number."""
+        hit = self._hits[at]
+        parts = _line_parts(hit.line, width) if hit.line else _buffer_parts(hit, width)
+        return row(parts, (), width, self.own_style, self.part_styles)
+
+    def render_line(self, y: int) -> Strip:
+        """A row on the screen; the first says what there is to say where there are none."""
+        if y or self._hits:
+            return super().render_line(y)
+        return row([Part(f"  {self._said}", "dim")], (), self.columns, self.own_style, self.part_styles)
+
+
+def _buffer_parts(hit: Hit, width: int) -> list[Part]:
+    state = wording.state_of(hit.buffer)
+    lines = wording.counted(hit.lines, "line")
+    counted = Part(f"  {lines}{'+' if hit.lines >= LINES_PER_STREAM else ''}", "dim")
+    named = [Part(f" {wording.MARKS[state]} ", state), Part(f"{hit.buffer.ref}  ", "key")]
+    room = max(width - width_of([*named, counted]), 4)
+    return [*named, Part(cut(title(hit.buffer.command), room), "strong"), counted]
+
+
+def _line_parts(line: Found, width: int) -> list[Part]:
+    stream = "" if line.stream == "out" else f" {line.stream.replace('part.', '.')}"
+    number = Part(f"{line.line:>{_NUMBER}}{stream}  ", "dim")
+    room = max(width - width_of([number]), 8)
+    before, match, after = (_one_line(text) for text in (line.before, line.match, line.after))
+    if width_of([Part(before), Part(match)]) > room:
+        before = "…" + before[-_LEAD:]
+    return [number, Part(before.lstrip()), Part(match, "match"), Part(after)]
+
+
+def _one_line(text: str) -> str:
+    """As `title`, with the spaces at its ends."""
+    stripped = text.strip()
+    if not stripped:
+        return " " if text else ""
+    return " " * text[0].isspace() + title(stripped) + " " * text[-1].isspace()

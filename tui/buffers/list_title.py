@@ -1,0 +1,64 @@
+"""The row above the list: names of its columns, or what the filter has found."""
+
+from sightline.tui.buffers.buffer_row import heading_parts, sort_at
+from sightline.tui.buffers.ordering import Order
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.messages import ListFiltered, OrderChosen
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part
+from sightline.tui.common.wording import counted
+from textual import events
+
+
+class ListTitle(Bar):
+    """A heading that gives way to the filter's outcome. A click on a column's name orders by it."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(id="list-title")
+        self._order = order
+        self._query = ""
+        self._found = ListFiltered(None)
+
+    def on_resize(self) -> None:
+        """Columns have moved."""
+        self._tell()
+
+    def filtered(self, query: str, found: ListFiltered) -> None:
+        """Say what a filter found; without one it is the heading again."""
+        self._query, self._found = query, found
+        self._tell()
+
+    def searched(self, query: str, outcome: str) -> None:
+        """Say what a search through all outputs has found so far."""
+        self._rows_of("//", query, outcome)
+
+    def ordered(self, order: Order) -> None:
+        """Say in which order the list stands."""
+        self._order = order
+        self._tell()
+
+    def on_click(self, event: events.Click) -> None:
+        """Order by the column clicked on, the second time the other way round."""
+        sort = sort_at(self.size.width - 1, event.x) if self._found.found is None else ""
+        if sort:
+            turned = sort == self._order.sort and not self._order.turned
+            self.post_message(OrderChosen(self._order._replace(sort=sort, turned=turned)))
+
+    def _tell(self) -> None:
+        if self._found.found is None:
+            # The scrollbar's column is the list's, not the heading's.
+            self.say((heading_parts(self.size.width - 1, self._order), ()))
+            return
+        self._rows_of("/", self._query, self._outcome())
+
+    def _rows_of(self, sign: str, query: str, outcome: str) -> None:
+        clear = [Part("Esc", "key"), Part(" clears ", "dim")]
+        self.say(([Part(f" {sign} ", "accent"), Part(title(query)), Part(f"  {title(outcome)}", "dim")], clear))
+
+    def _outcome(self) -> str:
+        found, close = self._found.found or 0, self._found.close
+        if close and found == close:
+            return "no match; did you mean:"
+        matches = counted(found - close, "match").replace("matchs", "matches")
+        more = "" if self._found.done else " so far"
+        return f"{matches}{more}, {close:,} close" if close else matches + more

@@ -1,0 +1,104 @@
+"""What the list reads at one go, off the UI's thread: what was used since, what follows, the records on the screen."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sightline.disk.index import Listed
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_brief
+from sightline.tui.buffers.columns import Entry
+
+PAGE = 200
+"""Buffers read at a time while one scrolls."""
+
+BULK_PAGE = 1_000
+"""Buffers of which the little that orders and filters need is read at a time, where all are wanted."""
+
+
+class Request(NamedTuple):
+    """What the list wants.
+
+    Attributes:
+        newest: place of the newest entry that it has, 0 for none.
+        oldest: place of the last one, None for none.
+        fresh: whether to look for what was used since.
+        more: entries wanted beyond the last one.
+        names: buffers whose records are wanted.
+        quick: whether only the index is asked: captures whose writers died are then not taken care of.
+    """
+
+    newest: int
+    oldest: int | None
+    fresh: bool
+    more: int
+    names: tuple[str, ...]
+    quick: bool = False
+
+
+class Answer(NamedTuple):
+    """What the store had.
+
+    Attributes:
+        newer: entries used since, most recent first.
+        older: entries that follow the last one.
+        complete: whether nothing follows those.
+        records: by name.
+        gone: names that the store no longer knows.
+        totals: buffers, bytes and running captures.
+    """
+
+    newer: list[Entry]
+    older: list[Entry]
+    complete: bool
+    records: dict[str, Buffer]
+    gone: set[str]
+    totals: tuple[int, int, int]
+
+
+def load(store: Store, request: Request) -> Answer:
+    """Read what a request wants."""
+    records = dict[str, Buffer]()
+    newer, bottom = _newer(store, request, records) if request.fresh else ([], False)
+    older, complete = list[Entry](), False
+    if request.more and request.oldest is not None:
+        older, complete = _older(store, request.oldest, request.more, records)
+    records |= records_of(store, (name for name in request.names if name not in records))
+    gone = set(request.names) - records.keys()
+    held = store.index.totals()
+    totals = held.buffers, held.bytes, len(store.index.running())
+    return Answer(newer, older, complete or bottom, records, gone, totals)
+
+
+def records_of(store: Store, names: Iterable[str]) -> dict[str, Buffer]:
+    """The records of those that the store still knows, by name."""
+    buffers = map(store.index.buffer, names)
+    return {buffer.name: store.with_progress(buffer) for buffer in buffers if buffer is not None}
+
+
+def _newer(store: Store, request: Request, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
+    """Entries above the newest that is known; with none known, one page, and whether it is the last."""
+    newer, before = list[Entry](), None
+    while True:
+        page = (store.index if request.quick else store).listed(PAGE, before=before)
+        above = [item for item in page if item.used > request.newest]
+        _keep(page, records)
+        newer += [entry_of(item) for item in above]
+        if len(page) < PAGE or not request.newest:
+            return newer, len(page) < PAGE and not request.newest
+        if len(above) < len(page):
+            return newer, False
+        before = page[-1].used
+
+
+def _older(store: Store, oldest: int, more: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
+    if more > PAGE:
+        briefs = store.index.briefs(BULK_PAGE, before=oldest, characters=TITLE_CHARS)
+        return [entry_of_brief(brief) for brief in briefs], len(briefs) < BULK_PAGE
+    page = store.listed(PAGE, before=oldest)
+    _keep(page, records)
+    return [entry_of(item) for item in page], len(page) < PAGE
+
+
+def _keep(page: list[Listed], records: dict[str, Buffer]) -> None:
+    records.update((item.buffer.name, item.buffer) for item in page)

@@ -1,0 +1,240 @@
+"""Which titles a filter's text finds, and in which order: as fzf does, and forgiving of typos where that finds little.
+
+A pass over many titles is made in steps, so that the screen never waits for it, and what the last text found is where
+the pass for a longer text looks. Ties keep the order the entries came in.
+"""
+
+import re
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.tui.buffers.columns import Entries
+
+if TYPE_CHECKING:
+    from sightline.tui.buffers.columns import Places
+
+EXACT, WORD_START, WITHIN, SCATTERED = 0, 1, 2, 3
+"""How a term stands in a title: as a word, at a word's start, elsewhere, as letters in order; from there on, the wider
+they are scattered the larger."""
+
+_NOT_AT_ALL = -1
+_ENOUGH = 5  # with so many found as they were typed, nobody needs guesses
+_TYPO_SCORE = 80  # of 100; two wrong letters in ten. Below it, short words find strangers
+_TYPO_LETTERS = 3  # in shorter texts anything is one typo away from anything
+_TYPOS_KEPT = 200
+_OCCURRENCES = 8  # of a term, looked at for one that is a word
+
+
+class Term(NamedTuple):
+    """A word of a filter's text.
+
+    Attributes:
+        text: in small letters, without the signs around it.
+        scattered: finds its letters in order in the command; None where they must stand together (``'text``,
+            ``^text``, ``text$``).
+        start: whether the title must begin with it (``^text``).
+        end: whether the command must end with it (``text$``).
+        unwanted: whether the title must not hold it (``!text``).
+    """
+
+    text: str
+    scattered: re.Pattern[str] | None
+    start: bool = False
+    end: bool = False
+    unwanted: bool = False
+
+    def score(self, title: str) -> int:
+        """How it stands in a title, -1 for not at all."""
+        if self.unwanted:
+            return _NOT_AT_ALL if self._stands_in(title) else EXACT
+        if self.start or self.end:
+            return EXACT if self._stands_in(title) else _NOT_AT_ALL
+        at = title.find(self.text)
+        if at >= 0:
+            return self._place(title, at)
+        match = self.scattered.match(title) if self.scattered else None
+        if match is None:
+            return _NOT_AT_ALL
+        return SCATTERED + match.end() - match.start(1) - len(self.text)
+
+    def _stands_in(self, title: str) -> bool:
+        if not (self.start or self.end):
+            return self.text in title
+        command = title.partition("\n")[0] if self.end else title
+        return (not self.start or command.startswith(self.text)) and (not self.end or command.endswith(self.text))
+
+    def _place(self, title: str, at: int) -> int:
+        best, size = WITHIN, len(self.text)
+        for _ in range(_OCCURRENCES):
+            if at == 0 or not title[at - 1].isalnum():
+                end = at + size
+                if end == len(title) or not title[end].isalnum():
+                    return EXACT
+                best = WORD_START
+            at = title.find(self.text, at + 1)
+            if at < 0:
+                break
+        return best
+
+    def narrows(self, earlier: "Term") -> bool:
+        """Whether all that it finds was found by an earlier term."""
+        if self == earlier:
+            return True
+        plain = self.scattered is not None and earlier.scattered is not None
+        return plain and self.text.startswith(earlier.text)
+
+
+def terms_of(query: str) -> list[Term]:
+    """The words of a filter's text; a title must answer to each of them."""
+    return [term for word in query.lower().split() if (term := _term(word)) is not None]
+
+
+def _term(word: str) -> Term | None:
+    text = word
+    unwanted = text.startswith("!")
+    text = text.removeprefix("!")
+    start, together = text.startswith("^"), unwanted or text.startswith("'")
+    text = text[1:] if start or text.startswith("'") else text
+    end = text.endswith("$") and len(text) > 1
+    text = text[:-1] if end else text
+    if not text:  # a sign alone: what it is for is still to be typed
+        return None
+    scattered = None if start or end or together else _scattered(text)
+    return Term(text, scattered, start, end, unwanted)
+
+
+def _scattered(text: str) -> re.Pattern[str]:
+    # A run ends at the one letter that it cannot hold: there is no other way to read it, and linear time is enough.
+    # Within the command: across refs and sessions, scattered letters are found in nearly everything.
+    first, *rest = (f"[^{re.escape(letter)}\\n]*{re.escape(letter)}" for letter in text)
+    letter = re.escape(text[0])
+    return re.compile(first.removesuffix(letter) + f"({letter})" + "".join(rest))
+
+
+class Search:
+    """One pass for one text.
+
+    Attributes:
+        terms: what it looks for.
+        found: the places of what it has found so far, in the order they came in.
+    """
+
+    def __init__(self, terms: Sequence[Term], entries: Entries) -> None:
+        self.terms = list(terms)
+        self.found: Places = array("I")
+        self._columns = entries.columns
+        self._places = entries.places
+        self._at = 0
+        self._by_score: dict[int, Places] = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether all entries have been looked at."""
+        return self._at >= len(self._places)
+
+    def narrowed(self, terms: Sequence[Term]) -> "Search | None":
+        """A pass for a longer text over what this one has found or not yet looked at; None where that is not enough."""
+        if len(terms) < len(self.terms) or not all(map(Term.narrows, terms, self.terms)):
+            return None
+        return Search(terms, Entries(self._columns, self.found + self._places[self._at :]))
+
+    def extend(self, more: Entries) -> None:
+        """Look at these too, which are in the same columns, behind the others."""
+        self._places = self._places + more.places  # the old ones are others' too
+
+    def step(self, most: int) -> None:
+        """Look at the next entries."""
+        places = self._places[self._at : self._at + most]
+        self._at += len(places)
+        first, *others = self.terms
+        score_first, by_score, found = first.score, self._by_score, self.found
+        for place, title in zip(places, self._columns.titles.at(places), strict=True):
+            score = score_first(title)
+            if score < 0:
+                continue
+            for term in others:
+                other = term.score(title)
+                if other < 0:
+                    break
+                # The worst of the terms counts; of letters that are scattered, all.
+                score = score + other - SCATTERED if min(score, other) >= SCATTERED else max(score, other)
+            else:
+                found.append(place)
+                if score not in by_score:
+                    by_score[score] = array("I")
+                by_score[score].append(place)
+
+    def best(self) -> Entries:
+        """What has been found so far, the best first."""
+        best: Places = array("I")
+        for score in sorted(self._by_score):
+            best += self._by_score[score]
+        return Entries(self._columns, best)
+
+
+class Guesses:
+    """A pass for what may have been meant."""
+
+    def __init__(self, terms: Sequence[Term], entries: Entries, found: Sequence[int]) -> None:
+        """Prepare.
+
+        Args:
+            terms: what is looked for.
+            entries: in what.
+            found: the places of what was found as it was typed.
+        """
+        from rapidfuzz import fuzz, process  # 14 ms; few texts find nothing
+
+        self._extract, self._scorer = process.extract, fuzz.partial_ratio
+        self._text = " ".join(term.text for term in terms if not term.unwanted)
+        self._entries = entries
+        self._at = 0
+        self._known = frozenset(found)
+        self._close = list[tuple[float, int]]()
+
+    @property
+    def done(self) -> bool:
+        """Whether all entries have been looked at."""
+        return self._at >= len(self._entries)
+
+    def step(self, most: int) -> None:
+        """Look at the next entries."""
+        places = self._entries.places[self._at : self._at + most]
+        self._at += len(places)
+        titles = list(self._entries.columns.titles.at(places))
+        for _, score, at in self._extract(
+            self._text, titles, scorer=self._scorer, score_cutoff=_TYPO_SCORE, limit=_TYPOS_KEPT
+        ):
+            if places[at] not in self._known:
+                self._close.append((score, places[at]))
+
+    def best(self) -> Entries:
+        """The closest first, as far as anyone would look."""
+        close = sorted(self._close, key=lambda scored: -scored[0])  # as found, where as close
+        return Entries(self._entries.columns, array("I", (place for _, place in close[:_TYPOS_KEPT])))
+
+
+def wants_guesses(search: Search) -> bool:
+    """Whether a pass that is done found so little that a typo is likely."""
+    letters = sum(len(term.text) for term in search.terms if not term.unwanted)
+    return len(search.found) < _ENOUGH and letters >= _TYPO_LETTERS
+
+
+def marked(text: str, terms: Sequence[Term], *, is_command: bool) -> set[int]:
+    """Positions of the letters of a text, as it is shown, that terms find in it; scattered ones only in a command."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # positions are those of the text
+        lowered = "".join(letter if len(small := letter.lower()) != 1 else small for letter in text)
+    positions = set[int]()
+    for term in terms:
+        if term.unwanted:
+            continue
+        at = lowered.find(term.text)
+        if at >= 0:
+            positions.update(range(at, at + len(term.text)))
+        elif is_command and term.scattered and term.scattered.match(lowered):
+            for letter in term.text:
+                at = lowered.index(letter, at + 1)
+                positions.add(at)
+    return positions

@@ -1,0 +1,259 @@
+"""The list as it is looked at: which rows stand in it, in which order, filtered or not, and where the cursor is.
+
+The view model between the store and the widget that draws it: no input or output, nothing of the screen.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sightline.records import Buffer
+from sightline.tui.buffers.catalog import Catalog
+from sightline.tui.buffers.columns import Entries
+from sightline.tui.buffers.loading import PAGE, Answer, Request
+from sightline.tui.buffers.ordering import Heading, Order, Row, grouped, in_order
+
+_RECORDS_KEPT = 500
+_AHEAD = 50  # rows below the lowest one wanted that are asked for with it
+
+
+class BufferRows:
+    """Rows of the list: buffers, and above groups of them headings.
+
+    Attributes:
+        catalog: the order of use, as far as it is known.
+        matches: what the filter found, None without a filter.
+        cursor: the row that the cursor stands on.
+        selected: name of the row there, which it keeps when the order changes; empty while it is not known.
+    """
+
+    def __init__(self, order: Order | None = None) -> None:
+        self.catalog = Catalog()
+        self.matches: Entries | None = None
+        self.cursor = 0
+        self.selected = ""
+        self._order = order or Order()
+        self._folded = frozenset[str]()
+        self._version = 0  # of what is ours to say: order, folds, matches, lines seen
+        self._seen: Mapping[str, float] = {}
+        self._seen_version = 0
+        self._ordered = self.catalog.entries
+        self._ordered_from: object = None
+        self._arranged: Sequence[Row] = ()
+        self._columns = self.catalog.entries.columns  # that the rows are in
+        self._arranged_from: object = None
+        self._records = dict[str, Buffer]()
+        self._stale = set[str]()
+        self._total = 0
+        self._changed = True
+
+    # rows
+
+    @property
+    def order(self) -> Order:
+        """How the rows are ordered."""
+        return self._order
+
+    def entries(self) -> Entries:
+        """All buffers that are known, in order: what a filter looks through. The same object while nothing changes."""
+        of = (self.catalog.version, self._order, self._seen_version)
+        if of != self._ordered_from:
+            self._ordered = in_order(self.catalog.entries, self._order, self._seen)
+            self._ordered_from = of
+        return self._ordered
+
+    @property
+    def _rows(self) -> Sequence[Row]:
+        of = (self.catalog.version, self._version)
+        if of != self._arranged_from:
+            shown = self.entries() if self.matches is None else self.matches
+            group = self._order.group
+            self._arranged = grouped(shown, group, self._folded) if group else shown.places
+            self._columns = shown.columns
+            self._arranged_from = of
+        return self._arranged
+
+    def __len__(self) -> int:
+        if self.matches is None and self._order.is_usual and not self.catalog.complete:
+            return max(len(self.catalog), self._total)
+        return len(self._rows)
+
+    def name(self, at: int) -> str:
+        """Name of a row, empty where it has not been read."""
+        rows = self._rows
+        row = rows[at] if 0 <= at < len(rows) else None
+        if row is None:
+            return ""
+        return row.name if isinstance(row, Heading) else self._columns.name(row)
+
+    def heading(self, at: int) -> Heading | None:
+        """The heading that a row is, None for a buffer's."""
+        rows = self._rows
+        row = rows[at] if 0 <= at < len(rows) else None
+        return row if isinstance(row, Heading) else None
+
+    def record(self, name: str) -> Buffer | None:
+        """A buffer's record as it was last read."""
+        return self._records.get(name)
+
+    def move_to(self, at: int) -> bool:
+        """Put the cursor on a row; whether it stands on another one now."""
+        before = self.selected
+        self.cursor = max(0, min(at, len(self) - 1))
+        self.selected = self.name(self.cursor)
+        return self.selected != before
+
+    def select(self, name: str) -> None:
+        """Put the cursor on a buffer, wherever it stands."""
+        self.selected = name
+        self._find_cursor()
+
+    def set_order(self, order: Order) -> None:
+        """Order the rows anew; the cursor stays on its buffer."""
+        self._order = order
+        self._version += 1
+        self._find_cursor()
+
+    def set_seen(self, seen: Mapping[str, float]) -> None:
+        """So many lines were seen of each buffer: where the order goes by it, the cursor stays on its buffer."""
+        self._seen = seen
+        self._seen_version += 1
+        self._version += 1
+        self._find_cursor()
+
+    def fold(self, heading: Heading) -> None:
+        """Hide the buffers below a heading, or show them again; the cursor goes to the heading."""
+        self._folded ^= {heading.name}
+        self._version += 1
+        self.select(heading.name)
+
+    # what has to be read
+
+    def index_changed(self) -> None:
+        """The order and every record may have changed."""
+        self._changed = True
+        self._stale.update(self._records)
+
+    def went_on(self, names: frozenset[str]) -> None:
+        """These buffers have grown, begun or ended."""
+        self._stale.update(names & self._records.keys())
+
+    def request(self, first: int, last: int, *, everything: bool = False) -> Request | None:
+        """What must be read so that rows first to last can be drawn; None where all is there.
+
+        Args:
+            first: first row on the screen.
+            last: last row on the screen.
+            everything: whether all entries are wanted, as a filter does, or an order that is not the store's.
+        """
+        everything = everything or not self._order.is_usual
+        names = self._unread(self._wanted(first, last))
+        lacking = 0
+        if not self.catalog.complete and self.catalog.entries:
+            lowest = len(self) if everything else max(last, self.cursor) + _AHEAD
+            lacking = max(lowest - len(self.catalog), 1 if everything else 0)
+            lacking = max(lacking, PAGE) if lacking > 0 else 0
+            lacking = PAGE + 1 if everything and lacking else lacking
+        if not (names or lacking or self._changed):
+            return None
+        request = Request(self.catalog.newest, self.catalog.oldest, self._changed, lacking, names)
+        self._changed = False
+        self._stale.difference_update(names)
+        return request
+
+    def unread(self, first: int, last: int) -> tuple[str, ...]:
+        """Names of the buffers on rows first to last whose records must be read."""
+        return self._unread(map(self.name, range(first, last + 1)))
+
+    def _unread(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name in dict.fromkeys(names)
+            if name and " " not in name and (name in self._stale or name not in self._records)
+        )
+
+    def put_records(self, records: Mapping[str, Buffer]) -> None:
+        """Take in records that were read by themselves."""
+        self._records.update(records)
+        self._stale.difference_update(records)
+        self._forget_records()
+
+    def _wanted(self, first: int, last: int) -> list[str]:
+        """Names of the buffers whose records are wanted: those in sight, the selected one, what may have ended."""
+        headings = map(self.heading, range(first, last + 1))
+        wanted = [heading.first if heading else self.name(at) for at, heading in enumerate(headings, first)]
+        if self.selected and " " not in self.selected:
+            wanted.append(self.selected)
+        return wanted + (list(self.catalog.running) if self._changed else [])
+
+    def take(self, answer: Answer) -> int:
+        """Take in what was read; by how many rows the selected one moved down."""
+        before = self.cursor
+        self._total = answer.totals[0]
+        if not self.catalog.entries:
+            self.catalog.complete = False  # of an empty store nothing more was known than that
+        version = self.catalog.version
+        self.catalog.put_newer(answer.newer)
+        self.catalog.put_older(answer.older, complete=answer.complete)
+        self.catalog.drop(answer.gone)
+        self.catalog.renew(answer.records.values())
+        if self.matches is not None and answer.gone:
+            self.matches = self.matches.without(answer.gone)
+            self._version += 1
+        self.put_records(answer.records)
+        for name in answer.gone:
+            self._records.pop(name, None)
+        moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
+        if moved and (self.matches is None or answer.gone):
+            self._find_cursor()
+        if not self.selected:
+            self._begin()
+        return self.cursor - before
+
+    def _forget_records(self) -> None:
+        for name in list(self._records)[: max(len(self._records) - _RECORDS_KEPT, 0)]:
+            del self._records[name]
+
+    # filtering
+
+    def show_matches(self, matches: Entries | None, *, best: bool = False) -> None:
+        """Show what a filter found, or everything again.
+
+        Args:
+            matches: the best first; None to end the filter.
+            best: whether the cursor goes to the best one, rather than stay on its buffer.
+        """
+        self.matches = matches
+        self._version += 1
+        if best:
+            self.move_to(0)
+            self._begin()
+        else:
+            self._find_cursor()
+
+    def _begin(self) -> None:
+        """Put the cursor where it is, or from a heading on the first buffer below."""
+        below = self.heading(self.cursor) is not None and self.cursor + 1 < len(self)
+        self.move_to(self.cursor + below)
+
+    def _find_cursor(self) -> None:
+        if not self.selected:
+            self._begin()
+            return
+        if self.name(self.cursor) == self.selected:
+            return
+        at = self._position(self.selected)
+        if at >= 0:
+            self.cursor = at
+        else:
+            self.move_to(self.cursor)
+
+    def _position(self, name: str) -> int:
+        """The row of a buffer or a heading, -1 where it has none."""
+        rows = self._rows
+        if " " in name:
+            return next((at for at, row in enumerate(rows) if isinstance(row, Heading) and row.name == name), -1)
+        for place in self._columns.named(name):
+            try:
+                return rows.index(place)
+            except ValueError:
+                continue  # an older state of it
+        return -1

@@ -1,0 +1,33 @@
+"""A row or two of the screen that says something: what header, titles, facts and key bar have in common."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sightline.tui.common.strips import Part, row
+from sightline.tui.common.styled import Styled
+from textual.strip import Strip
+from textual.widget import Widget
+
+
+class Bar(Styled, Widget):
+    """Rows of parts at the left and at the right. What it says is cut to fit and can never disturb the terminal."""
+
+    PREFIX = "bar"
+    PARTS = ("dim", "strong", "accent", "key", "running", "ok", "failed", "unknown", "interrupted", "evicted")
+    COMPONENT_CLASSES: ClassVar = {f"bar--{part}" for part in PARTS}
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._rows = list[tuple[Sequence[Part], Sequence[Part]]]()
+
+    def say(self, *rows: tuple[Sequence[Part], Sequence[Part]]) -> None:
+        """Say something else; each row is (parts at the left, parts at the right)."""
+        if self._rows != list(rows):
+            self._rows = list(rows)
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One of its rows."""
+        width = self.size.width
+        left, right = self._rows[y] if y < len(self._rows) else ((), ())
+        return row(left, right, width, self.own_style, self.part_styles)

@@ -1,0 +1,90 @@
+"""The bottom row: the keys that matter where one is. A click on one does what the key does."""
+
+from collections.abc import Iterable, Sequence
+
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.keys import written
+from sightline.tui.common.strips import Part, width_of
+from textual import events
+from textual.binding import Binding
+
+_AT_RIGHT = ("help", "quit")  # actions whose keys are there however narrow it is
+_BACK = ("dismiss", "close", "leave")
+
+_BLANKS = 2  # one at the left, one before what stands at the right
+
+
+class KeyBar(Bar):
+    """Taken from the bindings that are active, so that it cannot tell of a key that does nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(id="keys")
+        self._left = list[Binding]()
+        self._right = list[Binding]()
+
+    def on_mount(self) -> None:
+        """Follow what is active."""
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self._tell())
+        self._tell()
+
+    def on_resize(self) -> None:
+        """There is room for other keys."""
+        self._tell()
+
+    def on_click(self, event: events.Click) -> None:
+        """Do what the key does that was clicked on."""
+        if binding := self._binding_at(event.x):
+            self.app.simulate_key(binding.key)
+
+    def _tell(self) -> None:
+        shown = shown_bindings(active.binding for active in self.screen.active_bindings.values() if active.enabled)
+        self._right = [binding for binding in shown if binding.action in _AT_RIGHT]
+        others = [binding for binding in shown if binding.action not in _AT_RIGHT]
+        self._left = fitting(others, self.size.width - width_of(_parts(self._right)) - _BLANKS)
+        self.say(([Part(" "), *_parts(self._left)], _parts(self._right)))
+
+    def _binding_at(self, x: int) -> Binding | None:
+        right = self.size.width - width_of(_parts(self._right))
+        at, bindings = (right, self._right) if x >= right else (1, self._left)
+        for binding in bindings:
+            at += width_of(_parts([binding]))
+            if x < at:
+                return binding
+        return None
+
+
+def fitting(bindings: Sequence[Binding], room: int) -> list[Binding]:
+    """Those that there is room for, whole: the keys that lead back, and of the others the first."""
+    room -= width_of(_parts(filter(_leads_back, bindings)))
+    kept = list[Binding]()
+    for binding in bindings:
+        if not _leads_back(binding):
+            cells = width_of(_parts([binding]))
+            room = room - cells if cells <= room else -1
+            if room < 0:
+                continue
+        kept.append(binding)
+    return kept
+
+
+def _leads_back(binding: Binding) -> bool:
+    return binding.action.partition("(")[0] in _BACK
+
+
+def _parts(bindings: Iterable[Binding]) -> list[Part]:
+    parts = list[Part]()
+    for binding in bindings:
+        parts += [
+            Part(f" {binding.key_display or written(binding.key)}", "key"),
+            Part(f" {binding.description} ", "dim"),
+        ]
+    return parts
+
+
+def shown_bindings(bindings: Iterable[Binding]) -> list[Binding]:
+    """Those that are meant to be shown; of several keys for one thing the first."""
+    shown = dict[str, Binding]()
+    for binding in bindings:
+        if binding.show:
+            shown.setdefault(binding.description, binding)
+    return list(shown.values())

@@ -1,0 +1,111 @@
+"""What the keys are called, in the configuration and on the screen; a person's own keys are checked here.
+
+In ``config.toml``, one table a pane, one key an action, named by what the help calls it::
+
+    [keys.list]
+    sort = "s"
+    page-down = "ctrl+f, space"
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sightline.errors import SettingError
+from textual.binding import Binding, BindingType
+from textual.keys import Keys, _character_to_key
+
+_WRITTEN = {
+    "down": "↓",
+    "up": "↑",
+    "left": "←",
+    "right": "→",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "home": "Home",
+    "end": "End",
+    "enter": "Enter",
+    "escape": "Esc",
+    "tab": "Tab",
+    "space": "Space",
+    "backspace": "⌫",
+    "delete": "Del",
+}
+_KNOWN_KEYS = {key.value for key in Keys} - {"<any>", "<ignore>"}
+_CHARACTERS = {_character_to_key(chr(code)): chr(code) for code in range(0x21, 0x7F)}
+
+
+def named(pane: str, bindings: Iterable[BindingType]) -> list[BindingType]:
+    """Bindings with the ids that the configuration knows them by: ``PANE.what-it-does``.
+
+    Args:
+        pane: ``app``, ``list``, ``viewer`` …
+        bindings: of a class; those without a description cannot be given other keys.
+    """
+    return [
+        replace(binding, id=f"{pane}.{_slug(binding.description)}")
+        if isinstance(binding, Binding) and binding.description
+        else binding
+        for binding in bindings
+    ]
+
+
+def _slug(description: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", description.lower().partition(",")[0]).strip("-")
+
+
+def written(key: str) -> str:
+    """How a key is written on the screen: ``↓``, ``^F``, ``/``."""
+    *modifiers, last = key.split("+")
+    signs = {"ctrl": "^", "shift": "⇧", "alt": "⌥"}
+    shown = _WRITTEN.get(last) or _CHARACTERS.get(last, last)
+    return "".join(signs.get(modifier, modifier + "+") for modifier in modifiers) + (
+        shown.upper() if "ctrl" in modifiers and len(shown) == 1 else shown
+    )
+
+
+def keymap_of(wanted: Sequence[tuple[str, str]], panes: Sequence[Sequence[BindingType]], path: str) -> dict[str, str]:
+    """The keys that a person has set, as Textual takes them: by binding id, several with commas.
+
+    Args:
+        wanted: (``PANE.action``, keys) as the configuration has them.
+        panes: the bindings of each class that has some.
+        path: the configuration file, to be named in errors.
+
+    Raises:
+        SettingError: there is no such pane, action or key, or two actions of a pane want the same key.
+    """
+    known = [binding.id for bindings in panes for binding in bindings if isinstance(binding, Binding) and binding.id]
+    keymap, taken = dict[str, str](), dict[tuple[str, str], str]()
+    for name, text in wanted:
+        pane, _, action = name.partition(".")
+        actions = sorted({id_.partition(".")[2] for id_ in known if id_.startswith(pane + ".")})
+        if not actions:
+            names = sorted({id_.partition(".")[0] for id_ in known})
+            raise SettingError(f"{path}: keys.{pane}: there is no such pane", f"panes are: {', '.join(names)}")
+        if action not in actions:
+            raise SettingError(f"{path}: keys.{name}: there is no such action", f"known are: {', '.join(actions)}")
+        keys = [_key(key, f"{path}: keys.{name}") for key in text.split(",")]
+        for key in keys:
+            other = taken.setdefault((pane, key), name)
+            if other != name:
+                raise SettingError(
+                    f"{path}: keys.{name}: {written(key)!r} is what keys.{other} has",
+                    "give each action keys of its own",
+                )
+        keymap[name] = ",".join(keys)
+    return keymap
+
+
+def _key(text: str, place: str) -> str:
+    text = text.strip()
+    *modifiers, last = text.split("+") if len(text) > 1 else [text]
+    last = _character_to_key(last) if len(last) == 1 else last
+    if set(modifiers) <= {"ctrl", "alt", "shift"} and (
+        last in _KNOWN_KEYS or last in _CHARACTERS or (len(last) == 1 and last.isprintable() and last != " ")
+    ):
+        return "+".join([*modifiers, last])
+    raise SettingError(
+        f"{place}: {text!r} is no key",
+        'a character, or a name such as "enter", "pagedown", "f5", "ctrl+f"; several with commas ("comma" is one, too)',
+    )

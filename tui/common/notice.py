@@ -1,0 +1,72 @@
+"""A few lines in the middle of a pane, where there is no output to show: what that means and what to do."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part, cut, width_of
+from sightline.tui.common.styled import Styled
+from textual.strip import Strip
+from textual.widget import Widget
+
+Said = Sequence[Part]
+
+
+class Notice(Styled, Widget):
+    """Centred lines."""
+
+    PREFIX = "notice"
+    PARTS = ("dim", "strong", "accent", "command")
+    COMPONENT_CLASSES: ClassVar = {f"notice--{part}" for part in PARTS}
+
+    def __init__(self) -> None:
+        super().__init__(id="notice")
+        self._lines = list[Said]()
+
+    def say(self, *lines: Said) -> None:
+        """Say something else."""
+        self._lines = list(lines)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """A row on the screen."""
+        base, width = self.own_style, self.size.width
+        at = y - max((self.size.height - len(self._lines)) // 2, 0)
+        if not 0 <= at < len(self._lines):
+            return Strip.blank(width, base)
+        styles = self.part_styles
+        parts = [
+            Part(cut(title(part.text) if part.text.strip() else part.text, width), part.style)
+            for part in self._lines[at]
+        ]
+        left = max((width - width_of(parts)) // 2, 0)
+        segments = [Segment(part.text, base + styles[part.style] if part.style else base) for part in parts]
+        return Strip([Segment(" " * left, base), *segments]).adjust_cell_length(width, base)
+
+
+def welcome() -> list[Said]:
+    """What an empty store says to a newcomer."""
+    return [
+        [Part("Nothing captured yet", "strong")],
+        [],
+        [Part("Run a command through Sightline, and its output appears here:", "dim")],
+        [],
+        [Part("sightline run -- COMMAND", "command")],
+        [],
+        [Part("Leave this open: what other terminals and agents capture", "dim")],
+        [Part("shows up by itself, while it runs.", "dim")],
+        [],
+        [Part("?", "accent"), Part(" keys   ", "dim"), Part("q", "accent"), Part(" quit", "dim")],
+    ]
+
+
+def nothing_found() -> list[Said]:
+    """What a filter that finds nothing says."""
+    return [
+        [Part("No buffer matches", "strong")],
+        [],
+        [Part("Esc", "accent"), Part(" shows all again", "dim")],
+        [Part("//", "accent"), Part(" looks for a text in what all of them hold", "dim")],
+        [Part("'word  ^start  end$  !without", "command")],
+    ]

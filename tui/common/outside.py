@@ -1,0 +1,201 @@
+"""Opens an output in programs outside: the person's pager, and their editor. The terminal is theirs meanwhile.
+
+Neither can harm the store: a pager reads a sealed file without being able to start anything, or text that was made
+safe; an editor gets a copy.
+"""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from sightline.errors import SightlineError, UsageError
+from sightline.records import Buffer
+from sightline.shape.clean import clean_line
+from sightline.shape.summary import human_bytes
+from sightline.store import Store, Target
+from sightline.tui.asking.asked import meant_ref
+from sightline.tui.common.reading import open_reading
+from sightline.tui.common.safe import lone_controls_shown, pieces
+
+COPY_BYTES = 256 << 20
+"""An editor gets a copy of what is no larger; it would load all of it anyway."""
+
+_LESS = "less"
+_TAKE_A_LINE = ("less", "vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne")
+_LINE_BYTES = 1 << 20  # of a longer line a pager gets the two ends
+_FED_BYTES = 1 << 16
+
+
+class Shown(NamedTuple):
+    """What the viewer shows.
+
+    Attributes:
+        buffer: the buffer.
+        stream: its only stream that is shown; empty where all are.
+        first: the first line on the screen.
+    """
+
+    buffer: Buffer
+    stream: str = ""
+    first: int = 1
+
+
+class Call(NamedTuple):
+    """A program to be run in the terminal.
+
+    Attributes:
+        argv: the program and its arguments.
+        environment: what its environment has beside ours.
+        text: what it reads from its standard input, None for nothing.
+    """
+
+    argv: list[str]
+    environment: dict[str, str]
+    text: Iterator[bytes] | None = None
+
+
+class Copies:
+    """Copies for editors, in a private folder that goes with the inspector: some editors return before they read."""
+
+    def __init__(self) -> None:
+        self._folder = ""
+
+    def path(self, name: str) -> str:
+        """Where a copy of this name goes."""
+        if not self._folder:
+            self._folder = tempfile.mkdtemp(prefix="sightline-")
+        return os.path.join(self._folder, name)
+
+    def close(self) -> None:
+        """Remove them all."""
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
+
+
+def pager_call(store: Store, shown: Shown, environment: Mapping[str, str] = os.environ) -> Call:
+    """How a buffer is opened in ``$PAGER``; ``less`` by default.
+
+    `less` shows what a terminal would obey as text, and is kept from starting anything; any other pager may pass it on
+    to the terminal, and so is given text that was made safe.
+
+    Args:
+        store: the store.
+        shown: what is opened.
+        environment: where ``PAGER`` is looked for.
+
+    Raises:
+        SightlineError: there is nothing to show, or no such program.
+    """
+    words = _words(environment.get("PAGER") or _LESS, "PAGER")
+    targets = _targets(store, shown)
+    if os.path.basename(words[0]) != _LESS:
+        return Call(words, {}, _safe_lines(store, shown))
+    paths = [store.text_path(target) for target in targets]
+    return Call([*words, *_at(words, shown.first), "--", *paths], {"LESSSECURE": "1"})
+
+
+def editor_call(store: Store, shown: Shown, copies: Copies, environment: Mapping[str, str] = os.environ) -> Call:
+    """How a copy of a buffer is opened in ``$VISUAL`` or ``$EDITOR``; ``vi`` by default. As `pager_call`."""
+    words = _words(environment.get("VISUAL") or environment.get("EDITOR") or "vi", "EDITOR")
+    targets = _targets(store, shown)
+    size = shown.buffer.stream(shown.stream).bytes if shown.stream else shown.buffer.bytes
+    if size > COPY_BYTES:
+        told = f"{shown.buffer.ref} has {human_bytes(size)}, which is too much to copy for an editor"
+        raise UsageError(told, "P opens it in the pager")
+    paths = []
+    for target in targets:
+        path = copies.path(_file_name(target))
+        if os.path.exists(path):
+            os.unlink(path)
+        shutil.copyfile(store.text_path(target), path)
+        os.chmod(path, 0o400)
+        paths.append(path)
+    return Call([*words, *_at(words, shown.first), *paths], {})
+
+
+def _words(command: str, variable: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"{variable} cannot be read: {error}", f"set {variable} to a program") from error
+    if not words or shutil.which(words[0]) is None:
+        raise UsageError(f"there is no program {command!r}", f"set {variable} to one that is there")
+    return words
+
+
+def _targets(store: Store, shown: Shown) -> list[Target]:
+    """The streams that make up what the viewer shows, line for line where there is one."""
+    buffer = shown.buffer
+    if not buffer.bytes:
+        raise UsageError(f"{buffer.ref} is empty", "there is nothing to open")
+    if shown.stream:
+        return [Target(buffer, shown.stream)]
+    parts = [stream for stream in buffer.streams if stream.startswith("part.")]
+    if parts:
+        return [Target(buffer, part) for part in sorted(parts, key=lambda part: int(part.removeprefix("part.")))]
+    return [store.resolve(meant_ref(buffer))]
+
+
+def _file_name(target: Target) -> str:
+    """A name whose ending tells an editor what it is."""
+    ending = os.path.splitext(target.buffer.command)[1] if target.buffer.kind == "file" else ""
+    safe = ending if ending[1:].isalnum() and ending.isascii() else ".txt"
+    return f"{target.ref.removeprefix('@')}{safe}"
+
+
+def _at(words: list[str], line: int) -> list[str]:
+    return [f"+{line}"] if line > 1 and os.path.basename(words[0]) in _TAKE_A_LINE else []
+
+
+def _safe_lines(store: Store, shown: Shown) -> Iterator[bytes]:
+    """All lines as the viewer shows them, in pieces."""
+    reading = open_reading(store, shown.buffer, shown.stream)
+    try:
+        held = bytearray()
+        for _, line in reading.lines(1, reading.line_count, _LINE_BYTES):
+            text = clean_line(lone_controls_shown(line.data))
+            held += "".join(piece.text for piece in pieces(text)).encode(errors="replace") + b"\n"
+            if len(held) >= _FED_BYTES:
+                yield bytes(held)
+                held.clear()
+        yield bytes(held)
+    finally:
+        reading.close()
+
+
+def run_outside(call: Call) -> None:
+    """Run a program in the terminal, which must be free, until it ends. Raises SightlineError where it cannot start."""
+    environment = {**os.environ, **call.environment}
+    before = signal.signal(signal.SIGINT, _ignore)  # an interrupt is the program's; a handler is not handed on to it
+    try:
+        stdin = None if call.text is None else subprocess.PIPE
+        process = subprocess.Popen(call.argv, env=environment, stdin=stdin)
+        if call.text is not None and process.stdin is not None:
+            _feed(process.stdin.write, call.text)
+            try:
+                process.stdin.close()
+            except BrokenPipeError:
+                pass  # it has been left
+        process.wait()
+    except OSError as error:
+        raise SightlineError(f"{call.argv[0]} cannot be started: {error.strerror}") from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _feed(write: Callable[[bytes], object], text: Iterator[bytes]) -> None:
+    for piece in text:
+        try:
+            write(piece)
+        except BrokenPipeError:  # it has been left before the end
+            return
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    pass

@@ -1,0 +1,164 @@
+"""Turns the text of a line into segments for the screen: made safe, tabs expanded, in one of three looks."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from rich.terminal_theme import TerminalTheme
+from sightline.shape.clean import clean_line
+from sightline.shape.source import Line
+from sightline.shape.summary import human_bytes
+from sightline.tui.common.middle import Middle, pieces_of
+from sightline.tui.common.pens import PLAIN, Pen, Run, style_of
+from sightline.tui.common.safe import TAB_STOP, lone_controls_shown, pieces
+from textual.strip import Strip
+
+LOOKS = ("colours", "cleaned", "raw")
+"""With the colours that the command wrote, or those of its syntax; plain text; every byte, escapes made visible."""
+
+Spans = Sequence[tuple[int, int, str]]
+"""(start, end, part) of stretches of a text that are drawn in a style of their own, in order, none overlapping."""
+
+
+class Paint(NamedTuple):
+    """What things are drawn in.
+
+    Attributes:
+        base: style of plain text.
+        parts: styles by part, see `OutputView.PARTS`.
+        theme: the terminal's sixteen colours; None where there are to be no colours.
+        syntax: style of a part of the syntax; asked only for those that occur.
+    """
+
+    base: Style
+    parts: dict[str, Style]
+    theme: TerminalTheme | None
+    syntax: Callable[[str], Style]
+
+
+def plain_text(line: Line) -> str:
+    """What a raw line says: cleaned, with its stray controls as pictures."""
+    return clean_line(lone_controls_shown(line.data))
+
+
+def draw(
+    line: Line, look: str, paint: Paint, pen: Pen = PLAIN, spans: Spans = (), middle: Middle | None = None
+) -> Strip:
+    """The text of a raw line.
+
+    Args:
+        line: of which, where it is very long, only the two ends are there.
+        look: one of ``LOOKS``.
+        paint: what it is drawn in.
+        pen: what the line begins with.
+        spans: of its cleaned text; a line with colours of its own keeps those.
+        middle: what else is there of a very long one.
+    """
+    if line.whole:
+        return Strip(_segments(line.data, look, paint, pen, spans))
+    segments, at = list[Segment](), 0
+    for begin, data in pieces_of(line, middle):
+        if begin > at:
+            segments.append(Segment(_gap(begin - at), paint.base + paint.parts["dim"]))
+        segments += _segments(data, look, paint, pen, ())
+        at = begin + len(data)
+    return Strip(segments)
+
+
+def _gap(count: int) -> str:
+    return f" ⋯ {human_bytes(count)} not read ⋯ "
+
+
+def character_at(line: Line, look: str, paint: Paint, middle: Middle | None, offset: int) -> int:
+    """Which character of the drawn line stands for a byte of it; for one that is not shown, the next that is."""
+    characters, at = 0, 0
+    for begin, data in pieces_of(line, middle):
+        if begin > at:
+            characters += len(_gap(begin - at))
+        if offset < begin + len(data):
+            return characters + _characters(data[: max(offset - begin, 0)], look, paint)
+        characters += _characters(data, look, paint)
+        at = begin + len(data)
+    return characters
+
+
+def _characters(data: bytes, look: str, paint: Paint) -> int:
+    return sum(len(segment.text) for segment in _segments(data, look, paint, PLAIN, ()))
+
+
+def _segments(data: bytes, look: str, paint: Paint, pen: Pen, spans: Spans) -> Iterable[Segment]:
+    if look == "raw":
+        return _safe([(data.decode("utf-8", "surrogateescape"), paint.base)], paint)
+    data = lone_controls_shown(data)
+    if look == "cleaned":
+        return _safe([(clean_line(data), paint.base)], paint)
+    runs, _ = coloured(data, pen)
+    if spans and all(run_pen == PLAIN for _, run_pen in runs):
+        return _safe(_highlighted("".join(text for text, _ in runs), spans, paint), paint)
+    return _safe([(text, style_of(run_pen, paint.base, paint.theme)) for text, run_pen in runs], paint)
+
+
+def coloured(data: bytes, pen: Pen) -> tuple[list[Run], Pen]:
+    """A raw line, given without its newline, as runs; and the pen that the next line of its stream begins with."""
+    if b"\x1b" not in data and b"\xc2\x9b" not in data:
+        text = clean_line(data)
+        return ([(text, pen)] if text else []), pen
+    from sightline.tui.common.escaped_lines import runs_of  # most lines have no escapes, and it takes 3 ms
+
+    return runs_of(data.rstrip(b"\r").decode("utf-8", "replace"), pen)
+
+
+def _highlighted(text: str, spans: Spans, paint: Paint) -> Iterable[tuple[str, Style]]:
+    at = 0
+    for start, end, part in spans:
+        if start > at:
+            yield text[at:start], paint.base
+        yield text[start:end], paint.base + paint.syntax(part)
+        at = end
+    yield text[at:], paint.base
+
+
+def _safe(runs: Iterable[tuple[str, Style]], paint: Paint) -> Iterable[Segment]:
+    """Runs of text as segments that can do nothing to a terminal."""
+    column = 0
+    for run, style in runs:
+        for text, marked in pieces(run):
+            if "\t" in text:
+                text = expanded(text, column)
+            column += cell_len(text)
+            yield Segment(text, paint.base + paint.parts["control"] if marked else style)
+
+
+def expanded(text: str, column: int) -> str:
+    """Tabs as spaces up to the next stop, by cells and not by characters."""
+    runs = text.split("\t")
+    expanded = runs[0]
+    column += cell_len(runs[0])
+    for run in runs[1:]:
+        gap = TAB_STOP - column % TAB_STOP
+        expanded += " " * gap + run
+        column += gap + cell_len(run)
+    return expanded
+
+
+def restyled(strip: Strip, ranges: Iterable[tuple[int, int]], style: Style) -> Strip:
+    """A strip with some ranges of its text, (start, end) in characters, in another style on top of their own."""
+    cuts = sorted({edge for start, end in ranges for edge in (start, end)})
+    inside = {start for start, _ in ranges}
+    segments, position, marked = list[Segment](), 0, False
+    left = iter([*cuts, len(strip.text)])
+    cut = next(left)
+    for text, own, _ in strip:
+        at = 0
+        while at < len(text):
+            while cut <= position:
+                marked = cut in inside
+                cut = next(left, position + len(text) + 1)
+            take = min(len(text) - at, cut - position)
+            piece = text[at : at + take]
+            segments.append(Segment(piece, (own or Style.null()) + style if marked else own))
+            at += take
+            position += take
+    return Strip(segments, strip.cell_length)

@@ -1,0 +1,220 @@
+"""What the viewer reads: a buffer's lines, of both streams in order of arrival, of one, or of a result's blocks.
+
+A *number* counts the lines of a reading; a *line* counts those of one stream, and an *offset* is a byte of one.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from sightline.disk.merged import MergedReader
+from sightline.disk.streams import StreamReader
+from sightline.records import Buffer
+from sightline.refs import format_ref
+from sightline.shape.source import Line
+from sightline.store import Store, Target
+
+
+class Reading(Protocol):
+    """An open output."""
+
+    @property
+    def line_count(self) -> int:
+        """How many lines it has."""
+
+    @property
+    def streams(self) -> Sequence[str]:
+        """The streams that it shows."""
+
+    def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
+        """(stream, line) for numbers first to last, as far as they exist; of each line at most its two ends."""
+
+    def source(self, stream: str) -> StreamReader:
+        """One of its streams."""
+
+    def offsets(self, number: int) -> dict[str, int]:
+        """Up to where each stream stands before a number."""
+
+    def number_at(self, stream: str, offset: int) -> int:
+        """The number of what a byte of a stream stands in; of a stream that is not shown, of what came next."""
+
+    def times(self, first: int, last: int) -> Iterator[int]:
+        """When each line came, in nanoseconds since the capture began; nothing where that is not known."""
+
+    def close(self) -> None:
+        """Close its files."""
+
+
+class Text(Protocol):
+    """A reading by lines."""
+
+    @property
+    def streams(self) -> Sequence[str]:
+        """The streams that it shows."""
+
+    def source(self, stream: str) -> StreamReader:
+        """One of its streams."""
+
+    def before(self, number: int) -> dict[str, int]:
+        """How many lines of each stream stand before a number."""
+
+    def number_of(self, stream: str, line: int) -> int:
+        """The number of a stream's line."""
+
+
+class _ByLines:
+    """What a reading by lines knows of bytes."""
+
+    def offsets(self: Text, number: int) -> dict[str, int]:
+        """Where the first line of each stream begins that does not stand before a number."""
+        return {stream: self.source(stream).offset_of_line(line + 1) for stream, line in self.before(number).items()}
+
+    def number_at(self: Text, stream: str, offset: int) -> int:
+        """The number of the line that a byte stands in."""
+        return self.number_of(stream, self.source(stream).line_at(offset))
+
+
+class Both(_ByLines):
+    """Both streams of a buffer, in order of arrival."""
+
+    streams = ("out", "err")
+
+    def __init__(self, merged: MergedReader) -> None:
+        self._merged = merged
+        self.source = merged.source
+        self.before = merged.before
+        self.number_of = merged.number_of
+        self.close = merged.close
+
+    @property
+    def line_count(self) -> int:
+        """Lines of both streams."""
+        return self._merged.line_count
+
+    def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
+        """Lines of both."""
+        return self._merged.lines(first, last, limit)
+
+    def times(self, first: int, last: int) -> Iterator[int]:
+        """When they came."""
+        return self._merged.times(first, last)
+
+
+class One(_ByLines):
+    """One stream of a buffer."""
+
+    def __init__(self, merged: MergedReader, stream: str) -> None:
+        self.streams = (stream,)
+        self._merged = merged
+        self._stream = stream
+        self.source = merged.source
+        self.close = merged.close
+
+    @property
+    def line_count(self) -> int:
+        """Lines of the stream."""
+        return self._merged.source(self._stream).line_count
+
+    def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
+        """Its lines."""
+        for line in self._merged.source(self._stream).lines(first, last, limit):
+            yield self._stream, line
+
+    def before(self, number: int) -> dict[str, int]:
+        """All that stand before are its own."""
+        return {self._stream: number - 1}
+
+    def number_of(self, stream: str, line: int) -> int:
+        """They are the same; for another stream's, the line of this one that came next."""
+        if stream == self._stream:
+            return line
+        return min(self._merged.before(self._merged.number_of(stream, line))[self._stream] + 1, max(self.line_count, 1))
+
+    def times(self, first: int, last: int) -> Iterator[int]:
+        """When they came."""
+        return self._merged.times(first, last, self._stream)
+
+
+class Blocks(_ByLines):
+    """The blocks of a result, one after another."""
+
+    def __init__(self, parts: dict[str, StreamReader]) -> None:
+        self._parts = parts
+        self.streams = tuple(parts)
+
+    @property
+    def line_count(self) -> int:
+        """Lines of all blocks."""
+        return sum(part.line_count for part in self._parts.values())
+
+    def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
+        """Lines first to last, counted through all blocks."""
+        standing = 0
+        for stream, part in self._parts.items():
+            count = part.line_count
+            start, end = max(first - standing, 1), min(last - standing, count)
+            if start <= end:
+                for line in part.lines(start, end, limit):
+                    yield stream, line
+            standing += count
+
+    def source(self, stream: str) -> StreamReader:
+        """One block."""
+        return self._parts[stream]
+
+    def before(self, number: int) -> dict[str, int]:
+        """Blocks further up are all before."""
+        standing, left = dict[str, int](), number - 1
+        for stream, part in self._parts.items():
+            standing[stream] = min(max(left, 0), part.line_count)
+            left -= standing[stream]
+        return standing
+
+    def number_at(self, stream: str, offset: int) -> int:
+        """The number of the line that a byte stands in; of a block that is not shown, the first."""
+        return super().number_at(stream, offset) if stream in self._parts else 1
+
+    def number_of(self, stream: str, line: int) -> int:
+        """The blocks before it come first."""
+        standing = 0
+        for name, part in self._parts.items():
+            if name == stream:
+                return standing + line
+            standing += part.line_count
+        return 1
+
+    def times(self, first: int, last: int) -> Iterator[int]:  # noqa: ARG002 (as every reading)
+        """A result comes all at once."""
+        return iter(())
+
+    def close(self) -> None:
+        """Close all files."""
+        for part in self._parts.values():
+            part.close()
+
+
+def streams_of(buffer: Buffer) -> list[str]:
+    """What of a buffer can be looked at by itself, in order; of a running command both streams, whatever has come."""
+    blocks = [stream for stream in buffer.streams if stream.startswith("part.")]
+    if blocks:
+        return sorted(blocks, key=lambda stream: int(stream.removeprefix("part.")))
+    return [stream for stream in ("out", "err") if buffer.state == "running" or buffer.stream(stream).bytes]
+
+
+def open_reading(store: Store, buffer: Buffer, stream: str = "") -> Both | One | Blocks:
+    """Open a buffer as it stands now, or only one of its streams."""
+    blocks = [block for block in streams_of(buffer) if block.startswith("part.")]
+    if blocks:
+        wanted = [stream] if stream else blocks
+        return Blocks({block: store.open_text(Target(buffer, block)) for block in wanted})
+    merged = store.open_merged(buffer)
+    return One(merged, stream) if stream else Both(merged)
+
+
+def refs_of(buffer: Buffer, reading: Text, first: int, last: int) -> str:
+    """What names the lines of a range: one ref, or of a range over several blocks one each."""
+    shown = [stream for stream in reading.streams if reading.source(stream).byte_count]
+    if isinstance(reading, Both) and len(shown) > 1:
+        return format_ref(buffer.name, "all", first, last)
+    start, end = reading.before(first), reading.before(last + 1)
+    ranges = ((stream, start[stream] + 1, end[stream]) for stream in reading.streams)
+    return " ".join(format_ref(buffer.name, stream, top, bottom) for stream, top, bottom in ranges if top <= bottom)

@@ -1,0 +1,59 @@
+"""What the inspector remembers from one time to the next: theme, split, order …, in one small private file.
+
+It is a convenience: a file that cannot be read is as good as none, and one that cannot be written is let be.
+"""
+
+import json
+import os
+from typing import TypeVar
+
+from sightline.disk.layout import read_file, write_atomically
+from sightline.tui.common.failures import STORE_ERRORS
+
+FILE = "inspector.json"
+"""Its name under the store's root."""
+
+_MAX_BYTES = 1 << 16  # anything larger is not ours
+
+Remembrance = TypeVar("Remembrance", bool, int, float, str)
+
+
+class Remembered:
+    """Small facts by name. Kept in memory; `save` writes what has changed."""
+
+    def __init__(self, root: str) -> None:
+        """Read what is there.
+
+        Args:
+            root: the store's folder.
+        """
+        self._path = os.path.join(root, FILE)
+        self._facts = _read(self._path)
+        self._saved = dict(self._facts)
+
+    def get(self, name: str, default: Remembrance) -> Remembrance:
+        """A fact, or the default where there is none or one of another type."""
+        fact = self._facts.get(name, default)
+        return fact if type(fact) is type(default) else default
+
+    def put(self, name: str, fact: bool | int | float | str) -> None:
+        """Remember a fact."""
+        self._facts[name] = fact
+
+    def save(self) -> None:
+        """Write what has changed since it was read or saved."""
+        if self._facts == self._saved:
+            return
+        try:
+            write_atomically(self._path, json.dumps(self._facts, indent=1).encode() + b"\n")
+        except STORE_ERRORS:
+            return  # a full disk or a store that is only lent: the next start looks as this one did
+        self._saved = dict(self._facts)
+
+
+def _read(path: str) -> dict[str, object]:
+    try:
+        facts = json.loads(read_file(path)[:_MAX_BYTES])
+    except (*STORE_ERRORS, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}

@@ -1,0 +1,152 @@
+"""The lines of a text with a cursor, of which only what is on the screen is read: an answer, or the text of a view."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from sightline.shape.clean import clean_line
+from sightline.shape.source import Line
+from sightline.shape.summary import human_bytes
+from sightline.tui.common.clipboard import copy
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.keys import named
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.safe import TAB_STOP, lone_controls_shown, pieces
+from sightline.tui.common.texts import Lines
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.message import Message
+from textual.strip import Strip
+
+LINE_BYTES = 1 << 14  # read of one line at most: its two ends
+_COLUMN_STEP = 8
+_KEPT_STRIPS = 500
+_READ_AHEAD = 40  # lines that are read with one that has to be
+
+
+class TextRows(RowView):
+    """Lines, each on a row; long ones are scrolled sideways."""
+
+    PARTS = (*RowView.PARTS, "control")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "lines",
+        [
+            Binding("enter", "choose", "Go to the line"),
+            Binding("y", "copy", "Copy the line", show=False),
+            Binding("right,l", "sideways(1)", "Scroll right", show=False),
+            Binding("left,h", "sideways(-1)", "Scroll left", show=False),
+            Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
+        ],
+    )
+
+    class Chosen(Message):
+        """A line is meant: its number, from 1, and its text."""
+
+        def __init__(self, number: int, text: str) -> None:
+            super().__init__()
+            self.number = number
+            self.text = text
+
+    def __init__(self, *, id: str | None = None, leads: bool = True) -> None:  # noqa: A002
+        """Make it.
+
+        Args:
+            id: of the widget.
+            leads: whether a line can be chosen, to go somewhere.
+        """
+        super().__init__(id=id)
+        self._leads = leads
+        self._text: Lines | None = None
+        self._column = 0
+        self._strips: LRUCache[int, Strip] = LRUCache(_KEPT_STRIPS)
+
+    def show(self, text: Lines | None) -> None:
+        """Show a text from its beginning; the one before it is closed."""
+        if self._text is not None:
+            self._text.close()
+        self._text, self._column = text, 0
+        self._strips.clear()
+        self.set_rows(text.line_count if text else 0, cursor=0)
+
+    def on_unmount(self) -> None:
+        """Close the text."""
+        if self._text is not None:
+            self._text.close()
+            self._text = None
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A line, made safe."""
+        if at not in self._strips:
+            self._read(at)
+        strip = self._strips.get(at) or Strip([], 0)
+        return strip.crop_extend(self._column, self._column + width, self.own_style)
+
+    def _read(self, at: int) -> None:
+        if self._text is None:
+            return
+        try:
+            for place, (_, line) in enumerate(self._text.lines(at + 1, at + _READ_AHEAD, LINE_BYTES), at):
+                self._strips[place] = drawn(line, self.own_style, self.part_styles)
+        except STORE_ERRORS as error:
+            self._strips[at] = Strip([], 0)
+            tell(self.app, error)
+
+    def notify_style_update(self) -> None:
+        """Colours have changed: what was drawn in the old ones goes."""
+        super().notify_style_update()
+        self._strips.clear()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that would do nothing is not shown."""
+        return self._leads if action == "choose" else super().check_action(action, parameters)
+
+    def _line(self) -> Line | None:
+        """The line under the cursor; None where there is none, or it cannot be read, which is then said."""
+        if self._text is None or not self.row_count:
+            return None
+        try:
+            return next((line for _, line in self._text.lines(self.cursor + 1, self.cursor + 1, LINE_BYTES)), None)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return None
+
+    def choose(self) -> None:
+        """Tell which line is meant."""
+        if self._leads and (line := self._line()) is not None:
+            self.post_message(self.Chosen(self.cursor + 1, line.data.decode(errors="surrogateescape")))
+
+    def action_copy(self) -> None:
+        """Put the line on the clipboard, as far as it was read."""
+        if (line := self._line()) is not None:
+            copy(self.app, clean_line(line.data))
+            self.notify(f"Copied line {self.cursor + 1:,}", markup=False)
+
+    def action_choose(self) -> None:
+        """Enter: the line is meant."""
+        self.choose()
+
+    def action_sideways(self, steps: int) -> None:
+        """Scroll sideways."""
+        self._column = max(0, self._column + steps * _COLUMN_STEP)
+        self.refresh()
+
+    def action_line_start(self) -> None:
+        """Back to the first column."""
+        self._column = 0
+        self.refresh()
+
+
+def drawn(line: Line, base: Style, styles: dict[str, Style]) -> Strip:
+    """The text of a raw line, made safe; of a long one its two ends, and what was left out."""
+    if line.whole:
+        return Strip(_segments(line.data, base, styles))
+    half = len(line.data) // 2
+    gap = Segment(f" ⋯ {human_bytes(line.length - len(line.data))} not read ⋯ ", base + styles["dim"])
+    return Strip([*_segments(line.data[:half], base, styles), gap, *_segments(line.data[half:], base, styles)])
+
+
+def _segments(data: bytes, base: Style, styles: dict[str, Style]) -> Iterator[Segment]:
+    for text, marked in pieces(clean_line(lone_controls_shown(data)).expandtabs(TAB_STOP)):
+        yield Segment(text, base + styles["control"] if marked else base)

@@ -1,0 +1,146 @@
+"""Texts that are no buffer's as something that can be read by lines: a reply, an answer spooled to a file, a view."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from sightline.disk.streams import StreamReader
+from sightline.search.processes import Cancel
+from sightline.shape.source import Line
+
+WHOLE_LIMIT_BYTES = 2 << 30
+"""Bytes of an answer that are spooled at most: a script that never ends must not fill the store's disk."""
+
+
+class Lines(Protocol):
+    """A text that is read by lines; every `Reading` is one."""
+
+    @property
+    def line_count(self) -> int:
+        """How many lines it has."""
+
+    def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
+        """(stream, line) for lines first to last, as far as they exist; of each at most its two ends."""
+
+    def close(self) -> None:
+        """Close its files."""
+
+
+class Text:
+    """A text in memory."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.encode(errors="surrogateescape").split(b"\n")
+        if not self._lines[-1]:
+            del self._lines[-1]
+
+    @property
+    def line_count(self) -> int:
+        """How many lines it has."""
+        return len(self._lines)
+
+    def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
+        """(``out``, line) for lines first to last; of each at most its two ends."""
+        for number in range(max(first, 1), min(last, len(self._lines)) + 1):
+            data = self._lines[number - 1]
+            half = limit // 2
+            read = data if len(data) <= limit else data[:half] + data[len(data) - half :]
+            yield "out", Line(number, read, len(data))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class File:
+    """A stream of bytes on disk; it is closed with it."""
+
+    def __init__(self, stream: StreamReader) -> None:
+        self._stream = stream
+        self._line_count = stream.line_count
+
+    @property
+    def line_count(self) -> int:
+        """How many lines it has, counted once."""
+        return self._line_count
+
+    def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
+        """(``out``, line) for lines first to last; of each at most its two ends."""
+        for line in self._stream.lines(first, last, limit):
+            yield "out", line
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+class Spool:
+    """Takes an answer as it comes into a private file without a name, that goes when it is closed.
+
+    Attributes:
+        bytes: of the answer so far.
+        full: whether it was ended because it grew too large.
+    """
+
+    def __init__(
+        self, folder: str, names: Mapping[bytes, bytes], cancel: Cancel, limit: int = WHOLE_LIMIT_BYTES
+    ) -> None:
+        """Open the file.
+
+        Args:
+            folder: whose disk it is on.
+            names: by path, the ref that stands for it in the answer.
+            cancel: ends what writes here, once the limit is reached.
+            limit: bytes.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        self.bytes = 0
+        self.full = False
+        self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (open until it has been read)
+        self._names = dict(names)
+        self._kept_back = max(map(len, self._names), default=1) - 1  # where a path may have begun
+        self._held = b""
+        self._cancel = cancel
+        self._limit = limit
+        self._sha256 = hashlib.sha256()
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes. Raises OSError where the disk takes no more."""
+        if self.full:
+            return
+        data = self._held + data
+        for path, ref in self._names.items():
+            data = data.replace(path, ref)
+        cut = max(len(data) - self._kept_back, 0)
+        self._held = data[cut:]
+        self._write(data[:cut])
+        if self.bytes >= self._limit:
+            self.full = True
+            self._cancel.cancel()
+
+    def _write(self, data: bytes) -> None:
+        self._sha256.update(data)
+        self.bytes += len(data)
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) or 0 :]
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the answer, hex."""
+        return self._sha256.hexdigest()
+
+    def ended(self, rest: bytes) -> File:
+        """What was taken, and the rest after it, to be read; the file is the reading's from here on."""
+        held, self._held = self._held, b""
+        self._write(held)
+        self._write(rest)
+        with self._file:
+            return File(StreamReader(os.dup(self._file.fileno()), ""))
+
+    def close(self) -> None:
+        """Let go of what was taken."""
+        self._file.close()

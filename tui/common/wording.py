@@ -1,0 +1,120 @@
+"""How facts about a buffer are worded on the screen: marks, ages, short sizes, endings. Pure functions of records."""
+
+from sightline.records import Buffer
+from sightline.shape.summary import human_bytes, human_seconds
+
+_AGES = ((60.0, 1.0, "s"), (3600.0, 60.0, "m"), (86400.0, 3600.0, "h"), (86400.0 * 365, 86400.0, "d"))
+_AGE_GRAIN_SECONDS = 10  # ages are drawn anew about so often; finer ones would only be wrong
+_UNITS = "KMGTP"
+
+
+def state_of(buffer: Buffer) -> str:
+    """``running``, ``ok``, ``failed``, ``unknown``, ``interrupted`` or ``evicted``."""
+    if buffer.state in ("running", "interrupted", "evicted"):
+        return buffer.state
+    if buffer.failed:
+        return "failed"
+    return "unknown" if buffer.kind == "cmd" and buffer.exit_code is None else "ok"
+
+
+def is_void(buffer: Buffer | None) -> bool:
+    """Whether there is nothing to read of a buffer, and never will be."""
+    return buffer is not None and (buffer.state == "evicted" or not (buffer.bytes or buffer.state == "running"))
+
+
+MARKS = {"running": "●", "ok": "✓", "failed": "✗", "unknown": "?", "interrupted": "◌", "evicted": "·"}
+PIN = "◆"
+PARTIAL = "◔"
+"""Beside an output of which only a part reached the store, and where something of it is missing."""
+
+
+def age(seconds: float) -> str:
+    """How long ago, in at most four characters: ``now``, ``30s``, ``5m``, ``3h``, ``12d``, ``2y``."""
+    if seconds < _AGE_GRAIN_SECONDS:
+        return "now"
+    for below, unit, letter in _AGES:
+        if seconds < below:
+            count = int(seconds // unit)
+            return f"{count - count % _AGE_GRAIN_SECONDS if letter == 's' else count}{letter}"
+    return f"{int(seconds // (86400 * 365))}y"
+
+
+def short_bytes(count: int) -> str:
+    """A size in at most five characters: ``512B``, ``64K``, ``1.2M``."""
+    if count < 1000:
+        return f"{count}B"
+    size, units = count / 1024, iter(_UNITS)
+    unit = next(units)
+    while size >= 999.5 and (larger := next(units, "")):
+        size, unit = size / 1024, larger
+    return f"{size:.1f}{unit}" if size < 9.95 else f"{size:.0f}{unit}"
+
+
+def short_count(count: int) -> str:
+    """A number of lines in at most five characters: ``0``, ``9999``, ``12K``, ``1.2M``."""
+    if count < 10_000:
+        return str(count)
+    size, units = count / 1000, iter(_UNITS)
+    unit = next(units)
+    while size >= 999.5 and (larger := next(units, "")):
+        size, unit = size / 1000, larger
+    return f"{size:.1f}{unit}" if size < 9.95 else f"{size:.0f}{unit}"
+
+
+def duration(buffer: Buffer, now: float) -> str:
+    """How long it took or has been running, in at most five characters: ``0.4s``, ``2m05``, ``3h20``, ``2d``."""
+    if buffer.kind != "cmd":
+        return ""
+    seconds = max((now if buffer.ended is None else buffer.ended) - buffer.created, 0.0)
+    if seconds < 9.95:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours = minutes // 60
+    if hours:
+        return f"{hours}h{minutes % 60:02}" if hours < 10 else f"{hours}h" if hours < 100 else f"{hours // 24}d"
+    return f"{minutes}m{rest:02}" if minutes else f"{rest}s"
+
+
+def exit_text(buffer: Buffer) -> str:
+    """The exit code as a column has it; empty while there is none."""
+    if buffer.timed_out:
+        return "time"
+    return "" if buffer.exit_code is None else str(buffer.exit_code)
+
+
+def ending(buffer: Buffer) -> str:
+    """How it ended, or that it goes on: ``running``, ``ok``, ``exit 1``, ``exit unknown``, ``signal 9`` …"""
+    if buffer.state in ("running", "interrupted", "evicted"):
+        return buffer.state
+    if buffer.timed_out:
+        return "timed out"
+    if buffer.signal:
+        return f"signal {buffer.signal}"
+    if state_of(buffer) == "unknown":
+        return "exit unknown"
+    return f"exit {buffer.exit_code}" if buffer.exit_code else "ok"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 line``, ``2,004 lines``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def facts(buffer: Buffer, now: float) -> list[str]:
+    """What a person wants to know of a buffer, the most telling first."""
+    told = [ending(buffer), counted(buffer.lines, "line"), human_bytes(buffer.bytes)]
+    if buffer.kind == "cmd":
+        told.append(human_seconds(max(0.0, (now if buffer.ended is None else buffer.ended) - buffer.created)))
+    if err := buffer.stream("err").lines:
+        told.append(f"{err:,} on stderr")
+    told.insert(1, f"partial: {buffer.lost}" if buffer.partial else "")
+    told += [buffer.label, buffer.note, "pinned" if buffer.pinned else "", buffer.cwd, buffer.session]
+    return [fact for fact in told if fact]
+
+
+def tombstone_text(stone: dict[str, object] | None, buffer: Buffer) -> tuple[str, ...]:
+    """What to say in place of an output that is gone."""
+    how = {"file": "Read the file again", "tool": "Call the tool again"}.get(buffer.kind, "Run the command again")
+    reason = str(stone.get("reason", "evicted")) if stone else "evicted"
+    held = f"It held {counted(buffer.lines, 'line')}, {human_bytes(buffer.bytes)}."
+    return f"{buffer.ref} was {reason}", held, f"{how} to have it back."

@@ -1,0 +1,262 @@
+"""The diff screen: two outputs compared, side by side where there is room, with what may be ignored on a key."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from sightline.pipeline.diff.engines import Ignore
+from sightline.pipeline.diff.sides import Side
+from sightline.records import Buffer
+from sightline.refs import parse_ref
+from sightline.shape.summary import human_bytes
+from sightline.store import Store, Target
+from sightline.tui.common import messages
+from sightline.tui.common.clipboard import copy
+from sightline.tui.common.errand import is_whole
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.key_bar import KeyBar
+from sightline.tui.common.keys import named
+from sightline.tui.common.notice import Notice, Said
+from sightline.tui.common.searched import SEARCH_KEY, SearchedScreen
+from sightline.tui.common.strips import Part
+from sightline.tui.common.wording import counted
+from sightline.tui.diff.comparing import Compared, Comparing
+from sightline.tui.diff.comparison_view import DiffSearching
+from sightline.tui.diff.diff_header import DiffHeader, Told
+from sightline.tui.diff.diff_view import DiffView
+from sightline.tui.diff.texts import text_of
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.timer import Timer
+
+SIDE_BY_SIDE_COLUMNS = 120  # below it, each side would have less than 50 for its text
+PROGRESS_SECONDS = 0.2
+LONG_BYTES = 200 << 20  # of both sides; from here on it takes seconds
+
+
+class DiffScreen(SearchedScreen):
+    """Two outputs, what differs between them, and where. Leaving it ends a comparison that is under way."""
+
+    CSS_PATH: ClassVar = ["diff.tcss", "diff_view.tcss"]
+    AUTO_FOCUS = "#diff-view"
+    SEARCHED = "#diff-view"
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "diff",
+        [
+            Binding("u", "switch_layout", "Layout"),
+            Binding("w", "ignore('whitespace')", "Whitespace"),
+            Binding("i", "ignore('volatile')", "Volatile"),
+            Binding("s", "next_stream", "All streams, or one", show=False),
+            Binding("R", "compare", "Compare again", show=False),
+            Binding("escape", "stop", "Stop, or back", show=False),
+            SEARCH_KEY,
+            Binding("q", "leave", "Back"),
+        ],
+    )
+
+    def __init__(
+        self, store: Store, left: Target | Buffer, right: Target | Buffer, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        """Make the screen.
+
+        Args:
+            store: where they are.
+            left: what was; of a buffer, all of its streams.
+            right: what is.
+            clock: what ages are counted from.
+        """
+        super().__init__()
+        self._store = store
+        self._targets = _target(left), _target(right)
+        self._clock = clock
+        self._ignore = Ignore()
+        self._shown = self._targets, self._ignore
+        self._unified: bool | None = None  # None as the width has it
+        self._compared: Compared | None = None
+        self._comparing: Comparing | None = None
+        self._timer: Timer | None = None
+        self._hunk = 0
+        self._searched = ""
+
+    @property
+    def searching(self) -> DiffSearching:
+        """The search of the comparison."""
+        return self.query_one(DiffView).searching
+
+    def compose(self) -> ComposeResult:
+        """Header, comparison, keys."""
+        yield DiffHeader(clock=self._clock)
+        yield DiffView()
+        notice = Notice()
+        notice.display = False
+        yield notice
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.action_compare()
+
+    def on_unmount(self) -> None:
+        """End what is under way."""
+        if self._comparing is not None:
+            self._comparing.cancel()
+
+    # comparing
+
+    def action_compare(self) -> None:
+        """Compare, instead of what is being compared."""
+        if self._comparing is not None:
+            self._comparing.cancel()
+        self._comparing = Comparing(self._store, *self._targets, self._ignore)
+        self.run_worker(self._compare(self._comparing))
+        if self._timer is None:
+            self._timer = self.set_interval(PROGRESS_SECONDS, self._tell)
+        self._tell()
+
+    async def _compare(self, comparing: Comparing) -> None:
+        compared = None
+        try:
+            compared = await asyncio.to_thread(comparing.run)
+        except STORE_ERRORS as error:
+            if comparing is self._comparing:
+                tell(self.app, error)
+        if comparing is not self._comparing or not is_whole(self):
+            if compared is not None:
+                compared.close()
+            return
+        self._comparing = None
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if compared is not None:
+            self._compared, self._shown, self._hunk = compared, (self._targets, self._ignore), 0
+            self.query_one(DiffView).show(compared, unified=self._is_unified())
+        self._targets, self._ignore = self._shown  # where it was stopped, what stands there is still the old one
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say how things stand."""
+        compared, comparing = self._compared, self._comparing
+        told = Told(self._ignore, hunk=self._hunk, searched=self._searched)
+        if compared is not None:
+            told = told._replace(hunks=compared.comparison.hunks, capped=compared.comparison.capped)
+        if comparing is not None:
+            told = told._replace(doing=f"comparing {comparing.done:.0%}" if comparing.done else "comparing")
+        elif compared is not None:
+            told = told._replace(ignore=compared.ignore)
+        self.query_one(DiffHeader).tell(*self._targets, told)
+        self._say(self._notice())
+
+    def _say(self, said: list[Said]) -> None:
+        notice, view = self.query_one(Notice), self.query_one(DiffView)
+        notice.display, view.display = bool(said), not said
+        if said:
+            notice.say(*said)
+        elif self.focused is None:
+            self.set_focus(view)
+
+    def _notice(self) -> list[Said]:
+        """What to say in place of a comparison."""
+        compared, comparing = self._compared, self._comparing
+        if compared is None and comparing is not None:
+            size = sum(target.buffer.bytes for target in self._targets)
+            long = f"{human_bytes(size)} to compare: this takes a while" if size > LONG_BYTES else ""
+            return [[Part(f"Comparing {comparing.done:.0%}", "strong")], [Part(long, "dim")], _stops()]
+        if compared is None:
+            return [[Part("Not compared", "strong")], [], [Part("R", "accent"), Part(" compares again", "dim")]]
+        if compared.comparison.hunks or comparing is not None:
+            return []
+        without = [name for name, on in zip(("whitespace", "volatile tokens"), compared.ignore, strict=True) if on]
+        told = f"They differ at most in {' and '.join(without)}." if without else "Line for line the same."
+        return [[Part("No differences", "strong")], [], [Part(told, "dim")]]
+
+    # what the parts tell
+
+    def on_diff_moved(self, message: messages.DiffMoved) -> None:
+        """The place goes to the header."""
+        if (message.hunk, message.notes) != (self._hunk, self._searched) and self._compared is not None:
+            self._hunk, self._searched = message.hunk, message.notes
+            self._tell()
+
+    def on_side_lines_chosen(self, message: messages.SideLinesChosen) -> None:
+        """Lines are copied as a ref, or opened in their buffer: that is for whoever made this screen to do."""
+        if self._compared is None:
+            return
+        side = self._compared.right if message.right else self._compared.left
+        target = self._targets[message.right]
+        ref = side.ref_of(message.first, message.last)
+        if message.copied == "ref":
+            copy(self.app, ref)
+            self.notify(f"Copied {ref}", markup=False)
+        elif message.copied:
+            self._copy_text(side, message.first, message.last, ref)
+        else:
+            place = parse_ref(ref)
+            self.app.post_message(messages.LineChosen(target.buffer, place.stream or "out", place.first))
+
+    def _copy_text(self, side: Side, first: int, last: int, ref: str) -> None:
+        try:
+            text = text_of(side, first, last)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        if text is None:
+            self.notify("That is more than a terminal takes: Y copies the ref", severity="warning", markup=False)
+            return
+        copy(self.app, text)
+        self.notify(f"Copied {counted(last + 1 - first, 'line')} of {ref.partition(':')[0]}", markup=False)
+
+    def on_resize(self) -> None:
+        """Narrow screens have no room for two sides."""
+        if self._unified is None:
+            self._lay_out()
+
+    # keys
+
+    def _is_unified(self) -> bool:
+        return self.app.size.width < SIDE_BY_SIDE_COLUMNS if self._unified is None else self._unified
+
+    def _lay_out(self) -> None:
+        if view := self.query_one_optional(DiffView):
+            view.lay_out(unified=self._is_unified())
+
+    def action_switch_layout(self) -> None:
+        """Under each other instead of side by side, or the other way round."""
+        self._unified = not self._is_unified()
+        self._lay_out()
+
+    def action_ignore(self, what: str) -> None:
+        """Have something make no difference, or make one again."""
+        self._ignore = self._ignore._replace(**{what: not getattr(self._ignore, what)})
+        self.action_compare()
+
+    def action_next_stream(self) -> None:
+        """Compare all streams, or the next one that either side has."""
+        names = {name for target in self._targets for name, info in target.buffer.streams.items() if info.bytes}
+        streams = ["all", *sorted(names, key=lambda name: (name != "out", len(name), name))]
+        now = self._targets[0].stream
+        stream = streams[(streams.index(now) + 1) % len(streams)] if now in streams else "all"
+        left, right = (target._replace(stream=stream) for target in self._targets)
+        self._targets = left, right
+        self.action_compare()
+        self.notify({"all": "All streams"}.get(stream, f"Only {stream}"), timeout=2, markup=False)
+
+    def action_stop(self) -> None:
+        """End the comparison that is under way, else leave."""
+        if self._comparing is None:
+            self.dismiss()
+            return
+        self._comparing.cancel()
+
+    def action_leave(self) -> None:
+        """Back to where one came from."""
+        self.dismiss()
+
+
+def _target(side: Target | Buffer) -> Target:
+    return Target(side, "all") if isinstance(side, Buffer) else side
+
+
+def _stops() -> list[Part]:
+    return [Part("Esc", "accent"), Part(" stops it", "dim")]

@@ -1,0 +1,171 @@
+"""All that is known of one buffer, as rows of text: what the Info panel shows."""
+
+import json
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sightline.audit.view_list import list_views
+from sightline.disk.view_index import IndexedView
+from sightline.records import Buffer, Session, View
+from sightline.shape.summary import human_bytes, human_seconds
+from sightline.store import Store, Target
+from sightline.tui.common.wording import counted, ending, state_of
+
+VIEWS = 1_000
+"""Views that are listed, the newest; `sightline views` lists all."""
+
+_KINDS = {"cmd": "command", "file": "file", "tool": "tool call"}
+
+
+class Fact(NamedTuple):
+    """One row.
+
+    Attributes:
+        label: what it tells, empty for a heading or a row that goes on.
+        text: one line or several, as raw as the store has it.
+        style: of the text.
+        view: the view that it tells of.
+    """
+
+    label: str
+    text: str
+    style: str = ""
+    view: IndexedView | None = None
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it begins a section."""
+        return not self.label and self.view is None
+
+
+class Dossier(NamedTuple):
+    """What the store has on a buffer.
+
+    Attributes:
+        buffer: its record.
+        session: who captured it, None where that is not known.
+        paths: by stream, the file of its raw bytes.
+        tombstone: what is left of one that is gone.
+        views: the newest first.
+        is_all: whether these are all views.
+    """
+
+    buffer: Buffer
+    session: Session | None
+    paths: dict[str, str]
+    tombstone: dict[str, object] | None
+    views: Sequence[IndexedView]
+    is_all: bool
+
+
+def read_dossier(store: Store, name: str) -> Dossier:
+    """Read all of it. Raises as the store does; UnknownRef for a buffer that is not in the index."""
+    buffer = store.index.buffer(name)
+    if buffer is None:
+        buffer = store.resolve("@" + name).buffer
+    buffer = store.with_progress(buffer)
+    gone = buffer.state == "evicted"
+    paths = {} if gone else {stream: store.path(Target(buffer, stream)) for stream in buffer.streams}
+    views = list_views(store, buffer=name, limit=VIEWS + 1)
+    return Dossier(
+        buffer,
+        store.index.session(buffer.session),
+        paths,
+        store.tombstone(name) if gone else None,
+        views[:VIEWS],
+        len(views) <= VIEWS,
+    )
+
+
+def facts_of(dossier: Dossier, now: float) -> list[Fact]:
+    """The rows, section after section."""
+    return [*_capture(dossier, now), *_streams(dossier), *_views(dossier)]
+
+
+def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
+    buffer, session = dossier.buffer, dossier.session
+    yield Fact("", f"{buffer.ref}  {_KINDS.get(buffer.kind, buffer.kind)}", "strong")
+    yield Fact("command", buffer.command, "command")
+    yield Fact("in", buffer.cwd)
+    state = f"{buffer.state}{', pinned' if buffer.pinned else ''}"
+    yield Fact("state", state, "" if buffer.state == "sealed" else state_of(buffer))  # sealed is neither good nor bad
+    if buffer.kind == "cmd" and buffer.ended is not None:
+        yield Fact("ended", _ending(buffer), state_of(buffer))
+    if buffer.is_partial:
+        yield Fact("partial", buffer.lost, "interrupted")
+    yield Fact("began", _moment(buffer.created))
+    if buffer.ended is not None:
+        yield Fact("until", _moment(buffer.ended))
+    yield Fact("took", human_seconds(max(0.0, (now if buffer.ended is None else buffer.ended) - buffer.created)))
+    yield Fact("last used", _moment(buffer.accessed))
+    yield from (Fact(name, value) for name, value in (("label", buffer.label), ("note", buffer.note)) if value)
+    if buffer.artifact:
+        yield Fact("imported", buffer.artifact)
+    yield Fact("session", buffer.session)
+    if session is not None:
+        yield Fact("by", f"{session.harness}{f', {session.client}' if session.client else ''}")
+        yield Fact("since", f"{_moment(session.started)}, in {session.cwd}")
+    if dossier.tombstone is not None:
+        gone = dossier.tombstone.get("gone")
+        when = f" {_moment(gone)}" if isinstance(gone, float | int) else ""
+        yield Fact("gone", f"{dossier.tombstone.get('reason', 'evicted')}{when}", "evicted")
+
+
+def _streams(dossier: Dossier) -> Iterator[Fact]:
+    buffer = dossier.buffer
+    yield Fact("", f"{counted(buffer.lines, 'line')}, {human_bytes(buffer.bytes)} ({buffer.bytes:,} bytes)", "strong")
+    for stream, info in buffer.streams.items():
+        yield Fact(
+            stream, f"{counted(info.lines, 'line')}, {info.bytes:,} bytes{f', {info.mime}' if info.mime else ''}"
+        )
+        if info.sha256:
+            yield Fact("sha256", info.sha256, "dim")
+        if path := dossier.paths.get(stream):
+            yield Fact("lies in", path, "dim")
+
+
+def _views(dossier: Dossier) -> Iterator[Fact]:
+    views = dossier.views
+    count = counted(len(views), "view") if dossier.is_all else f"the newest {len(views):,} views"
+    yield Fact("", count if views else "Nobody has been shown any of it", "strong")
+    for indexed in views:
+        yield Fact(view_when(indexed.view), view_told(indexed.view), view=indexed)
+
+
+def view_when(view: View) -> str:
+    """``11-21 16:40:07``."""
+    return time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
+
+
+def view_told(view: View) -> str:
+    """Who asked for what, and how much of it was shown."""
+    share = f"{view.lines_shown:,} of {view.lines_total:,} lines" if view.lines_total else "no lines"
+    cut = ", cut" if view.truncated else ""
+    return f"{view.session}  {view.verb}  {share}, {view.bytes_shown:,} bytes{cut}  {_asked(view)}".rstrip()
+
+
+def _asked(view: View) -> str:
+    try:
+        request = json.loads(view.request)
+    except ValueError:
+        return ""
+    for key in ("pipeline", "search", "lines", "path", "match"):
+        if value := request.get(key):
+            return " ".join(str(value).split())[:200]
+    return ""
+
+
+def _ending(buffer: Buffer) -> str:
+    told = ending(buffer._replace(state="sealed")) if buffer.state == "evicted" else ending(buffer)
+    if not buffer.signal:
+        return told
+    try:
+        return f"{told} ({signal.Signals(buffer.signal).name})"
+    except ValueError:
+        return told
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))

@@ -1,0 +1,102 @@
+"""The replies in which an output was shown, one a row: when, to whom, for what, how much of it, and whether cut."""
+
+import time
+from typing import ClassVar
+
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part, pad, row
+from sightline.tui.common.wording import short_bytes, short_count
+from sightline.tui.evidence.replies import Reply
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+CUT_BADGE = " CUT "
+_WHO_CELLS, _VERB_CELLS = 18, 12
+_DAY_SECONDS = 86_400
+
+
+class ReplyRows(RowView):
+    """Replies, the oldest first."""
+
+    PARTS = (*RowView.PARTS, "number", "badge")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Its lines")]
+
+    class Moved(Message):
+        """The cursor stands on another reply."""
+
+        def __init__(self, reply: Reply) -> None:
+            super().__init__()
+            self.reply = reply
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, ReplyRows.Moved)
+
+    class Chosen(Message):
+        """A reply's lines are wanted in the output."""
+
+    def __init__(self, now: float, *, id: str) -> None:  # noqa: A002
+        """Make it; `now`, in seconds since the epoch, tells which replies need their day told."""
+        super().__init__(id=id)
+        self._now = now
+        self._replies = list[Reply]()
+        self._told: Reply | None = None
+
+    @property
+    def reply(self) -> Reply | None:
+        """The one under the cursor."""
+        return self._replies[self.cursor] if self._replies else None
+
+    @property
+    def _is_of_today(self) -> bool:
+        """Whether all are so new that the time of day tells when they were."""
+        return not self._replies or self._now - self._replies[0].view.time < _DAY_SECONDS
+
+    def show(self, replies: list[Reply]) -> None:
+        """Show these; the cursor stays on its reply, and at first stands on the newest."""
+        before = self.reply
+        at = len(replies) - 1
+        if before is not None:
+            at = next((at for at, one in enumerate(replies) if one.view.id == before.view.id), at)
+        self._replies = replies
+        self.set_rows(len(replies), cursor=at)
+
+    def cursor_moved(self) -> None:
+        """Tell of it."""
+        if self.reply is not None and self.reply != self._told:
+            self._told = self.reply
+            self.post_message(self.Moved(self.reply))
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A reply."""
+        reply = self._replies[at]
+        view = reply.view
+        when = time.strftime("%H:%M:%S" if self._is_of_today else "%m-%d %H:%M", time.localtime(view.time))
+        left = [
+            Part(f"{at + 1:>3} ", "dim"),
+            Part(when, "dim"),
+            Part(f" {pad(title(reply.who), _WHO_CELLS if width >= 79 else _WHO_CELLS // 2)} ", "key"),
+            Part(pad(view.verb, _VERB_CELLS), "strong"),
+            Part(f" {title(reply.request)}"),
+        ]
+        badge = Part(CUT_BADGE, "badge") if view.truncated else Part(" " * len(CUT_BADGE))
+        right = [Part(f" {lines_text(reply):>11}"), Part(f" {short_bytes(view.bytes_shown):>5} ", "dim"), badge]
+        return row(left, right, width, self.own_style, self.part_styles)
+
+    def choose(self) -> None:
+        """Show its lines in the output."""
+        if self.reply is not None:
+            self.post_message(self.Chosen())
+
+    def action_choose(self) -> None:
+        """Enter: the reply is meant."""
+        self.choose()
+
+
+def lines_text(reply: Reply) -> str:
+    """How many of the output's lines stand in a reply: ``33 lines``, ``asked 401``, ``none``."""
+    if reply.line_count:
+        return f"{short_count(reply.line_count)} line{'' if reply.line_count == 1 else 's'}"
+    return f"asked {short_count(reply.asked_count)}" if reply.asked_count else "none"

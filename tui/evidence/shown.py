@@ -1,0 +1,212 @@
+"""The Shown screen: the exact replies in which an output was shown, in order, and where their lines are."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.key_bar import KeyBar
+from sightline.tui.common.keys import named
+from sightline.tui.common.messages import StoreChanged
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part
+from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.text_rows import TextRows
+from sightline.tui.common.texts import Text
+from sightline.tui.common.wording import counted
+from sightline.tui.evidence.replies import Reply, line_behind, read_replies, text_of
+from sightline.tui.evidence.reply_rows import ReplyRows, lines_text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.screen import Screen
+
+_EMPTY_TEXT = "(nothing: the reply had no text)"
+
+
+class Located(NamedTuple):
+    """Lines of an output that are wanted in the viewer.
+
+    Attributes:
+        reply: in which they stand.
+        what: which reply that is, in words.
+        start: (stream, line) to go to.
+    """
+
+    reply: Reply
+    what: str
+    start: tuple[str, int]
+
+
+class ShownScreen(Screen[Located | None]):
+    """The replies above, or beside where there is room, the exact text of the one under the cursor."""
+
+    CSS_PATH = "shown.tcss"
+    AUTO_FOCUS = "#replies"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (160, "-wide")]  # noqa: RUF012 (typed so in Screen)
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "shown",
+        [
+            Binding("escape,q,V", "leave", "Close", key_display="Esc"),
+            Binding("tab,shift+tab", "other_pane", "Replies or text", key_display="Tab"),
+        ],
+    )
+
+    def __init__(
+        self,
+        store: Store,
+        buffer: Buffer,
+        *,
+        session: str = "",
+        at: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Make it.
+
+        Args:
+            store: the store.
+            buffer: whose replies it shows.
+            session: only those to one session; empty for all.
+            at: id of the view to begin with; the newest by default.
+            clock: what the replies' days are told from.
+        """
+        super().__init__()
+        self._store = store
+        self._buffer = buffer
+        self._session = session
+        self._at = at
+        self._clock = clock
+        self._replies = list[Reply]()
+        self._shown: Reply | None = None
+        self._lines = list[str]()
+        self._reads: Errand[list[Reply]] = Errand(self, self._plan_read, self._take)
+        self._texts: Errand[tuple[Reply, str]] = Errand(self, self._plan_text, self._show_text, self._no_text)
+
+    def compose(self) -> ComposeResult:
+        """Head, replies, text, keys."""
+        load_style(self.app, "common/row_view")
+        yield Bar(id="shown-head")
+        with Container(id="shown-panes"):
+            yield ReplyRows(self._clock(), id="replies")
+            with Vertical(id="reply"):
+                yield Bar(id="reply-head")
+                yield TextRows(id="reply-text")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read them off the UI's thread."""
+        self._tell()
+        self._reads.ask()
+
+    def store_changed(self, message: StoreChanged) -> None:
+        """There may be another reply."""
+        if message.index and self.is_mounted:
+            self._reads.ask()
+
+    def _plan_read(self) -> Callable[[], list[Reply]]:
+        return lambda: read_replies(self._store, self._buffer, self._session)
+
+    def _take(self, replies: list[Reply]) -> None:
+        if replies == self._replies and replies:
+            return
+        self._replies = replies
+        rows = self.query_one(ReplyRows)
+        rows.show(replies)
+        rows.refresh(layout=True)  # few of them take no more rows than they are
+        if self._at:
+            at, self._at = self._at, ""
+            rows.move_to(next((nth for nth, one in enumerate(replies) if one.view.id == at), len(replies) - 1))
+        self._tell()
+        if not replies:
+            whose = f" to {self._session}" if self._session else " to anyone"
+            self.query_one("#reply-head", Bar).say(([Part(f" Nothing of it was shown{title(whose)}", "accent")], ()))
+
+    def _tell(self) -> None:
+        replies = self._replies
+        named = [Part(" Shown ", "accent"), Part(f" {self._buffer.ref}", "strong")]
+        named.append(Part(f"  {title(self._buffer.command)}"))
+        told = [Part(counted(len(replies), "reply").replace("replys", "replies"))] if replies else []
+        if cut := sum(one.view.truncated for one in replies):
+            told.append(Part(f" · {cut} cut", "interrupted"))
+        whose = f"to {title(self._session)} only " if self._session else ""
+        self.query_one("#shown-head", Bar).say((named, [*told, Part(f" {whose}", "dim")]))
+
+    # the reply under the cursor
+
+    def on_reply_rows_moved(self) -> None:
+        """Read its text."""
+        self._texts.ask()
+
+    def _plan_text(self) -> Callable[[], tuple[Reply, str]] | None:
+        reply = self.query_one(ReplyRows).reply
+        if reply is None or (self._shown is not None and reply.view.id == self._shown.view.id):
+            return None
+        return lambda: (reply, text_of(self._store, reply))
+
+    def _show_text(self, answer: tuple[Reply, str]) -> None:
+        reply, text = answer
+        self._shown, self._lines = reply, text.split("\n")
+        self.query_one("#reply-text", TextRows).show(Text(text or _EMPTY_TEXT))
+        view = reply.view
+        told = [Part(f" {view.id}", "strong"), Part(f"  {view.verb}", "dim"), Part(f"  {title(reply.request)}")]
+        if view.unknown:
+            told.append(Part(f"  not all known: {title(view.unknown)}", "interrupted"))
+        size = f"{lines_text(reply)} of {view.lines_total:,} · {view.bytes_shown:,} bytes"
+        right = [Part(size, "dim"), Part(" · cut " if view.truncated else " ", "interrupted")]
+        self.query_one("#reply-head", Bar).say((told, right))
+
+    def _no_text(self) -> None:
+        """The text cannot be had any more: that of another reply must not stand in its place."""
+        self._shown, self._lines = None, []
+        self.query_one("#reply-text", TextRows).show(None)
+        self.query_one("#reply-head", Bar).say(([Part(" The text of this reply is gone", "interrupted")], ()))
+
+    # its lines in the output
+
+    def on_reply_rows_chosen(self) -> None:
+        """Go to the first line of the reply."""
+        reply = self.query_one(ReplyRows).reply
+        if reply is None:
+            return
+        if reply.start is None:
+            asked = f": it was made of {reply.asked_count:,}" if reply.asked_count else ""
+            self.notify(f"No line of the output stands in this reply{asked}", severity="warning", markup=False)
+        else:
+            self._leave_for(reply, reply.start)
+
+    def on_text_rows_chosen(self, message: TextRows.Chosen) -> None:
+        """Go to the line of the output that a line of the reply is."""
+        message.stop()
+        if self._shown is not None:
+            self.run_worker(self._find(self._shown, message.number), exclusive=True, group="line")
+
+    async def _find(self, reply: Reply, number: int) -> None:
+        lines = self._lines
+        try:
+            found = await asyncio.to_thread(line_behind, self._store, self._buffer, reply, lines, number - 1)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        if found is None:
+            self.notify("This line of the reply is none of the output's", severity="warning", markup=False)
+        elif self.is_current:
+            self._leave_for(reply, found)
+
+    def _leave_for(self, reply: Reply, start: tuple[str, int]) -> None:
+        nth = self._replies.index(reply) + 1 if reply in self._replies else 0
+        self.dismiss(Located(reply, f"reply {nth} of {len(self._replies)}: {lines_text(reply)}", start))
+
+    # keys
+
+    def action_leave(self) -> None:
+        """Back to where one was."""
+        self.dismiss(None)
+
+    def action_other_pane(self) -> None:
+        """From the replies to the text, and back."""
+        self.set_focus(self.query_one(TextRows if isinstance(self.focused, ReplyRows) else ReplyRows))

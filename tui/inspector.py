@@ -1,0 +1,436 @@
+"""The main screen: buffers at the left, the selected one's output at the right. It passes on what its parts tell."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from sightline.records import Buffer
+from sightline.store import Store, Target
+from sightline.tui.buffer_actions import BufferActions
+from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
+from sightline.tui.buffers.list_title import ListTitle
+from sightline.tui.buffers.ordering import GROUPS, SORTS, Order
+from sightline.tui.common import messages
+from sightline.tui.common.divider import Divider
+from sightline.tui.common.errand import is_whole
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.key_bar import KeyBar
+from sightline.tui.common.keys import named
+from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
+from sightline.tui.common.prompt import Prompt
+from sightline.tui.common.prompts import PROMPTS
+from sightline.tui.common.remembered import Remembered
+from sightline.tui.common.strips import Part
+from sightline.tui.common.wording import is_void, tombstone_text
+from sightline.tui.header import Header
+from sightline.tui.splitting import Split
+from sightline.tui.viewer.info import Info
+from sightline.tui.viewer.viewer import Viewer
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+
+if TYPE_CHECKING:  # made when it is first wanted
+    from sightline.tui.buffers.contents import Contents
+
+
+class Inspector(BufferActions):
+    """Two panes that know nothing of each other; beside each other or, where it is narrow, one above the other."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 (typed so in Screen)
+    AUTO_FOCUS = "#buffers"
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "anywhere",
+        [
+            Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="Tab"),
+            Binding("less_than_sign", "resize(-1)", "Smaller list", show=False),
+            Binding("greater_than_sign", "resize(1)", "Larger list", show=False),
+            Binding("escape", "clear_filter", "Clear the filter", show=False),
+        ],
+    )
+
+    def __init__(
+        self,
+        store: Store,
+        remembered: Remembered,
+        *,
+        target: Target | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Make the screen.
+
+        Args:
+            store: what it shows.
+            remembered: how it stood the last time.
+            target: what it opens on; the most recently used buffer by default.
+            clock: what ages are counted from.
+        """
+        super().__init__(store, clock)
+        self._remembered = remembered
+        self._split = Split(self, remembered, "-narrow")
+        self._target = target
+        self._query = ""
+        self._contents: Contents | None = None
+        self._once_open: list[Callable[[], None]] = []
+
+    def compose(self) -> ComposeResult:
+        """Header, panes, keys."""
+        target = self._target
+        # Textual sets these with the first resize: every style would be worked out, and all be painted, twice.
+        self.update_classes({self._width_class(self.app.size.width): True}, update=False)
+        yield Header(self._store.settings)
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                order = self._remembered_order()
+                yield ListTitle(order)
+                selected = target.buffer.name if target else ""
+                yield BufferList(self._store, clock=self._clock, selected=selected, order=order)
+            yield Divider()
+            with Vertical(id="right"):
+                yield Info(clock=self._clock)
+                wraps = self._remembered.get("wrap", False)
+                yield Viewer(self._store, line=target.first if target else 0, wraps=wraps)
+        yield KeyBar()
+
+    def _width_class(self, width: int) -> str:
+        return next(name for least, name in reversed(self.HORIZONTAL_BREAKPOINTS) if width >= least)
+
+    def on_mount(self) -> None:
+        """Show what is there, before the first layout, so that the first screen is painted once and whole."""
+        self._split.lay_out()
+        self._show(self.query_one(BufferList).first_look())
+        self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # a running capture's duration goes on with the ages
+        if self._target is not None:  # whoever names an output means to read it
+            self.set_focus(self.query_one(Viewer))
+
+    def on_unmount(self) -> None:
+        """End a search, which would keep the application from ending; what editors were given goes."""
+        if self._contents is not None:
+            self._contents.end()
+        self.close_copies()
+
+    @property
+    def _is_whole(self) -> bool:
+        """False before the panes are there, and while they are taken away one by one."""
+        return self.is_mounted and is_whole(self)
+
+    def listed_names(self) -> list[str]:
+        """Names of the buffers that its list knows."""
+        return [entry.name for entry in self.query_one(BufferList).rows.catalog.entries]
+
+    def start_afresh(self) -> None:
+        """All that is known of the store's buffers is of others than it has now."""
+        if not self._is_whole:
+            return
+        if (
+            self._contents is not None
+            and self._contents.is_open
+            and (prompt := self.query_one_optional("#filter", Prompt))
+        ):
+            prompt.clear()
+        self.close_copies()
+        self.query_one(BufferList).start_afresh()
+
+    # what the store tells
+
+    def store_changed(self, message: messages.StoreChanged) -> None:
+        """Pass a change on to the panes."""
+        if not self._is_whole:
+            return
+        self.query_one(Viewer).went_on(message.live)  # first: new lines are what one waits for
+        if message.index:
+            self.query_one(Viewer).audit_soon()
+        self.query_one(BufferList).store_changed(message.index, message.live)
+
+    def polling_begun(self) -> None:
+        """Say that changes are looked for."""
+        if not self._is_whole:
+            return
+        self.query_one(Header).polling()
+
+    # what the panes tell
+
+    def on_order_chosen(self, message: messages.OrderChosen) -> None:
+        """The list and its title stand in another order, the next time too."""
+        order = message.order
+        self.query_one(BufferList).set_order(order)
+        self.query_one(ListTitle).ordered(order)
+        for name, value in order._asdict().items():
+            self._remembered.put(name, value)
+
+    def _remembered_order(self) -> Order:
+        usual = Order()
+        order = Order(*(self._remembered.get(name, getattr(usual, name)) for name in Order._fields))
+        return order if order.sort in SORTS and order.group in GROUPS else usual
+
+    def on_store_counted(self, message: messages.StoreCounted) -> None:
+        """Counts go to the header."""
+        if not self._is_whole:
+            return
+        self.query_one(Header).count(message)
+
+    def on_buffer_selected(self, message: messages.BufferSelected) -> None:
+        """The selected buffer is the one shown."""
+        if self._is_whole and message.buffer != self._buffer and not self._searches_contents:
+            self._show(message.buffer)
+
+    def _show(self, buffer: Buffer | None) -> None:
+        if buffer is None or self._buffer is None or buffer.name != self._buffer.name:
+            self._once_open.clear()
+        self._buffer = buffer
+        self.query_one(Info).about(buffer)
+        self.query_one(Viewer).show(buffer)
+        self._say_why_empty()
+
+    def on_place_changed(self, message: messages.PlaceChanged) -> None:
+        """The place goes to the facts."""
+        if not self._is_whole:
+            return
+        self._first_shown = message.first
+        self.query_one(Info).at(message)
+        self._remembered.put("wrap", self.query_one(Viewer).wraps)
+        self._say_why_empty()
+        if self._once_open and self._is_open():
+            waiting, self._once_open = self._once_open, []
+            for deed in waiting:
+                deed()
+
+    def on_list_filtered(self, message: messages.ListFiltered) -> None:
+        """What the filter found goes to the title."""
+        if not self._is_whole:
+            return
+        self.query_one(ListTitle).filtered(self._query, message)
+
+    def _say_why_empty(self) -> None:
+        """Where there is no output, say why in its place."""
+        viewer, notice, lines = self.query_one(Viewer), self.query_one_optional(Notice), self._why_empty()
+        if lines and notice is None:
+            notice = Notice()
+            self.query_one("#right").mount(notice, after=viewer)
+        viewer.display = not lines
+        if notice is not None:
+            notice.display = bool(lines)
+            notice.say(*lines)
+        if is_void(self._buffer) and self.focused is viewer:
+            self.set_focus(self.query_one(BufferList))
+
+    def _why_empty(self) -> list[Said]:
+        buffer = self._buffer
+        if buffer is None:
+            if len(self.query_one(BufferList).rows):
+                return []  # on a heading
+            return nothing_found() if self._query else welcome()
+        if buffer.state == "evicted":
+            what, held, how = tombstone_text(self._tombstone(buffer.name), buffer)
+            return [
+                [Part(what, "strong")],
+                [Part(buffer.command, "command")],
+                [],
+                [Part(held, "dim")],
+                [Part(how, "dim")],
+            ]
+        if not buffer.bytes:
+            waiting = buffer.state == "running"
+            return [[Part("No output yet" if waiting else "No output", "dim")]]
+        return []
+
+    def _tombstone(self, name: str) -> dict[str, object] | None:
+        try:
+            return self._store.tombstone(name)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return None
+
+    # prompts, made when they are first opened: the first screen is there the sooner
+
+    def open_prompt(self, name: str) -> None:
+        """Ask for one of `PROMPTS`; at once, so that the next key reaches it; in the viewer a filter is a search."""
+        if name == "filter" and self.focused is self.query_one(Viewer):  # it learns of its focus only later
+            name = "search"
+        prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
+        if prompt is None:
+            if name == "search":
+                from sightline.tui.common.search_prompt import SearchPrompt
+
+                prompt = SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).searching.typed(text))
+            else:
+                prompt = Prompt(asks, id=name, typed=self._filter, settled=self.query_one(BufferList).settled)
+            self.query_one(asks.pane).mount(prompt, before=asks.above or None)
+        if name == "search":
+            self.query_one(Viewer).searching.opened()
+        prompt.open()
+        if name == "filter":
+            self.query_one(BufferList).expect_filter()
+
+    def _filter(self, text: str) -> None:
+        in_contents = text.startswith("/")
+        self._query = "" if in_contents else text
+        self.query_one(BufferList).filter(self._query)
+        if in_contents:
+            self._contents = self._contents or self._make_contents()
+            self._contents.typed(text[1:])
+        elif self._contents is not None and self._contents.is_open:
+            self._leave_contents(self._contents)
+        self.query_one("#filter", Prompt).back = "#found" if in_contents else "#buffers"
+
+    def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
+        """A filter stays as it is; what is looked for in the outputs is looked for now; a search is meant."""
+        if message.prompt == "filter" and self._searches_contents and self._contents is not None:
+            self._contents.meant()
+        elif message.prompt == "search":
+            self.query_one(Viewer).searching.answered(message.text)
+
+    def on_place_meant(self, message: messages.PlaceMeant) -> None:
+        """Go to a place in the buffer that is selected, as soon as it is open."""
+        self._when_open(lambda: self._go_to(message.text))
+
+    def _go_to(self, place: str) -> None:
+        if not self.query_one(Viewer).go_to(place):
+            self.notify("That is no place here: type 42, 42,80, 50% or $", severity="warning", markup=False)
+
+    def _is_open(self) -> bool:
+        return self._buffer is None or self.query_one(Viewer).shows(self._buffer.name)
+
+    def _when_open(self, deed: Callable[[], None]) -> None:
+        """Do something with the selected buffer as soon as it is open, and never where another one is selected."""
+        if self._is_open():
+            deed()
+        else:
+            self._once_open.append(deed)
+
+    def on_prompt_left(self, message: messages.PromptLeft) -> None:
+        """A search that is not meant after all."""
+        if message.prompt == "search":
+            self.query_one(Viewer).searching.left()
+
+    def on_case_switched(self) -> None:
+        """Letters match in another way."""
+        self.query_one(Viewer).searching.switch_case()
+
+    # keys
+
+    def action_clear_filter(self) -> None:
+        """Show every buffer again; where outputs are being searched, first stop that."""
+        if self._contents is not None and self._contents.stop():
+            return
+        if prompt := self.query_one_optional("#filter", Prompt):
+            prompt.clear()
+
+    def action_read(self) -> None:
+        """Go to the viewer, at once: the next key may be on its way. Where there is nothing to read, stay."""
+        if not is_void(self._buffer):
+            self.set_focus(self.query_one(Viewer))
+            self._take_up_search()
+
+    def _take_up_search(self) -> None:
+        """What was searched for in all outputs is searched for in the one that is read."""
+        if self._searches_contents and self._contents is not None:
+            self._when_open(partial(self.query_one(Viewer).searching.take_up, self._contents.pattern))
+
+    def action_switch_pane(self) -> None:
+        """Go to the next pane."""
+        panes = [pane for pane in self.focus_chain if pane.id in ("buffers", "found", "viewer", "result-lines")]
+        at = next((at for at, pane in enumerate(panes) if pane is self.focused), -1)
+        self.set_focus(panes[(at + 1) % len(panes)])
+
+    # the split between the panes
+
+    def on_resize(self) -> None:
+        """A share of the width is none of the height."""
+        if self._is_whole:
+            self._split.lay_out()
+
+    def action_resize(self, steps: int) -> None:
+        """Give the list more of the screen, or less."""
+        self._split.step(steps)
+
+    def on_split_dragged(self, message: messages.SplitDragged) -> None:
+        """The line between the panes goes where the mouse is."""
+        self._split.drag(message)
+
+    # asking: see `tui.querying`, loaded when it is first wanted
+
+    def open_query(self) -> None:
+        """Take a place or a question."""
+        from sightline.tui.querying import open_bar
+
+        open_bar(self, self._store, self._buffer)
+
+    def on_result_closed(self) -> None:
+        """The viewer has the room, and the keys."""
+        self.query_one("#result").display = False
+        self.set_focus(self.query_one(Viewer))
+
+    def on_line_meant(self, message: messages.LineMeant) -> None:
+        """Show a line, of another buffer too."""
+        if self._buffer is None or self._buffer.name != message.buffer.name:
+            if not self._searches_contents:
+                self.query_one(BufferList).select(message.buffer.name)
+            self._show(message.buffer)
+        place = str(self._shown_number(message, message.line))
+        if message.last > message.line:
+            place += f",{self._shown_number(message, message.last)}"
+        self.on_place_meant(messages.PlaceMeant(place))
+        if self.query_one(Viewer).has_focus:  # by a key that was typed ahead
+            self._take_up_search()
+
+    def _shown_number(self, message: messages.LineMeant, line: int) -> int:
+        """The number of a line in the viewer, which may show one stream only, or bytes."""
+        opened = self.query_one(Viewer).opened
+        if opened is None or not opened.is_of(message.buffer) or not (opened.stream or opened.hex):
+            return line
+        from sightline.tui.common.places import shown_number
+
+        try:
+            return shown_number(self._store, message.buffer, line, opened.reading)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return line
+
+    def show_line(self, buffer: Buffer, stream: str, line: int, last: int = 0) -> None:
+        """Show a line of one of a buffer's streams, or the lines up to a last one."""
+        from sightline.tui.common.places import Hit, viewer_line
+
+        async def place() -> None:
+            try:
+                at, end = [
+                    await asyncio.to_thread(viewer_line, self._store, buffer, Hit(buffer.name, stream, number))
+                    for number in (line, max(last, line))
+                ]
+            except STORE_ERRORS as error:
+                tell(self.app, error)
+            else:
+                self.post_message(messages.LineMeant(buffer, at, end))
+
+        self.run_worker(place())
+
+    # the search through all outputs, loaded when it is first wanted
+
+    @property
+    def _searches_contents(self) -> bool:
+        return self._contents is not None and self._contents.is_open
+
+    def _make_contents(self) -> "Contents":
+        from sightline.tui.buffers.contents import Contents
+
+        return Contents(self, self._store)
+
+    def _leave_contents(self, contents: "Contents") -> None:
+        buffers, had_focus = self.query_one(BufferList), self.focused is self.query_one("#found")
+        contents.close()
+        self.query_one(ListTitle).filtered(self._query, messages.ListFiltered(None))
+        buffers.tell_again()
+        if had_focus:
+            self.set_focus(buffers)
+
+    def on_contents_searched(self, message: messages.ContentsSearched) -> None:
+        """What has been found goes to its list."""
+        if self._contents is not None:
+            self._contents.searched(message)
+
+    def on_hit_selected(self, message: messages.HitSelected) -> None:
+        """The line that was found is the one shown."""
+        if self._contents is not None:
+            self._contents.show(message)

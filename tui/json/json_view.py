@@ -1,0 +1,401 @@
+"""A JSON text as a tree that folds. What a container holds is read when it is shown, a page at a time."""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import ClassVar, cast
+
+from rich.segment import Segment
+from rich.style import Style
+from sightline.disk.streams import StreamReader
+from sightline.pipeline.hits import Pattern
+from sightline.shape.structured.json_scan import NotJson
+from sightline.shape.summary import human_bytes
+from sightline.store import Store, Target
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.keys import named
+from sightline.tui.common.pane_search import Searching
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.safe import pieces, visible
+from sightline.tui.common.stream_search import Search
+from sightline.tui.json.nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root, towards
+from sightline.tui.json.rows import JsonRows
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+MOST_ON_THE_WAY = 50_000
+"""Values of a container that are read, and kept, to get to one behind them."""
+
+_BRACKETS = {"object": "{}", "array": "[]", "lines": "  "}
+_VALUE_STYLES = {"string": "string", "number": "number", "boolean": "number", "null": "number"}
+_NOUNS = {"object": "key", "array": "item", "lines": "value"}
+_INDENT = "  "
+_READ_SECONDS = 0.25  # the next key waits for what this one opens, but not longer
+_PREVIEW_CHARACTERS = 200
+
+Loaded = tuple[Node | None, Batch | None]
+
+
+class JsonView(RowView):
+    """Rows of nodes."""
+
+    PARTS = (*RowView.PARTS, "string", "number", "control", "failed", "match", "here")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "json",
+        [
+            Binding("enter,space", "fold", "Fold or unfold", key_display="Enter"),
+            Binding("right,l", "open", "Unfold, or go in", show=False),
+            Binding("left,h", "leave", "Fold, or go out", show=False),
+            Binding("n", "search_on(False)", "Next hit of the search", show=False),
+            Binding("N", "search_on(True)", "Hit before", show=False),
+            Binding("escape", "forget", "Forget the search", show=False),
+        ],
+    )
+
+    class Moved(Message):
+        """The cursor stands on a node, or more is known of it, or of what is searched for."""
+
+        def __init__(self, node: Node, notes: str = "") -> None:
+            super().__init__()
+            self.node = node
+            self.notes = notes
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, JsonView.Moved)
+
+    def __init__(self, store: Store, target: Target, *, id: str | None = None) -> None:  # noqa: A002
+        """Make it.
+
+        Args:
+            store: the store.
+            target: the stream.
+            id: of the widget.
+        """
+        super().__init__(id=id)
+        self._store = store
+        self._target = target
+        self._tree: JsonRows | None = None
+        self._is_left = False
+        self._sought: int | None = None  # the byte that one is on the way to
+        self._searching: JsonSearching | None = None
+        self._reads: Errand[Loaded] = Errand(self, self._plan, self._take)
+
+    def on_unmount(self) -> None:
+        """Nothing goes on without it."""
+        self._is_left = True
+        if self._searching is not None:
+            self._searching.clear()
+
+    @property
+    def node(self) -> Node | None:
+        """The node under the cursor."""
+        return self._tree.rows[self.cursor] if self._tree is not None else None
+
+    def show(self, root: Node) -> None:
+        """Show a text from its root on, as `read_root` gives it."""
+        self._tree = JsonRows(root)
+        self._redraw(0)
+
+    def _redraw(self, cursor: int) -> None:
+        if self._tree is not None:
+            if self._searching is not None:
+                self._searching.shown_otherwise(same=True)
+            self.set_rows(len(self._tree), cursor=cursor)
+            self._reads.ask()
+
+    def _plan(self) -> Callable[[], Loaded] | None:
+        if self._tree is None:
+            return None
+        top = self.scroll_offset.y
+        height = self.size.height or self.app.size.height  # it is read before it is laid out
+        node = self._on_the_way(self._tree) or self._tree.wanted(top, top + height)
+        if node is None:
+            return None
+
+        def read() -> Loaded:
+            with self._store.open(self._target) as source:
+                try:
+                    return node, read_children(source, node, is_left=lambda: self._is_left)
+                except Left:
+                    return None, None
+
+        return read
+
+    def _take(self, loaded: Loaded) -> None:
+        node, batch = loaded
+        if self._tree is None or node is None or batch is None:
+            return
+        at, added = self._tree.take(node, batch)
+        self._redraw(self.cursor + added if self.cursor > at else self.cursor)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """What comes into sight is read."""
+        super().watch_scroll_y(old_value, new_value)
+        self._reads.ask()
+
+    def on_resize(self) -> None:
+        """More may be in sight."""
+        self._reads.ask()
+
+    def cursor_moved(self) -> None:
+        """Tell where it stands."""
+        if (node := self.node) is not None:
+            notes = self._searching.notes() if self._searching is not None else []
+            self.post_message(self.Moved(node, " ".join(notes)))
+
+    # for its search
+
+    @property
+    def searching(self) -> "JsonSearching":
+        """What is looked for in it; made with the first search."""
+        if self._searching is None:
+            self._searching = JsonSearching(self, self._store, self._target)
+        return self._searching
+
+    def is_at(self, offset: int) -> bool:
+        """Whether the cursor stands on what a byte belongs to."""
+        return self._tree is not None and towards(self._tree.rows[0], offset) == (self.node, True)
+
+    def go_to_byte(self, offset: int) -> None:
+        """Put the cursor on what a byte belongs to, as soon as what stands before it has been read."""
+        self._sought = offset
+        self._reads.ask()
+
+    def _on_the_way(self, tree: JsonRows) -> Node | None:
+        """The container of which more must be read to get to the byte sought; None once one is there, or gives up."""
+        offset, self._sought = self._sought, None
+        if offset is None:
+            return None
+        node, is_there = towards(tree.rows[0], offset)
+        if is_there:
+            self.show_node(node)
+        elif len(node.children) >= MOST_ON_THE_WAY:
+            told = f"Byte {offset:,} lies behind more than {MOST_ON_THE_WAY:,} values: look for it in the output itself"
+            self.notify(told, severity="warning", markup=False)
+        else:
+            self._sought = offset
+            return node
+        return None
+
+    def show_node(self, node: Node) -> None:
+        """Put the cursor on a node, and unfold what it is in."""
+        if self._tree is None:
+            return
+        above = list[Node]()
+        while (parent := (above[-1] if above else node).parent) is not None:
+            above.append(parent)
+        for parent in reversed(above):
+            if not parent.is_open:
+                self._tree.toggle(self._tree.rows.index(parent))
+        self._redraw(self._tree.rows.index(node))
+
+    def texts_on_screen(self) -> dict[Hashable, str]:
+        """What may be marked of the rows on the screen."""
+        top, texts = self.scroll_offset.y, dict[Hashable, str]()
+        for at in range(top, min(top + self.size.height, self.row_count)):
+            for part, segments in enumerate(self._segments(at, self.columns)):
+                texts[at, part] = "".join(segment.text for segment in segments)
+        return texts
+
+    def tell(self) -> None:
+        """Tell where it stands, and how the search does."""
+        self.cursor_moved()
+
+    # drawing
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A node: its key or place, and its value, or what is known of what it holds."""
+        assert self._tree is not None  # there are rows only with it
+        node = self._tree.rows[at]
+        base, styles = self.own_style, self.part_styles
+        segments = [Segment(" " + _INDENT * node.depth, base)]
+        if node.kind == "more":
+            return Strip([*segments, Segment("  … reading", base + styles["dim"])])
+        if node.kind == "broken":
+            told = f"  from byte {node.start:,} on this is no JSON, or no part of what stands before"
+            return Strip([*segments, Segment(told, base + styles["failed"])])
+        mark = ("▾ " if node.is_open else "▸ ") if node.is_container and node.count != 0 else "  "
+        segments.append(Segment(mark, base + styles["dim"]))
+        name, text = (self._with_hits(at, part, found) for part, found in enumerate(self._segments(at, width)))
+        if name:
+            segments += [*name, Segment(": ", base + styles["dim"])]
+        return Strip([*segments, *(self._facts(node) if node.is_container else ()), *text])
+
+    def _segments(self, at: int, width: int) -> tuple[list[Segment], list[Segment]]:
+        """What of a row stands in the text itself: its key or place, and its value, or how that begins."""
+        assert self._tree is not None
+        node, base, styles = self._tree.rows[at], self.own_style, self.part_styles
+        name = [Segment(visible(_name(node)), base + styles["key"])] if _name(node) else []
+        if node.is_container:
+            text = "" if node.is_open or node.count == 0 else node.text[:_PREVIEW_CHARACTERS]
+            return name, [Segment(visible(text.replace("\t", " ")), base + styles["dim"])] if text else []
+        style = base + styles[_VALUE_STYLES.get(node.kind, "dim")]
+        shown = pieces(node.text[: width * 4].replace("\t", " "))
+        return name, [Segment(text, base + styles["control"] if marked else style) for text, marked in shown]
+
+    def _with_hits(self, at: int, part: int, segments: list[Segment]) -> list[Segment]:
+        if self._searching is None or not segments:
+            return segments
+        return list(self._searching.drawn((at, part), Strip(segments), here=at == self.cursor))
+
+    def _facts(self, node: Node) -> list[Segment]:
+        """Of a container its brackets, and how much is in it."""
+        base, dim = self.own_style, self.own_style + self.part_styles["dim"]
+        brackets = _BRACKETS[node.kind]
+        size = human_bytes(node.end - node.start) if node.end else ""
+        noun = _NOUNS[node.kind]
+        count = "" if node.count is None else f"{node.count:,} {noun}{'' if node.count == 1 else 's'}"
+        told = [Segment(f"{brackets[0]}…{brackets[1]}" if node.count != 0 else brackets, base)]
+        facts = ", ".join(filter(None, (count, size))) or _least(node)
+        told.append(Segment(f" {facts} ", dim))
+        return told
+
+    # keys
+
+    def choose(self) -> None:
+        """Fold or unfold; of a value, or of what is still read, nothing."""
+        if self._tree is not None:
+            self._tree.toggle(self.cursor)
+            self._redraw(self.cursor)
+
+    async def action_fold(self) -> None:
+        """Show or hide what is in the container. The next key is for what is in it."""
+        self.choose()
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Wait until what is on the screen has been read; if that takes long, not."""
+        await self._reads.settled(_READ_SECONDS)
+
+    def action_search_on(self, back: bool) -> None:
+        """Go to the next hit, or to the one before."""
+        self.searching.step(back=back)
+
+    def action_forget(self) -> None:
+        """Forget the search, and where it was going; without one the key means what it means elsewhere."""
+        self._sought = None
+        if self._searching is None or not self._searching.clear():
+            raise SkipAction
+        self.refresh()
+        self.tell()
+
+    async def action_open(self) -> None:
+        """Unfold a container; go into one that is unfolded."""
+        node = self.node
+        if node is not None and node.is_open:
+            self.move_to(self.cursor + 1)
+        else:
+            await self.action_fold()
+
+    async def action_leave(self) -> None:
+        """Fold a container; from anything else go to the one around it."""
+        node = self.node
+        if self._tree is None or node is None:
+            return
+        if node.is_open and node.depth:
+            await self.action_fold()
+        else:
+            self.move_to(self._tree.parent_of(self.cursor))
+
+
+def _name(node: Node) -> str:
+    if node.parent is None:
+        return ""
+    if node.parent.kind == "lines":
+        return str(node.place + 1)
+    return f"[{node.place}]" if node.key is None else node.key
+
+
+def json_target(store: Store, streams: list[Target]) -> tuple[Target, Node] | None:
+    """The first of some streams that is JSON, and its root; None where none is. Raises as `Store.open`."""
+    for target in streams:
+        with store.open(target) as source:
+            try:
+                return target, read_root(source)
+            except NotJson:
+                continue
+    return None
+
+
+def _least(node: Node) -> str:
+    """What is certain of a container whose end has not been read."""
+    if node.children:
+        return f"at least {len(node.children):,} {_NOUNS[node.kind]}s"
+    return f"more than {human_bytes(NEAR_BYTES)}" if node.parent is not None else ""
+
+
+class _Bytes:
+    """A stream byte by byte, as a search reads it."""
+
+    def __init__(self, reader: StreamReader, stream: str) -> None:
+        self._reader = reader
+        self.streams = (stream,)
+        self.line_count = reader.byte_count
+        self.close = reader.close
+
+    def source(self, stream: str) -> StreamReader:  # noqa: ARG002 (as of every reading)
+        return self._reader
+
+    def offsets(self, number: int) -> dict[str, int]:
+        return {self.streams[0]: min(number - 1, self.line_count)}
+
+    def number_at(self, stream: str, offset: int) -> int:  # noqa: ARG002
+        return offset + 1
+
+
+class JsonSearching(Searching[Search]):
+    """The search of a tree."""
+
+    def __init__(self, view: JsonView, store: Store, target: Target) -> None:
+        super().__init__(view)
+        self._view = view
+        self._store = store
+        self._target = target
+
+    def _place(self) -> object:
+        return self._view.node
+
+    def _back_to(self, place: object) -> None:
+        if place is not None:
+            self._view.show_node(cast(Node, place))
+
+    def _here(self, *, back: bool = False) -> tuple[int, bool]:
+        node, step = self._view.node, self._step
+        if node is None:
+            return 1, False
+        hit = step.number if step is not None and self._view.is_at(step.number - 1) else node.start + 1
+        if back:
+            return min(hit, node.start + 1), True
+        # A text in which there are many is one step.
+        return max(hit, node.start + 1 if node.is_container else node.end), True
+
+    def _begins_at(self) -> int:
+        node = self._view.node
+        return node.start + 1 if node is not None else 1
+
+    def _engine(self) -> Callable[[Pattern, int], Search] | None:
+        store, target = self._store, self._target
+        return lambda pattern, number: Search(
+            pattern,
+            lambda: _Bytes(store.open(target), target.stream),
+            lambda _: store.path(target),
+            number,
+            matches=True,
+        )
+
+    def _go_to(self, number: int) -> None:
+        self._view.go_to_byte(number - 1)
+
+    def _on_screen(self) -> Mapping[Hashable, str]:
+        return self._view.texts_on_screen()
+
+    def _style(self, part: str) -> Style:
+        return self._view.part_styles[part]
+
+    def _tell(self) -> None:
+        self._view.tell()
+
+    def _redraw(self) -> None:
+        self._view.refresh()
+        self._view.tell()

@@ -1,0 +1,264 @@
+"""The values of a JSON text as nodes that are read when they are looked at, some of a container's children at a time.
+
+Nothing but the children on the way is ever kept, and what lies between two of them is leapt over, not parsed.
+"""
+
+import json
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import NamedTuple, cast
+
+from sightline.disk.streams import StreamReader
+from sightline.shape.source import Source
+from sightline.shape.structured.json_native import FAILURES, parsed, scan
+from sightline.shape.structured.json_scan import NotJson, Scanner, kind_of
+
+PAGE = 200
+"""Children that are read at a time."""
+
+NEAR_BYTES = 1 << 17
+"""A container that does not end within these is leapt over only when what follows it is wanted."""
+
+_FIRST_LINE_BYTES = 1 << 24  # of a longer first line it is not asked whether it is a value of its own
+_SHOWN_BYTES = 2_000  # of a scalar, and of a container's beginning
+_KEY_BYTES = 1_000
+_COUNTED_BYTES = 1 << 16
+_CLOSING = {"object": "}", "array": "]"}
+_PLAIN_KEY = re.compile(r"[^.\[\]\s\"']+")
+_SPACES = re.compile(r"[ \t\r\n]+")
+
+
+class Node:
+    """A value, or the place of those that have not been read.
+
+    Attributes:
+        kind: ``object``, ``array``, ``lines``, ``string``, ``number``, ``boolean``, ``null``; ``more`` where children
+            of ``parent`` are still to be read; ``broken`` where the text is no JSON any more.
+        parent: the container that it is in.
+        key: of an object's member; None for anything else.
+        place: its place among the container's children, from 0.
+        start: offset in bytes where it begins.
+        end: past it; 0 while that is not known.
+        text: a scalar as it is written, a container's beginning; cut where it is long.
+        count: children of a container that is small or has been read, else None.
+        children: as far as they have been read.
+        is_complete: whether these are all.
+        is_open: whether they are shown.
+    """
+
+    __slots__ = (
+        *("kind", "parent", "key", "place", "start", "end", "text", "count"),
+        *("children", "is_complete", "is_open", "depth"),
+    )
+
+    def __init__(self, kind: str, parent: "Node | None", place: int, start: int, key: str | None = None) -> None:
+        self.kind = kind
+        self.parent = parent
+        self.key = key
+        self.place = place
+        self.start = start
+        self.end = 0
+        self.text = ""
+        self.count: int | None = None
+        self.children = list[Node]()
+        self.is_complete = False
+        self.is_open = False
+        self.depth: int = parent.depth + 1 if parent is not None else 0
+
+    @property
+    def is_container(self) -> bool:
+        """Whether it has children, or could."""
+        return self.kind in ("object", "array", "lines")
+
+    @property
+    def line(self) -> int:
+        """Of a text of several values, the number of the one that this lies in, from 1; else 0."""
+        if self.parent is None:
+            return 0
+        return self.place + 1 if self.parent.kind == "lines" else self.parent.line
+
+    @property
+    def path(self) -> str:
+        """``$.items[3].name``; within its own value where the text has several."""
+        if self.parent is None or self.parent.kind == "lines":
+            return "$"
+        if self.key is None:
+            return f"{self.parent.path}[{self.place}]"
+        if _PLAIN_KEY.fullmatch(self.key):
+            return f"{self.parent.path}.{self.key}"
+        is_whole = self.key.isprintable()  # half a surrogate pair, or a control, can only be written as an escape
+        return f"{self.parent.path}[{json.dumps(self.key, ensure_ascii=not is_whole)}]"
+
+
+class Batch(NamedTuple):
+    """Children of a container that follow those it has.
+
+    Attributes:
+        children: in order.
+        is_complete: whether nothing follows them.
+        end: past the container where that is known, else 0.
+        last_end: past the last child that the container had already.
+        broken: the offset from which on the text is no JSON, -1 where it is.
+    """
+
+    children: list[Node]
+    is_complete: bool
+    end: int = 0
+    last_end: int = 0
+    broken: int = -1
+
+
+def read_root(source: StreamReader) -> Node:
+    """The value of a text, or the root of several, each on a new line. Raises NotJson for anything but containers."""
+    scanner = Scanner(source)
+    start = scanner.start()
+    kind = kind_of(scanner.char(start))
+    if kind not in _CLOSING:
+        raise NotJson(start)
+    root = Node("lines" if _is_first_of_several(source, start) else kind, None, 0, start)
+    root.end = source.byte_count if root.kind == "lines" else 0
+    root.is_open = True
+    return root
+
+
+def _is_first_of_several(source: StreamReader, start: int) -> bool:
+    """Whether the first line is a value of its own, and something follows it."""
+    line_end = source.offset_of_line(source.line_at(start) + 1)
+    if line_end - start > _FIRST_LINE_BYTES or line_end >= source.byte_count:
+        return False
+    text = source.read(start, line_end - start).decode("latin-1")
+    try:
+        end = scan(text, 0)[1]
+    except FAILURES:
+        return False
+    return not text[end:].strip() and Scanner(source).space(line_end) < source.byte_count
+
+
+class Left(Exception):
+    """Nobody waits for it any more."""
+
+
+class _Guarded:
+    """A source that can be left while it is read: a gigabyte takes a while to leap over."""
+
+    def __init__(self, source: Source, is_left: Callable[[], bool]) -> None:
+        self.byte_count = source.byte_count
+        self._source = source
+        self._is_left = is_left
+
+    def read(self, offset: int, length: int) -> bytes:
+        if self._is_left():
+            raise Left
+        return self._source.read(offset, length)
+
+
+def read_children(
+    source: Source, node: Node, *, most: int = PAGE, is_left: Callable[[], bool] = lambda: False
+) -> Batch:
+    """The next children of a container; at most one large one is leapt over for them.
+
+    Args:
+        source: the text.
+        node: the container.
+        most: children that are read.
+        is_left: whether nobody waits for them any more.
+
+    Raises:
+        Left: nobody does.
+    """
+    scanner = Scanner(cast(Source, _Guarded(source, is_left)))
+    found: list[Node] = []
+    last_end = 0
+    try:
+        if node.children:
+            last = node.children[-1]
+            last_end = last.end or scanner.value_end(last.start)
+            more, at = _step(scanner, node, last_end)
+        elif node.kind == "lines":
+            more, at = True, node.start
+        else:
+            more, at = scanner.opened(node.start)
+        while more and len(found) < most:
+            child = _child(scanner, node, len(node.children) + len(found), at)
+            found.append(child)
+            _measure(scanner, child)
+            if not child.end:
+                return Batch(found, is_complete=False, last_end=last_end)
+            more, at = _step(scanner, node, child.end)
+    except NotJson as error:
+        return Batch(found, is_complete=True, last_end=last_end, broken=error.args[0])
+    broken = -1
+    if not more and node.parent is None and (following := scanner.space(at)) < scanner.size:
+        broken = following
+    return Batch(found, is_complete=not more, end=0 if more else at, last_end=last_end, broken=broken)
+
+
+def towards(root: Node, offset: int) -> tuple[Node, bool]:
+    """What a byte stands in, or the key before it, and True; else a container of which more must be read to know."""
+    node = root
+    while node.is_container:
+        at = bisect_right(node.children, offset, key=lambda child: child.end or sys.maxsize)
+        if at == len(node.children):
+            return node, node.is_complete
+        child = node.children[at]
+        if offset < child.start:
+            return child, True
+        if not child.end and not node.is_complete:
+            return node, False  # where it ends is found with what follows it
+        node = child
+    return node, True
+
+
+def _step(scanner: Scanner, node: Node, end: int) -> tuple[bool, int]:
+    """From the end of a child to the next one, as `Scanner.step`."""
+    if node.kind != "lines":
+        return scanner.step(end, _CLOSING[node.kind])
+    following = scanner.next_line(end)
+    return following < scanner.size, following
+
+
+def _child(scanner: Scanner, node: Node, place: int, at: int) -> Node:
+    key = None
+    if node.kind == "object":
+        key_end, value = scanner.key(at)
+        key = key_of(scanner.raw(at, min(key_end, at + _KEY_BYTES)).rstrip())
+        at = value
+    return Node(kind_of(scanner.char(at)), node, place, at, key)
+
+
+def key_of(written: bytes) -> str:
+    """The text of a key; one that was cut is told as it is written."""
+    text = _decoded(written)
+    try:
+        return str(json.loads(text, strict=False))
+    except ValueError:
+        return text[1:] + "…"
+
+
+def _measure(scanner: Scanner, child: Node) -> None:
+    """Find the end of a child that is no large container, and what is shown of it."""
+    if not child.is_container:
+        child.end = scanner.value_end(child.start)
+        child.text = _shown(scanner, child)
+        return
+    text = scanner.raw(child.start, child.start + NEAR_BYTES).decode("latin-1")
+    try:
+        child.end = child.start + scan(text, 0)[1]
+    except FAILURES:
+        child.end = 0
+    child.text = _shown(scanner, child)
+    if child.end and child.end - child.start <= _COUNTED_BYTES:
+        value = parsed(text[: child.end - child.start])
+        child.count = None if value is None else len(value)
+
+
+def _shown(scanner: Scanner, child: Node) -> str:
+    end = min(child.end or child.start + _SHOWN_BYTES, child.start + _SHOWN_BYTES)
+    text = _SPACES.sub(" ", _decoded(scanner.raw(child.start, end)))
+    return text if child.end and end == child.end else text + "…"
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,106 @@
+"""The JSON screen: an output as a tree, with the path of the node under the cursor."""
+
+import asyncio
+from typing import ClassVar
+
+from sightline.records import Buffer
+from sightline.store import Store, Target
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.clipboard import copy
+from sightline.tui.common.errand import is_whole
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.key_bar import KeyBar
+from sightline.tui.common.keys import named
+from sightline.tui.common.safe import title, visible
+from sightline.tui.common.searched import SEARCH_KEY, SearchedScreen
+from sightline.tui.common.strips import Part
+from sightline.tui.common.stylesheets import load_style
+from sightline.tui.json.json_view import JsonSearching, JsonView, json_target
+from sightline.tui.json.nodes import Node
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+
+
+class JsonScreen(SearchedScreen):
+    """Which output it is, where in it one stands, and the tree."""
+
+    CSS_PATH = "json.tcss"
+    SEARCHED = "#json"
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "json",
+        [
+            Binding("escape,q,J", "dismiss", "Close", key_display="Esc"),
+            Binding("y", "copy_path", "Copy path"),
+            SEARCH_KEY,
+        ],
+    )
+
+    def __init__(self, store: Store, target: Target, root: Node) -> None:
+        """Make it.
+
+        Args:
+            store: the store.
+            target: the stream that is JSON.
+            root: as `read_root` gives it.
+        """
+        super().__init__()
+        self._store = store
+        self._target = target
+        self._root = root
+
+    @property
+    def searching(self) -> JsonSearching:
+        """The search of the tree."""
+        return self.query_one(JsonView).searching
+
+    def compose(self) -> ComposeResult:
+        """Head, tree, keys."""
+        load_style(self.app, "common/row_view")
+        yield Bar(id="json-head")
+        yield JsonView(self._store, self._target, id="json")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Show the tree."""
+        self.query_one(JsonView).show(self._root)
+
+    def on_json_view_moved(self, message: JsonView.Moved) -> None:
+        """Tell where one stands."""
+        node = message.node
+        named = [Part(f" {self._target.ref}", "strong"), Part(f"  {title(self._target.buffer.command)}", "dim")]
+        line = f"value {node.line:,}  " if node.line else ""
+        self.query_one("#json-head", Bar).say(
+            (named, [Part(f"{message.notes} ", "accent")] if message.notes else ()),
+            ([Part(f" {line}", "dim"), Part(visible(node.path), "accent")], [Part(f"{node.kind} ", "dim")]),
+        )
+
+    def action_copy_path(self) -> None:
+        """Put the path of the node under the cursor on the clipboard."""
+        node = self.query_one(JsonView).node
+        if node is not None:
+            copy(self.app, node.path)
+            self.notify(f"Copied {visible(node.path)}", markup=False)
+
+
+async def open_json(app: App[None], store: Store, buffer: Buffer, shown: str = "") -> None:
+    """Show a buffer's JSON as a tree, or say that it has none.
+
+    Args:
+        app: where it is shown.
+        store: the store.
+        buffer: the buffer.
+        shown: the only stream that is looked at; empty for the first that is JSON.
+    """
+    streams = [shown] if shown else sorted(buffer.streams, key=lambda stream: (stream == "err", len(stream), stream))
+    try:
+        found = await asyncio.to_thread(json_target, store, [Target(buffer, stream) for stream in streams])
+    except STORE_ERRORS as error:
+        tell(app, error)
+        return
+    if found is None:
+        app.notify(f"{buffer.ref} is no JSON object, array or lines of these", severity="warning", markup=False)
+    else:
+        screen = JsonScreen(store, *found)
+        await app.push_screen(screen)
+        if is_whole(screen):
+            await screen.query_one(JsonView).settled()

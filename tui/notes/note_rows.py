@@ -1,0 +1,90 @@
+"""Notes, one a row: where they stand, what they say, and what has become of them."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sightline.audit.notes import whereto
+from sightline.records import Note
+from sightline.tui.common.keys import named
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part, pad, row
+from sightline.tui.common.wording import age
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+_REF_CELLS = 24
+KEPT, WAITING, DELIVERED = "○", "◔", "●"
+
+
+class NoteRows(RowView):
+    """Newest first."""
+
+    PARTS = (*RowView.PARTS, "ok")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+
+    BINDINGS: ClassVar[list[BindingType]] = named("notes", [Binding("enter", "choose", "Open")])
+
+    class Moved(Message):
+        """The cursor stands on another note."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, NoteRows.Moved)
+
+    class Chosen(Message):
+        """The lines of a note are wanted."""
+
+        def __init__(self, note: Note) -> None:
+            super().__init__()
+            self.note = note
+
+    def __init__(self) -> None:
+        super().__init__(id="notes")
+        self._notes: Sequence[Note] = ()
+        self._now = 0.0
+
+    @property
+    def note(self) -> Note | None:
+        """The one under the cursor."""
+        return self._notes[self.cursor] if self._notes else None
+
+    def show(self, notes: Sequence[Note], now: float) -> None:
+        """Show others; the cursor stays on its own where that is still there."""
+        old = self.note
+        self._notes, self._now = notes, now
+        at = next((at for at, note in enumerate(notes) if old is not None and note.id == old.id), None)
+        self.set_rows(len(notes), cursor=at)
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A note."""
+        note = self._notes[at]
+        mark, style = mark_of(note)
+        text = title(note.text) if note.text is not None else "(blanked)"
+        left = [
+            Part(f" {mark} ", style),
+            Part(f"{age(self._now - note.time):>4}  ", "dim"),
+            Part(pad(note.ref, _REF_CELLS) + " ", "key"),
+            Part(text, "" if note.text is not None else "dim"),
+        ]
+        return row(left, [Part(f" {title(whereto(note))} ", "dim")], width, self.own_style, self.part_styles)
+
+    def cursor_moved(self) -> None:
+        """Another note is told in full."""
+        self.post_message(self.Moved())
+
+    def choose(self) -> None:
+        """Its lines are wanted."""
+        if self.note is not None:
+            self.post_message(self.Chosen(self.note))
+
+    def action_choose(self) -> None:
+        """Enter: as choosing."""
+        self.choose()
+
+
+def mark_of(note: Note) -> tuple[str, str]:
+    """(mark, style) of what has become of a note."""
+    if note.sent:
+        return DELIVERED, "ok"
+    return (WAITING, "accent") if note.to else (KEPT, "dim")

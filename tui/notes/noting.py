@@ -1,0 +1,111 @@
+"""Writing a remark on lines that are shown, and handing it to an agent: what leads there from the viewer."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from sightline.audit.notes import ANYONE, send_note, write_note
+from sightline.audit.roster import SessionFacts, list_sessions
+from sightline.records import Buffer, Note
+from sightline.refs import format_ref
+from sightline.shape.clean import clean_line
+from sightline.store import Store
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.person import CLIENT, person_session
+from sightline.tui.common.reading import Blocks, Both, One
+from sightline.tui.common.wording import age
+from sightline.tui.notes.note import NOBODY, Excerpt, NoteScreen, Recipient, Written
+from sightline.tui.viewer.viewer import Viewer
+from textual.app import App
+
+_EXCERPT_LINES = 3
+_EXCERPT_BYTES = 400
+_SESSIONS = 20
+
+
+async def write_on(app: App[Any], store: Store, viewer: Viewer, now: float) -> None:
+    """Ask for a remark on the lines that are selected, else on the one that was gone to, else on the whole stream."""
+    opened = viewer.opened
+    if opened is None:
+        app.notify("There is no output here to write a note on", markup=False)
+        return
+    reading = opened.reading
+    if not isinstance(reading, Both | One | Blocks):
+        app.notify("A note is about lines: x shows them", severity="warning", markup=False)
+        return
+    first, last = viewer.selecting.range or (viewer.target, viewer.target)
+    try:
+        ref = ref_of(opened.buffer, reading, first, last) if first else opened.buffer.ref
+        excerpt = excerpt_of(ref, reading, first or 1, last or 1)
+    except STORE_ERRORS as error:
+        tell(app, error)
+        return
+
+    def done(written: Written | None) -> None:
+        if written is not None:
+            app.run_worker(_keep(app, store, ref, written))
+            viewer.selecting.clear()
+            viewer.changed()
+
+    # Until it is there, keys that are typed ahead wait: they are the remark.
+    await app.push_screen(
+        NoteScreen(excerpt, lambda: recipients(list_sessions(store), opened.buffer.session, now)), done
+    )
+
+
+async def _keep(app: App[Any], store: Store, ref: str, written: Written) -> None:
+    try:
+        note = await asyncio.to_thread(_write, store, ref, written)
+    except STORE_ERRORS as error:
+        tell(app, error)
+    else:
+        app.notify(kept_told(note), title=f"Note on {note.ref}", markup=False)
+
+
+def _write(store: Store, ref: str, written: Written) -> Note:
+    session = person_session()
+    note = write_note(store, session, store.resolve(ref), written.text)
+    return send_note(store, session, note, written.to) if written.to else note
+
+
+def kept_told(note: Note) -> str:
+    """What has become of a note that was just written or sent."""
+    if not note.to:
+        return "Kept; nobody was told. A lists notes, and sends them"
+    who = "whoever asks next" if note.to == ANYONE else note.to
+    return f"Goes along with the next reply of {who}"
+
+
+def ref_of(buffer: Buffer, reading: Both | One | Blocks, first: int, last: int) -> str:
+    """What names lines of a reading: of one stream where they are all of it, else of both in order of arrival."""
+    start, end = reading.before(first), reading.before(last + 1)
+    there = [(stream, start[stream] + 1, end[stream]) for stream in reading.streams if end[stream] > start[stream]]
+    if len(there) == 1 or isinstance(reading, Blocks):
+        stream, top, bottom = there[0]
+        return format_ref(buffer.name, stream, top, bottom)
+    return format_ref(buffer.name, "all", first, last)
+
+
+def excerpt_of(ref: str, reading: Both | One | Blocks, first: int, last: int) -> Excerpt:
+    """The first of the lines, to be shown above the remark."""
+    shown = reading.lines(first, min(last, first + _EXCERPT_LINES - 1), _EXCERPT_BYTES)
+    lines = [clean_line(line.data) for _, line in shown]
+    return Excerpt(ref, lines, max(last - first + 1 - len(lines), 0))
+
+
+def recipients(sessions: Sequence[SessionFacts], captor: str, now: float) -> list[Recipient]:
+    """Whom a note can go to: nobody first, then the session that captured the output, others by their last call."""
+    found = [NOBODY]
+    by_name = {one.session.name: one for one in sessions}
+    own = by_name.pop(captor, None)
+    if own is not None and own.session.client != CLIENT:
+        found.append(Recipient(captor, f"send to {own.name}", "whose output it is"))
+    found.append(Recipient(ANYONE, "send to whoever asks next", ""))
+    others = [
+        one for one in by_name.values() if one.session.client != CLIENT and one.counts.calls and not one.is_removed
+    ]
+    found += [
+        Recipient(one.session.name, f"send to {one.name}", f"asked {age(now - one.counts.last)} ago")
+        for one in others[:_SESSIONS]
+    ]
+    return found

@@ -1,0 +1,169 @@
+"""The list of notes: what a person remarked on, what waits for an agent, what one has got."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from sightline.audit.notes import list_notes, send_note, withdraw_note
+from sightline.audit.roster import list_sessions
+from sightline.records import Note
+from sightline.store import Store
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.clipboard import copy
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.key_bar import KeyBar
+from sightline.tui.common.keys import named
+from sightline.tui.common.person import person_session
+from sightline.tui.common.safe import title
+from sightline.tui.common.store_screen import StoreScreen, go_to
+from sightline.tui.common.strips import Part
+from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.wording import counted
+from sightline.tui.notes.note import Excerpt, NoteScreen, Recipient, Written
+from sightline.tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows
+from sightline.tui.notes.noting import kept_told, recipients
+from sightline.tui.timeline.reading import buffer_of
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+
+class NotesScreen(StoreScreen[None]):
+    """All notes, the newest first."""
+
+    CSS_PATH = "notes.tcss"
+    AUTO_FOCUS = "#notes"
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "notes",
+        [
+            Binding("s", "send", "Send"),
+            Binding("x", "take_back", "Take back"),
+            Binding("y", "copy_ref", "Copy ref", show=False),
+            Binding("escape,q,A", "dismiss", "Back", key_display="Esc"),
+        ],
+    )
+
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
+        self._store = store
+        self._clock = clock
+        self._notes: list[Note] | None = None
+        self._reads: Errand[list[Note]] = Errand(self, self._plan, self._take)
+
+    def compose(self) -> ComposeResult:
+        """Head, notes, the one under the cursor, keys."""
+        load_style(self.app, "common/row_view")
+        yield Bar(id="notes-head")
+        yield NoteRows()
+        yield Bar(id="notes-detail")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read them."""
+        self.read()
+
+    def read(self) -> None:
+        """Read them again."""
+        self._reads.ask()
+
+    def _plan(self) -> Callable[[], list[Note]]:
+        return lambda: list_notes(self._store)[::-1]
+
+    def _take(self, notes: list[Note]) -> None:
+        self._notes = notes
+        self.query_one(NoteRows).show(notes, self._clock())
+        self.tell()
+
+    def on_note_rows_moved(self) -> None:
+        """Another note is told in full."""
+        self.tell()
+
+    def tell(self) -> None:
+        """How many there are, and the one under the cursor."""
+        notes = self._notes or []
+        waiting = sum(bool(note.to and not note.sent) for note in notes)
+        delivered = sum(bool(note.sent) for note in notes)
+        marks = [
+            Part(f"{KEPT} {len(notes) - waiting - delivered:,} kept  ", "dim"),
+            Part(f"{WAITING} {waiting:,} waiting  ", "accent" if waiting else "dim"),
+            Part(f"{DELIVERED} {delivered:,} delivered ", "ok" if delivered else "dim"),
+        ]
+        head = [Part(" ◉ ", "accent"), Part("Notes", "strong"), Part(f"  {counted(len(notes), 'note')}", "dim")]
+        self.query_one("#notes-head", Bar).say((head, marks))
+        self.query_one("#notes-detail", Bar).say(*((row, ()) for row in self._detail()))
+
+    def _detail(self) -> list[list[Part]]:
+        note = self.query_one(NoteRows).note
+        if note is None:
+            if self._notes is None:
+                return []
+            return [
+                [Part(" No notes yet", "strong")],
+                [Part(" a", "key"), Part(" in an output writes one on the lines selected (v selects)", "dim")],
+            ]
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(note.time))
+        rows = [[Part(f" {note.ref}", "strong"), Part(f"  {when}  {title(note.session)}", "dim")]]
+        return [*rows, [Part(f" {title(note.text) if note.text is not None else '(blanked)'}")]]
+
+    # what is done with one
+
+    def on_note_rows_chosen(self, message: NoteRows.Chosen) -> None:
+        """Go to its lines."""
+        self.run_worker(go_to(self, self._store, message.note.ref), exclusive=True, group="go")
+
+    async def action_send(self) -> None:
+        """Hand it to an agent: ask to which."""
+        note = self.query_one(NoteRows).note
+        if note is None or note.text is None:
+            return
+
+        def done(written: Written | None) -> None:
+            if written is not None:
+                self.run_worker(self._send(note, written.to))
+
+        about = Excerpt(note.ref, [], 0)
+        await self.app.push_screen(NoteScreen(about, partial(self._recipients, note), written=note.text), done)
+
+    def _recipients(self, note: Note) -> list[Recipient]:
+        buffer = self._store.index.buffer(buffer_of(note))
+        return recipients(list_sessions(self._store), buffer.session if buffer else "", self._clock())
+
+    async def _send(self, note: Note, to: str) -> None:
+        if not to:
+            await self._take_back(note)
+            return
+        try:
+            sent = await asyncio.to_thread(send_note, self._store, person_session(), note, to)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+        else:
+            self.notify(kept_told(sent), title=f"Note on {note.ref}", markup=False)
+            self.read()
+
+    def action_take_back(self) -> None:
+        """Have it wait no longer."""
+        note = self.query_one(NoteRows).note
+        if note is not None:
+            self.run_worker(self._take_back(note))
+
+    async def _take_back(self, note: Note) -> None:
+        try:
+            waited = await asyncio.to_thread(withdraw_note, self._store, person_session(), note)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        if waited:
+            told = "Taken back: nobody gets it"
+        else:
+            told = f"{note.sent_to} has got it already" if note.sent else "It waits for nobody"
+        self.notify(told, markup=False)
+        self.read()
+
+    def action_copy_ref(self) -> None:
+        """Copy what names its lines."""
+        note = self.query_one(NoteRows).note
+        if note is not None:
+            copy(self.app, note.ref)
+            self.notify(f"Copied {note.ref}", markup=False)

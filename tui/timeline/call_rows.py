@@ -1,0 +1,106 @@
+"""The calls of a timeline, however many: draws those on the screen, and stays at the last one while more come."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sightline.tui.common.keys import named
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.strips import row
+from sightline.tui.timeline.call_parts import Look, row_parts
+from sightline.tui.timeline.reading import Row, place_of
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+_FAINT = ("dim",)  # not so in the cursor's row: on a terminal of 16 colours it is its very background
+
+
+class CallRows(RowView):
+    """Calls and notes, oldest first. Scrolling up lets go of the last one."""
+
+    PARTS = (
+        *RowView.PARTS,
+        *("failed", "cut", "again", "session", "verb", "ref", "note", "program", "option", "quoted", "join"),
+    )
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "calls",
+        [
+            Binding("enter", "choose", "Open"),
+            Binding("F", "follow", "Follow", show=False),
+        ],
+    )
+
+    class Moved(Message):
+        """The cursor stands on another row, or on what has changed."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, CallRows.Moved)
+
+    class Chosen(Message):
+        """The lines of a call are wanted."""
+
+    def __init__(self) -> None:
+        super().__init__(id="calls")
+        self._rows: Sequence[Row] = ()
+        self._look = Look(0.0, everyone=True, titles={})
+        self.following = True
+
+    @property
+    def row(self) -> Row | None:
+        """The one under the cursor."""
+        return self._rows[self.cursor] if self._rows else None
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """All of them."""
+        return self._rows
+
+    def show(self, rows: Sequence[Row], look: Look) -> None:
+        """Show other rows; the cursor stays on its own, or at the last."""
+        row, was_following = self.row, self.following
+        at = len(rows) - 1 if was_following or row is None else place_of(rows, row)
+        below = self.cursor - self.scroll_offset.y
+        self._rows, self._look = rows, look
+        moved = at >= 0 and at != self.cursor and not was_following
+        self.set_rows(len(rows), cursor=at if at >= 0 else self.cursor)
+        if moved:  # the row under the cursor stays where it is on the screen
+            self.scroll_to(y=at - below, animate=False, force=True)
+        self.following = was_following
+        self.post_message(self.Moved())
+
+    @property
+    def room(self) -> int:
+        """Cells of a row, the scrollbar's not among them."""
+        return self.columns - 1
+
+    def look(self, look: Look) -> None:
+        """Draw the same rows otherwise."""
+        if look != self._look:
+            self._look = look
+            self.refresh()
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A row on the screen."""
+        styles = self.part_styles
+        if at == self.cursor:
+            styles = styles.without(_FAINT)
+        return row(row_parts(self._rows[at], self.room, self._look), (), width, self.own_style, styles)
+
+    def cursor_moved(self) -> None:
+        """Where it stands may be the end."""
+        self.following = self.cursor >= self.row_count - 1
+        self.post_message(self.Moved())
+
+    def choose(self) -> None:
+        """The lines of the call are wanted."""
+        if self._rows:
+            self.post_message(self.Chosen())
+
+    def action_choose(self) -> None:
+        """Enter: as choosing."""
+        self.choose()
+
+    def action_follow(self) -> None:
+        """Go to the last one, and stay there."""
+        self.action_bottom()

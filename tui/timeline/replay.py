@@ -1,0 +1,189 @@
+"""Replay: a session step by step; at each what was asked, the reply as it was sent, and what had been seen by then."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from sightline.store import Store
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.key_bar import KeyBar
+from sightline.tui.common.keys import named
+from sightline.tui.common.messages import LineChosen
+from sightline.tui.common.store_screen import StoreScreen
+from sightline.tui.common.strips import Part
+from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.text_rows import TextRows
+from sightline.tui.common.texts import Text
+from sightline.tui.timeline.covered_rows import CoveredRows
+from sightline.tui.timeline.replaying import Replaying, Step
+from sightline.tui.timeline.step_parts import (
+    asked_rows,
+    covered_title,
+    head_parts,
+    legend,
+    map_parts,
+    so_far_rows,
+    step_at,
+    track_parts,
+)
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+
+SIDE_BY_SIDE_COLUMNS = 110
+_LAST = 1 << 60
+
+
+class Track(Bar):
+    """Where one stands; a click goes there."""
+
+    def __init__(self, go: Callable[[int], None]) -> None:
+        super().__init__(id="replay-track")
+        self._go = go
+        self.steps = 0
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the step there; on an arrow to the next one or the one before."""
+        if self.steps:
+            self._go(step_at(event.x, self.size.width, self.steps))
+
+
+class ReplayScreen(StoreScreen[None]):
+    """A session, one call at a time."""
+
+    CSS_PATH = "replay.tcss"
+    AUTO_FOCUS = "#covered"
+    HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (SIDE_BY_SIDE_COLUMNS, "-beside")]  # noqa: RUF012 (typed so in Screen)
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "replay",
+        [
+            # With priority: in the panes they would scroll sideways, and to the ends of the text.
+            Binding("left,h", "step(-1)", "Back", key_display="←", priority=True),
+            Binding("right,l", "step(1)", "Forward", key_display="→", priority=True),
+            Binding("home,g", "go_to(0)", "Start", key_display="g", priority=True),
+            Binding(
+                "end,G", f"go_to({_LAST})", "End, and on as it goes on", key_display="G", show=False, priority=True
+            ),
+            Binding("o", "other_output", "Other output of the call", show=False),
+            Binding("exclamation_mark", "missed", "Missed", key_display="!"),
+            Binding("tab,shift+tab", "app.focus_next", "Other pane", key_display="Tab"),
+            Binding("escape,q,r", "dismiss", "Close", key_display="Esc"),
+        ],
+    )
+
+    def __init__(self, store: Store, session: str, *, at: str = "") -> None:
+        """Make it.
+
+        Args:
+            store: the store.
+            session: name of the session.
+            at: id of the view that it begins at; the last one by default.
+        """
+        super().__init__()
+        self._store = store
+        self._session = session
+        self._begins_at = at
+        self._replaying = Replaying(store, session)
+        self._at = _LAST
+        self._which = 0
+        self._step: Step | None = None
+        self._shown = ("", 0, 0)
+        self._reads: Errand[Step | None] = Errand(self, self._plan, self._take)
+
+    def compose(self) -> ComposeResult:
+        """Head, track, the call; its reply and the output; what it all came to so far; keys."""
+        load_style(self.app, "common/row_view")
+        yield Bar(id="replay-head")
+        yield Track(self.action_go_to)
+        yield Bar(id="replay-asked")
+        with Container(id="replay-panes"):
+            with Container(id="replay-reply"):
+                yield Bar(id="reply-title")
+                yield TextRows(id="reply", leads=False)
+            with Container(id="replay-output"):
+                yield Bar(id="covered-title")
+                yield CoveredRows(self._store)
+        yield Bar(id="replay-so-far")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read the first step."""
+        self.query_one("#reply-title", Bar).say(([Part(" What it was shown", "strong")], ()), ((), ()))
+        self.tell()
+        self.read()
+
+    # reading
+
+    def read(self) -> None:
+        """Read the step anew: the session may have gone on, and what is shown may have grown."""
+        self._reads.ask()
+
+    def _plan(self) -> Callable[[], Step | None]:
+        begins_at, self._begins_at = self._begins_at, ""
+        at, which, replaying = self._at, self._which, self._replaying
+        if begins_at:
+            return lambda: replaying.step(replaying.place_of(begins_at), which)
+        return lambda: replaying.step(at, which)
+
+    def _take(self, step: Step | None) -> None:
+        self._step = step
+        if step is not None:
+            if self._at != _LAST or step.at < step.steps - 1:
+                self._at = step.at
+            shown = (step.call.view.id, self._which, step.buffer.bytes if step.buffer else 0)
+            if shown != self._shown:
+                self._shown = shown
+                self.query_one("#reply", TextRows).show(Text(step.text or f"({step.gone or 'the reply had no text'})"))
+                self.query_one(CoveredRows).show(step.buffer, step.streams)
+        self.tell()
+
+    def tell(self) -> None:
+        """Where one stands, what was asked there, and what it all came to so far."""
+        step, width = self._step, self.size.width
+        self.query_one("#replay-head", Bar).say(head_parts(step, self._session))
+        track = self.query_one(Track)
+        track.steps = step.steps if step else 0
+        track.say((track_parts(step, width), ()))
+        if step is None:
+            return
+        self.query_one("#replay-asked", Bar).say(*((row, ()) for row in asked_rows(step)))
+        title = self.query_one("#covered-title", Bar)
+        title.say((covered_title(step), ()), (map_parts(step, title.size.width), ()))
+        rows = so_far_rows(step, width)
+        self.query_one("#replay-so-far", Bar).say(*((row, ()) for row in rows), (legend(), ()))
+
+    # keys
+
+    def action_step(self, steps: int) -> None:
+        """Go on by calls, or back."""
+        step = self._step
+        at = self._at if self._at != _LAST else step.steps - 1 if step else 0
+        last = step.steps - 1 if step else 0
+        self.action_go_to(max(0, min(at + steps, last)))
+
+    def action_go_to(self, at: int) -> None:
+        """Go to a call; past the last one it stays at the end of what goes on."""
+        self._at, self._which = at, 0
+        self._reads.ask()
+
+    def action_other_output(self) -> None:
+        """The next output that the call is about."""
+        self._which += 1
+        self._reads.ask()
+
+    def action_missed(self) -> None:
+        """Go to a line of failure that had not been shown by then."""
+        step = self._step
+        place = next(((one.stream, one.missed[0][0]) for one in step.streams if one.missed), None) if step else None
+        if place is None:
+            self.notify("No failure of this output was missed by then", markup=False)
+            return
+        rows = self.query_one(CoveredRows)
+        self.set_focus(rows)
+        rows.go_to(*place)
+
+    def on_covered_rows_chosen(self, message: CoveredRows.Chosen) -> None:
+        """Go to the line on the main screen."""
+        if self._step is not None and self._step.buffer is not None:
+            self.app.post_message(LineChosen(self._step.buffer, message.stream, message.line))

@@ -1,0 +1,350 @@
+"""The timeline: what was asked, call by call, how much of it was shown, and what it all comes to; live."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from sightline.audit.timeline import Call, Wanted
+from sightline.audit.view_text import view_text
+from sightline.records import Note
+from sightline.refs import parse_ref
+from sightline.store import Store
+from sightline.tui.buffers.ordering import following
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.clipboard import copy
+from sightline.tui.common.errand import Errand, is_whole
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.key_bar import KeyBar
+from sightline.tui.common.keys import named
+from sightline.tui.common.messages import LineChosen
+from sightline.tui.common.prompt import Prompt
+from sightline.tui.common.prompts import Asks
+from sightline.tui.common.safe import title
+from sightline.tui.common.store_screen import StoreScreen, go_to
+from sightline.tui.common.strips import Part
+from sightline.tui.common.stylesheets import load_style
+from sightline.tui.timeline import wanted as filters
+from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
+from sightline.tui.timeline.call_rows import CallRows
+from sightline.tui.timeline.reading import CallReader, Reading, id_of
+from sightline.tui.timeline.totalling import Totalled, Totalling
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+ALL = None
+
+
+class TimelineScreen(StoreScreen[None]):
+    """Calls of one session or of all, with what they come to above and the call under the cursor below."""
+
+    CSS_PATH = "timeline.tcss"
+    AUTO_FOCUS = "#calls"
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "timeline",
+        [
+            Binding("slash", "filter", "Filter", key_display="/", priority=True),
+            Binding("v", "read_reply", "Reply"),
+            Binding("r", "replay", "Replay"),
+            Binding("s", "sessions", "Sessions"),
+            Binding("right_square_bracket", "session(1)", "Next session", show=False),
+            Binding("left_square_bracket", "session(-1)", "Previous session", show=False),
+            Binding("f", "failed", "Only failed calls, or all", show=False),
+            Binding("V", "verb", "Only calls of one verb, or of the next", show=False),
+            Binding("o", "output", "Only calls about this output, or all", show=False),
+            Binding("exclamation_mark", "overlooked", "Overlooked", key_display="!"),
+            Binding("y", "copy_ref", "Copy the ref of the lines", show=False),
+            Binding("escape", "leave", "Clear the filter, or back", show=False),
+            Binding("q,t", "dismiss", "Back"),
+        ],
+    )
+
+    def __init__(self, store: Store, session: str | None = ALL, *, clock: Callable[[], float] = time.time) -> None:
+        """Make the screen.
+
+        Args:
+            store: whose calls it shows.
+            session: name of a session; None for all.
+            clock: what tells which calls are today's.
+        """
+        super().__init__()
+        self._store = store
+        self._clock = clock
+        self._session = session
+        self._typed = self._keyed = Wanted()
+        self._reader = CallReader(store, session)
+        self._totalling = Totalling(store, session)
+        self._reading: Reading | None = None
+        self._told: Totalled | None = None
+        self._missed_at = 0
+        self._counted_at = 0.0
+        self._reads: Errand[tuple[CallReader, Reading]] = Errand(self, self._plan_read, self._take)
+        self._counts: Errand[tuple[Totalling, Totalled]] = Errand(self, self._plan_count, self._take_totals)
+
+    def compose(self) -> ComposeResult:
+        """Head, totals, names of columns, calls, the one under the cursor, keys."""
+        load_style(self.app, "common/row_view")
+        load_style(self.app, "timeline/call_rows")
+        yield Bar(id="timeline-head")
+        yield Bar(id="timeline-totals")
+        yield Bar(id="timeline-columns")
+        yield CallRows()
+        yield Bar(id="timeline-detail")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.tell()
+        self.read()
+
+    @property
+    def session(self) -> str | None:
+        """Name of the session whose calls are shown, None for all."""
+        return self._session
+
+    def show_session(self, session: str | None) -> None:
+        """Show another session's calls, or all."""
+        if session == self._session:
+            return
+        self._session = session
+        self._reader, self._totalling = CallReader(self._store, session), Totalling(self._store, session)
+        self._reading = self._told = None
+        self._missed_at = 0
+        calls = self.query_one(CallRows)
+        calls.following = True
+        calls.show((), self._look())
+        self.tell()
+        self.read()
+
+    # reading
+
+    def read(self) -> None:
+        """Read what came since."""
+        self._reads.ask()
+
+    @property
+    def wanted(self) -> Wanted:
+        """Which calls are shown."""
+        return filters.both(self._typed, self._keyed)
+
+    def _plan_read(self) -> Callable[[], tuple[CallReader, Reading]]:
+        reader, wanted = self._reader, self.wanted
+        return lambda: (reader, reader.step(wanted))
+
+    def _take(self, answer: tuple[CallReader, Reading]) -> None:
+        reader, reading = answer
+        if reader is not self._reader:
+            return
+        self._reading = reading
+        if reading.rows is not None:
+            self.query_one(CallRows).show(reading.rows, self._look())
+        self.tell()
+        if reading.done < 1:
+            self._reads.ask()
+        else:
+            self._counts.ask()
+
+    def _plan_count(self) -> Callable[[], tuple[Totalling, Totalled]] | None:
+        reading, totalling = self._reading, self._totalling
+        if reading is None or reading.done < 1:
+            return None
+        return lambda: (totalling, totalling.step(reading.calls))
+
+    def _take_totals(self, answer: tuple[Totalling, Totalled]) -> None:
+        totalling, self._told = answer[0], answer[1] if answer[0] is self._totalling else self._told
+        if totalling is not self._totalling:
+            return
+        self.query_one(CallRows).look(self._look())
+        self.tell()
+        if not totalling.is_done:
+            self._counts.ask()
+
+    # telling
+
+    def _look(self) -> Look:
+        titles = self._reading.titles if self._reading else {}
+        missed = frozenset(one.buffer.name for one in self._told.missed) if self._told else frozenset[str]()
+        return Look(self._clock(), self._session is ALL, titles, missed)
+
+    def on_call_rows_moved(self) -> None:
+        """Another call is told in full."""
+        self.tell()
+
+    def tell(self) -> None:
+        """Whose calls they are, what they come to, the names of the columns, and the call under the cursor."""
+        calls = self.query_one(CallRows)
+        self.query_one("#timeline-head", Bar).say(self._head(calls))
+        self.query_one("#timeline-totals", Bar).say(*((row, ()) for row in totals_rows(self._told, self.size.width)))
+        names = heading_parts(calls.room, everyone=self._session is ALL)
+        self.query_one("#timeline-columns", Bar).say((names, ()))
+        self.query_one("#timeline-detail", Bar).say(*((row, ()) for row in self._detail(calls)))
+
+    def _detail(self, calls: CallRows) -> list[list[Part]]:
+        titles = self._reading.titles if self._reading else {}
+        if calls.row is not None:
+            return detail_rows(calls.row, titles)
+        if self._reading is None or self._reading.done < 1:
+            return []
+        if self.wanted != Wanted():
+            return [[], [Part(" Nothing matches. ", "dim"), Part("Esc", "key"), Part(" shows all calls", "dim")]]
+        return [[], [Part(" Nobody has asked anything yet: run an agent through Sightline, and watch it here", "dim")]]
+
+    def _head(self, calls: CallRows) -> tuple[list[Part], list[Part]]:
+        whose = self.session_title(self._session) if self._session is not None else "all sessions"
+        left = [Part(" ◉ ", "accent"), Part("Timeline", "strong"), Part(f"  {title(whose)}")]
+        if told := filters.told(self.wanted):
+            found = f"{len(calls.rows):,} match" + ("es" if len(calls.rows) == 1 else "")
+            left += [Part("  / ", "accent"), Part(title(told)), Part(f"  {found}", "dim")]
+        right = list[Part]()
+        if self._reading is None or self._reading.done < 1:
+            right.append(Part(f"reading {self._reading.done if self._reading else 0:.0%} ", "running"))
+        elif calls.rows:
+            right.append(Part(f"{calls.cursor + 1:,}", "strong"))
+            right.append(Part(f" of {len(calls.rows):,}  ", "dim"))
+            right.append(
+                Part("● following " if calls.following else "F follows ", "running" if calls.following else "dim")
+            )
+        return left, right
+
+    def session_title(self, name: str) -> str:
+        """What a person calls a session, or its name."""
+        return (self._reading.titles if self._reading else {}).get(name, name)
+
+    # which calls
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that opens the prompt is a letter like any other while it is open."""
+        if action == "filter" and isinstance(self.focused, Input):
+            return False
+        return super().check_action(action, parameters)
+
+    def action_filter(self) -> None:
+        """Take a text to filter by; at once, so that the next key reaches it."""
+        prompt = self.query_one_optional(Prompt)
+        if prompt is None:
+            asks = Asks(filters.HINT, "", "", "#calls", keeps=True)
+            prompt = Prompt(asks, id="timeline-filter", typed=self._filter)
+            self.mount(prompt, before=self.query_one(KeyBar))
+        prompt.open()
+
+    def _filter(self, text: str) -> None:
+        self._typed = filters.parsed(text)
+        self._filtered()
+
+    def _filtered(self) -> None:
+        self.tell()
+        self._reads.ask()
+
+    def action_failed(self) -> None:
+        """Only calls that failed."""
+        self._keyed = self._keyed._replace(failed=not self._keyed.failed)
+        self._filtered()
+
+    def action_verb(self) -> None:
+        """Only calls of the next verb, after the last of all."""
+        calls = self._reading.calls if self._reading else ()
+        verbs = ["", *sorted({call.view.verb for call in calls})]
+        now = self._keyed.verb if self._keyed.verb in verbs else ""
+        self._keyed = self._keyed._replace(verb=following(verbs, now))
+        self._filtered()
+
+    def action_output(self) -> None:
+        """Only calls about the buffer of the one under the cursor."""
+        row = self.query_one(CallRows).row
+        if self._keyed.buffer:
+            self._keyed = self._keyed._replace(buffer="")
+        elif ref := _ref_of(row):
+            self._keyed = self._keyed._replace(buffer=parse_ref(ref).name)
+        self._filtered()
+
+    def action_leave(self) -> None:
+        """Show all calls again; where all are shown, back."""
+        if self.wanted == Wanted():
+            self.dismiss()
+            return
+        self._typed = self._keyed = Wanted()
+        if prompt := self.query_one_optional(Prompt):
+            prompt.clear()
+        self._filtered()
+
+    def action_session(self, steps: int) -> None:
+        """The next session, the one that began first being the first; before it all of them."""
+        self.run_worker(self._step_session(steps), exclusive=True, group="session")
+
+    async def _step_session(self, steps: int) -> None:
+        try:
+            counts = await asyncio.to_thread(self._store.index.session_counts)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        if not is_whole(self):
+            return
+        names = [ALL, *sorted((name for name in counts if counts[name].calls), key=lambda name: counts[name].first)]
+        at = names.index(self._session) if self._session in names else 0
+        self.show_session(names[(at + steps) % len(names)])
+
+    # going somewhere
+
+    def on_call_rows_chosen(self) -> None:
+        """Go to the lines that the call showed, or that the note is about."""
+        ref = _ref_of(self.query_one(CallRows).row)
+        if not ref:
+            self.notify("This call is about no output", markup=False)
+            return
+        self.run_worker(go_to(self, self._store, ref), exclusive=True, group="go")
+
+    def action_overlooked(self) -> None:
+        """Go to a failure that nobody was shown; the next time, to the next."""
+        missed = self._told.missed if self._told else ()
+        if not missed:
+            looked = self._told is not None and self._told.looked >= 1
+            self.notify("No failure was overlooked" if looked else "None found so far", markup=False)
+            return
+        one = missed[self._missed_at % len(missed)]
+        self._missed_at += 1
+        self.app.post_message(LineChosen(one.buffer, one.stream, one.line))
+
+    async def action_read_reply(self) -> None:
+        """Show the exact text that was sent."""
+        row = self.query_one(CallRows).row
+        if not isinstance(row, Call):
+            return
+        try:
+            text = await asyncio.to_thread(view_text, self._store, row.indexed)
+        except STORE_ERRORS as error:
+            tell(self.app, error)
+            return
+        from sightline.tui.evidence.info import ViewScreen
+
+        self.app.push_screen(ViewScreen(row.indexed, text))
+
+    def action_replay(self) -> None:
+        """Step through the session of the call under the cursor, from it on."""
+        from sightline.tui.timeline.replay import ReplayScreen
+
+        row = self.query_one(CallRows).row
+        if isinstance(row, Call):
+            self.app.push_screen(ReplayScreen(self._store, row.view.session, at=id_of(row)))
+        elif self._session is not None:
+            self.app.push_screen(ReplayScreen(self._store, self._session))
+
+    def action_sessions(self) -> None:
+        """List sessions, to choose one."""
+        from sightline.tui.timeline.sessions import SessionsScreen
+
+        self.app.push_screen(SessionsScreen(self._store, clock=self._clock, chosen=self._session), self._choose)
+
+    def _choose(self, chosen: tuple[str | None] | None) -> None:
+        if chosen is not None:
+            self.show_session(chosen[0])
+
+    def action_copy_ref(self) -> None:
+        """Copy what names the lines of the call."""
+        if ref := _ref_of(self.query_one(CallRows).row):
+            copy(self.app, ref)
+            self.notify(f"Copied {ref}", markup=False)
+
+
+def _ref_of(row: Call | Note | None) -> str:
+    return "" if row is None else row.ref if isinstance(row, Note) else row.first_ref

@@ -1,0 +1,107 @@
+"""Sessions, one a row, above them all together; and the rows that tell of one."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from sightline.audit.roster import SessionFacts
+from sightline.tui.common.keys import named
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.strips import row
+from sightline.tui.timeline.session_parts import FactRow, row_parts
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+
+class SessionRows(RowView):
+    """The one that asked last first; the row above them stands for all."""
+
+    PARTS = (*RowView.PARTS, "interrupted")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar[list[BindingType]] = named("sessions", [Binding("enter", "choose", "Timeline")])
+
+    class Moved(Message):
+        """The cursor stands on another session."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, SessionRows.Moved)
+
+    class Chosen(Message):
+        """A session is meant, or all: the one under the cursor."""
+
+    def __init__(self, chosen: str | None, clock: Callable[[], float]) -> None:
+        super().__init__(id="sessions")
+        self._sessions: Sequence[SessionFacts] = ()
+        self._chosen = chosen
+        self._clock = clock
+        self._shown = False
+
+    @property
+    def session(self) -> SessionFacts | None:
+        """The one under the cursor; None for all."""
+        return self._sessions[self.cursor - 1] if self.cursor and self._sessions else None
+
+    def show(self, sessions: Sequence[SessionFacts]) -> None:
+        """Show others; the cursor stays on its own."""
+        old = self.session
+        name = old.session.name if old else self._chosen if not self._shown else None
+        self._sessions, self._shown = sessions, True
+        at = next((at for at, one in enumerate(sessions, 1) if one.session.name == name), 0)
+        self.set_rows(len(sessions) + 1, cursor=at)
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A session."""
+        facts = self._sessions[at - 1] if at else None
+        is_chosen = self._chosen == (facts.session.name if facts else None)
+        parts = row_parts(facts, width - 1, self._clock(), chosen=is_chosen)
+        return row(parts, (), width, self.own_style, self.part_styles)
+
+    def cursor_moved(self) -> None:
+        """Another one is told in full."""
+        self.post_message(self.Moved())
+
+    def choose(self) -> None:
+        """It is meant."""
+        self.post_message(self.Chosen())
+
+    def action_choose(self) -> None:
+        """Enter: as choosing."""
+        self.choose()
+
+
+class SessionFactRows(RowView):
+    """What there is to know of one session, its outputs among it."""
+
+    PARTS = (*RowView.PARTS, "interrupted")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+
+    BINDINGS: ClassVar[list[BindingType]] = named("session", [Binding("enter", "choose", "Open")])
+
+    class Chosen(Message):
+        """An output is meant."""
+
+        def __init__(self, ref: str) -> None:
+            super().__init__()
+            self.ref = ref
+
+    def __init__(self) -> None:
+        super().__init__(id="session-facts")
+        self._rows: Sequence[FactRow] = ()
+
+    def show(self, rows: Sequence[FactRow]) -> None:
+        """Show others, from the first on."""
+        self._rows = rows
+        self.set_rows(len(rows), cursor=0)
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A row."""
+        return row(self._rows[at].parts, (), width, self.own_style, self.part_styles)
+
+    def choose(self) -> None:
+        """The output that the row tells of is meant."""
+        if self._rows and (ref := self._rows[self.cursor].ref):
+            self.post_message(self.Chosen(ref))
+
+    def action_choose(self) -> None:
+        """Enter: as choosing."""
+        self.choose()

@@ -1,0 +1,84 @@
+"""The rows above the viewer: which output it shows, what is known of it, and which lines are on the screen."""
+
+import time
+from collections.abc import Callable
+
+from sightline.records import Buffer
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.divider import Dragging
+from sightline.tui.common.messages import PlaceChanged
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import LEAST_LEFT, Part, fitted, width_of
+from sightline.tui.common.wording import MARKS, PIN, facts, state_of
+from textual import events
+
+_LEAST_FACTS = 14  # cells for how it ended, whatever there is to say of a line
+
+
+class Info(Bar):
+    """Two rows: state, ref and command with the place in the output; then the facts. Stacked panes are resized here."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(id="info")
+        self._clock = clock
+        self._buffer: Buffer | None = None
+        self._place = PlaceChanged(0, 0, 0, False, "")
+        self._dragging = Dragging(self, stacked=True)
+
+    def about(self, buffer: Buffer | None) -> None:
+        """Tell of another buffer, or of another record of the same one."""
+        self._buffer = buffer
+        self.tell()
+
+    def at(self, place: PlaceChanged) -> None:
+        """Tell of another place in the output."""
+        self._place = place
+        self.tell()
+
+    def tell(self) -> None:
+        """Say it anew: a running capture's duration goes on."""
+        buffer = self._buffer
+        if buffer is None:
+            self.say()
+            return
+        state = state_of(buffer)
+        named = [
+            Part(f" {MARKS[state]} ", state),
+            Part(buffer.ref, "strong"),
+            Part(f" {PIN}" if buffer.pinned else "", "accent"),
+            Part("  "),
+            Part(title(buffer.command)),
+        ]
+        ending, *rest = facts(buffer, self._clock())
+        told = [Part(f"   {ending}", state)]
+        for fact in rest:
+            told += [Part(" · ", "dim"), Part(title(fact), "dim")]
+        self.say((named, self._where()), (told, fitted(self._place.seen, self.size.width - _LEAST_FACTS)))
+
+    def _where(self) -> list[Part]:
+        """The place, and of the notes those that there is room for."""
+        place = self._place
+        parts = [Part(f" {place.count}", "key")] if place.count else []
+        at = [Part(" following", "running")] if place.following else []
+        if place.total:
+            at += [Part(f" {place.first:,}-{place.last:,}"), Part(f" of {place.total:,} ", "dim")]
+        left = self.size.width - LEAST_LEFT - width_of(parts) - width_of(at)
+        notes = list[Part]()
+        for note in reversed(place.notes):  # the last ones tell of what was just done
+            told = [Part(f" {title(note)}", "accent"), Part(" ·", "dim")]
+            if width_of(told) <= left:
+                notes = told + notes
+                left -= width_of(told)
+        return [*parts, *notes, *at]
+
+    def on_mouse_down(self) -> None:
+        """Take hold of it."""
+        self._dragging.hold(True)
+
+    def on_mouse_up(self) -> None:
+        """Let go."""
+        self._dragging.hold(False)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag it."""
+        self._dragging.follow(event)

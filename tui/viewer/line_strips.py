@@ -1,0 +1,212 @@
+"""The drawn lines of one output, read and drawn as they are needed.
+
+Lines are read in chunks of fixed place, so that what a line looks like does not depend on how one came to it, and drawn
+one by one. What is kept does not depend on how large the output is.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from rich.segment import Segment
+from sightline.records import Buffer
+from sightline.shape.source import Line
+from sightline.tui.common.hexdump import draw_row
+from sightline.tui.common.middle import Middle, middle_of
+from sightline.tui.common.painting import LOOKS, Paint, Spans, character_at, draw, plain_text
+from sightline.tui.common.pens import PLAIN, Pen, pen_after
+from sightline.tui.common.reading import Reading
+from textual.cache import LRUCache
+from textual.strip import Strip
+
+LINE_BYTES = 1 << 14  # read of one line at most: its two ends; scrolling to column 8,000 is rare enough
+CHUNK_LINES = 32
+LEAD_LINES = 32  # before a chunk, for what is highlighted by what stands before it
+_PENS_LINES = 200  # before a chunk, looked through for a colour that goes on
+_KEPT_CHUNKS = 16
+_KEPT_STRIPS = 600
+
+
+Lines = list[tuple[str, Line]]
+"""(stream, line) of lines that follow each other."""
+
+
+class Highlighter(Protocol):
+    """Tells the syntax of lines.
+
+    Attributes:
+        by_line: whether a line's syntax does not depend on those before it.
+    """
+
+    by_line: bool
+
+    def spans(self, texts: list[str]) -> list[Spans]:
+        """What stands where in each of some lines that follow each other."""
+
+
+NO_GAPS: Mapping[tuple[str, int], str] = MappingProxyType({})
+
+
+class Drawn(NamedTuple):
+    """A line as it is shown.
+
+    Attributes:
+        stream: which one it is of.
+        line: its number there.
+        strip: its text.
+    """
+
+    stream: str
+    line: int
+    strip: Strip
+
+
+NOTHING = Drawn("out", 0, Strip([], 0))
+
+
+class _Chunk:
+    """Raw lines that were read together.
+
+    Attributes:
+        lines: (stream, line) of each.
+        pens: what each begins with.
+        after: by stream, what the next chunk begins with.
+    """
+
+    def __init__(
+        self, lead: list[tuple[str, Line]], lines: list[tuple[str, Line]], begun: dict[str, Pen] | None
+    ) -> None:
+        self.lines = lines
+        pens = dict(begun or {})
+        for stream, line in lead if begun is None else ():
+            pens[stream] = pen_after(line.data, pens.get(stream, PLAIN))
+        self.pens = list[Pen]()
+        for stream, line in lines:
+            pen = pens.get(stream, PLAIN)
+            self.pens.append(pen)
+            pens[stream] = pen_after(line.data, pen)
+        self.after = pens
+        self._spans: list[Spans] = []
+        self._lead = lead[-LEAD_LINES:]
+
+    def spans_of(self, at: int, highlighter: Highlighter) -> Spans:
+        """The syntax of one of its lines."""
+        if highlighter.by_line:
+            return highlighter.spans([_text(self.lines[at][1])])[0]
+        if not self._spans:
+            texts = [_text(line) for _, line in (*self._lead, *self.lines)]
+            self._spans = highlighter.spans(texts)[len(self._lead) :]
+        return self._spans[at]
+
+
+def _text(line: Line) -> str:
+    return plain_text(line) if line.whole else ""
+
+
+def gap_markers(buffer: Buffer) -> dict[tuple[str, int], str]:
+    """What is missing of an output, by stream and the line behind which that is told; before the first, behind it."""
+    if not buffer.gaps:
+        return {}
+    from sightline.shape.markers import missing  # few outputs have any
+
+    found: dict[tuple[str, int], str] = {}
+    for gap in buffer.gaps:
+        marker = missing(gap.amount, f"before this line, {buffer.partial}" if not gap.after else buffer.partial)
+        key = gap.stream, max(gap.after, 1)
+        found[key] = f"{found[key]}  {marker}" if key in found else marker
+    return found
+
+
+class LineStrips:
+    """The drawn lines of one output.
+
+    Attributes:
+        look: how they are drawn: one of ``LOOKS``, or ``hex`` where they are rows of bytes.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        paint: Callable[[], Paint],
+        look: str = LOOKS[0],
+        highlighter: Highlighter | None = None,
+        gaps: Mapping[tuple[str, int], str] = NO_GAPS,
+    ) -> None:
+        """Prepare; ``gaps`` are markers of what is missing, by stream and line behind which they stand."""
+        self.look = look
+        self._gaps = gaps
+        self._reading = reading
+        self._paint = paint
+        self._highlighter = highlighter
+        self._chunks: LRUCache[int, _Chunk] = LRUCache(_KEPT_CHUNKS)
+        self._strips: LRUCache[int, Drawn] = LRUCache(_KEPT_STRIPS)
+        self._inside = 0, 0  # a line that is too long to be read whole, and a place in it that is read too
+
+    def forget(self, reading: Reading | None = None) -> None:
+        """Draw all anew; after it has grown or the theme has changed, and from the output opened anew where given."""
+        self._reading = reading or self._reading
+        self._chunks.clear()
+        self._strips.clear()
+
+    def highlight(self, highlighter: Highlighter | None) -> None:
+        """Draw the syntax too, from now on."""
+        self._highlighter = highlighter
+        self.forget()
+
+    def line(self, number: int) -> Drawn:
+        """A line, counted through all that the reading shows, from 1; nothing where there is none."""
+        drawn = self._strips.get(number)
+        if drawn is None:
+            drawn = self._strips[number] = self._drawn(number)
+        return drawn
+
+    def raw(self, number: int) -> tuple[str, Line] | None:
+        """(stream, line) as it was read, None where there is none."""
+        place, at = divmod(number - 1, CHUNK_LINES)
+        chunk = self._chunk(place)
+        return chunk.lines[at] if 0 <= at < len(chunk.lines) else None
+
+    def _drawn(self, number: int) -> Drawn:
+        place, at = divmod(number - 1, CHUNK_LINES)
+        chunk = self._chunk(place)
+        if not 0 <= at < len(chunk.lines):
+            return NOTHING
+        stream, line = chunk.lines[at]
+        if self.look == "hex":
+            return Drawn(stream, line.number, draw_row(line, self._paint()))
+        spans = chunk.spans_of(at, self._highlighter) if self._highlighter and self.look == LOOKS[0] else ()
+        middle = self._middle(number, stream, line)
+        strip = draw(line, self.look, self._paint(), chunk.pens[at], spans, middle)
+        if marker := self._gaps.get((stream, line.number)):
+            strip = Strip([*strip, Segment("  "), Segment(marker, self._paint().base + self._paint().syntax("gap"))])
+        return Drawn(stream, line.number, strip)
+
+    def look_inside(self, number: int, offset: int) -> int:
+        """Have a line that is too long to be read whole shown around a byte, too; which character that is, from 0."""
+        self._inside = number, offset
+        self._strips.discard(number)
+        raw = self.raw(number)
+        if raw is None:
+            return 0
+        stream, line = raw
+        return character_at(line, self.look, self._paint(), self._middle(number, stream, line), offset)
+
+    def _middle(self, number: int, stream: str, line: Line) -> Middle | None:
+        inside, offset = self._inside
+        if line.whole or number != inside:
+            return None
+        source = self._reading.source(stream)
+        begin = source.offset_of_line(line.number)
+        return middle_of(line, offset, lambda at, count: source.read(begin + at, count))
+
+    def _chunk(self, place: int) -> _Chunk:
+        chunk = self._chunks.get(place)
+        if chunk is None:
+            first = place * CHUNK_LINES + 1
+            before = self._chunks.get(place - 1)
+            begin = max(first - (LEAD_LINES if before else _PENS_LINES), 1)
+            lines = list(self._reading.lines(begin, first + CHUNK_LINES - 1, LINE_BYTES))
+            lead = min(first - begin, len(lines))
+            chunk = _Chunk(lines[:lead], lines[lead:], before.after if before else None)
+            self._chunks[place] = chunk
+        return chunk

@@ -1,0 +1,179 @@
+"""What is marked beside the lines of one output: which were seen, asked about, overlooked, remarked on. Pure.
+
+A line is meant by its stream and its number there, whatever of the output is on the screen.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from sightline.audit.coverage import Coverage, Lines, PartSeen
+from sightline.audit.failures import Failure, Unjudged
+from sightline.audit.spans import NONE, Span, Spans, holds, union
+from sightline.records import Gap, Note
+
+EXACT, MATCHED, CUT, ASKED, UNSEEN = "exact", "matched", "cut", "asked", ""
+
+
+class Remark(NamedTuple):
+    """A note, and the lines that it is about: by stream, first and last."""
+
+    note: Note
+    places: Mapping[str, Span]
+
+    def is_on(self, stream: str, line: int) -> bool:
+        """Whether it is about a line."""
+        first, last = self.places.get(stream, (1, 0))
+        return first <= line <= last
+
+
+class Sight(NamedTuple):
+    """Who was shown a line.
+
+    Attributes:
+        grade: the best in which anyone was: `EXACT`, `MATCHED`, `CUT` where all of them together were shown only a part
+            of it, `ASKED`, or `UNSEEN` where nobody was.
+        views: in how many replies it stood; of an `ASKED` one, how many were made of it.
+        sessions: whose replies, in the order in which they first got one.
+        part: of a `CUT` one, what was shown.
+    """
+
+    grade: str
+    views: int
+    sessions: tuple[str, ...]
+    part: PartSeen | None = None
+
+
+class Marks:
+    """What the audit knows of one output, as everyone has seen it or as one session has.
+
+    Attributes:
+        whole: what everyone was shown.
+        session: name of the only session that counts, empty for all.
+        coverage: what those that count were shown.
+        failures: what failed; None where that was not looked for.
+        overlooked: those failures that stood in no reply to whoever counts.
+        overlooked_lines: by stream, the lines that tell of these; none where nobody was shown anything, since whoever
+            does not look overlooks nothing.
+        failure_lines: by stream, the lines that tell of any failure.
+        remarks: the notes, oldest first.
+        names: what to call sessions, by name.
+        unjudged: lines that look like failures and are not judged; None where these were not looked for.
+        why_not: why nothing of the output is judged; empty where it is.
+    """
+
+    def __init__(
+        self,
+        whole: Coverage,
+        session: str = "",
+        failures: tuple[Failure, ...] | None = None,
+        remarks: tuple[Remark, ...] = (),
+        names: Mapping[str, str] | None = None,
+        unjudged: Unjudged | None = None,
+        why_not: str = "",
+        gaps: Iterable[Gap] = (),
+    ) -> None:
+        """Work out what follows from these."""
+        self.whole = whole
+        self.session = session
+        self.coverage = whole.of_session(session) if session else whole
+        self.failures = failures
+        self.overlooked = tuple(one for one in failures or () if not one.is_seen(self.coverage))
+        self.remarks = remarks
+        self.names = names or {}
+        self.unjudged = unjudged
+        self.why_not = why_not
+        self.gaps = dict[str, Spans]()
+        for gap in gaps:
+            at = max(gap.after, 1)
+            self.gaps[gap.stream] = union(self.gaps.get(gap.stream, NONE), ((at, at),))
+        self.overlooked_lines = _telling(self.overlooked) if self.coverage.contributions else {}
+        self.failure_lines = _telling(failures or ())
+        self._grades = [
+            (name, {stream: getattr(one.lines, name) for stream, one in self.coverage.streams.items()})
+            for name in (EXACT, MATCHED)
+        ]
+        self._grades.append((CUT, {stream: one.cut for stream, one in self.coverage.streams.items()}))
+        self._grades.append((ASKED, {stream: one.lines.asked for stream, one in self.coverage.streams.items()}))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other says the same."""
+        return isinstance(other, Marks) and self._told() == other._told()
+
+    __hash__ = None  # type: ignore[assignment]  # it is compared, and never kept by its worth
+
+    def _told(self) -> tuple[object, ...]:
+        told = self.whole, self.session, self.failures, self.remarks, self.names
+        return *told, self.unjudged, self.why_not, self.gaps
+
+    @property
+    def is_thorough(self) -> bool:
+        """Whether failures were looked for, and where there are none, what looks like one."""
+        return bool(self.failures) or (self.failures is not None and self.unjudged is not None)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether anything is marked at all."""
+        return bool(self.coverage.contributions or self.failures or self.remarks or self.gaps)
+
+    def grade(self, stream: str, line: int) -> str:
+        """How a line was seen: `EXACT`, `MATCHED`, `CUT`, `ASKED`, or `UNSEEN`."""
+        for name, spans in self._grades:
+            if holds(spans.get(stream, NONE), line):
+                return name
+        return UNSEEN
+
+    def overlooks(self, stream: str, line: int) -> bool:
+        """Whether a line tells of a failure that stood in none of the replies."""
+        return holds(self.overlooked_lines.get(stream, NONE), line)
+
+    def remarks_on(self, stream: str, line: int) -> tuple[Remark, ...]:
+        """The notes about a line."""
+        return tuple(one for one in self.remarks if one.is_on(stream, line))
+
+    def sight(self, stream: str, line: int) -> Sight:
+        """How often a line was shown, and to whom."""
+        grade = self.grade(stream, line)
+        if grade == UNSEEN:
+            return Sight(grade, 0, ())
+        counts = _asked if grade == ASKED else _shows
+        views = [
+            part.view
+            for part in self.coverage.contributions
+            if (lines := part.streams.get(stream)) and counts(lines, line)
+        ]
+        sessions = tuple(dict.fromkeys(view.session for view in views))
+        return Sight(grade, len(views), sessions, self.coverage.streams[stream].lines.cut.get(line))
+
+    @property
+    def seen(self) -> dict[str, Spans]:
+        """By stream, the lines that stood in some reply."""
+        return {name: one.seen for name, one in self.coverage.streams.items()}
+
+    @property
+    def remarked(self) -> dict[str, Spans]:
+        """By stream, the lines that notes are about."""
+        found: dict[str, Spans] = {}
+        for remark in self.remarks:
+            for stream, span in remark.places.items():
+                found[stream] = union(found.get(stream, NONE), (span,))
+        return found
+
+    def called(self, session: str) -> str:
+        """What to call a session."""
+        return self.names.get(session) or session
+
+
+def _shows(lines: Lines, line: int) -> bool:
+    return holds(lines.exact, line) or holds(lines.matched, line) or line in lines.cut
+
+
+def _asked(lines: Lines, line: int) -> bool:
+    return holds(lines.asked, line)
+
+
+def _telling(failures: tuple[Failure, ...]) -> dict[str, Spans]:
+    found: dict[str, list[Spans]] = {}
+    for failure in failures:
+        for place in failure.places:
+            found.setdefault(place.stream, []).append(place.telling)
+    return {stream: union(*spans) for stream, spans in found.items()}

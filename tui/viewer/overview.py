@@ -1,0 +1,141 @@
+"""A whole output on a few rows: how much of each part was seen, and what must not be missed in it. Pure.
+
+However many lines a row stands for, nothing in it vanishes: any seen line shows, only a part that was wholly seen looks
+whole, and one overlooked failure outdoes everything else.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from math import ceil
+from typing import NamedTuple
+
+from sightline.audit.spans import NONE, Spans
+from sightline.tui.viewer.marks import Marks
+from sightline.tui.viewer.steps import Counting
+
+OVERLOOKED, MISSING, NOTED, FAILED = "overlooked", "gap", "note", "failure"
+EIGHTHS = 8
+
+
+class Cell(NamedTuple):
+    """One row.
+
+    Attributes:
+        first: number of its first line.
+        last: number of its last one.
+        eighths: how much of it was seen, 0 to 8; 8 only where all was, at least 1 where any was.
+        is_exact: whether any of it was seen in its own words.
+        is_asked: whether any of it was asked about.
+        holds: `OVERLOOKED`, `MISSING`, `NOTED` or `FAILED`, the first of these that is in it; empty for none.
+        place: number of the line that `holds` is about, 0 for none.
+    """
+
+    first: int
+    last: int
+    eighths: int
+    is_exact: bool
+    is_asked: bool
+    holds: str
+    place: int
+
+
+class Tally:
+    """Counts the lines of a set up to any line."""
+
+    def __init__(self, spans: Spans) -> None:
+        self._spans = spans
+        self._firsts = [first for first, _ in spans]
+        self._sums = [0, *accumulate(last - first + 1 for first, last in spans)]
+
+    def up_to(self, line: int) -> int:
+        """How many of its lines there are up to one."""
+        at = bisect_right(self._firsts, line)
+        if not at:
+            return 0
+        return self._sums[at] - max(self._spans[at - 1][1] - line, 0)
+
+    def among(self, after: int, last: int) -> int:
+        """How many of its lines come after one, up to another."""
+        return self.up_to(last) - self.up_to(after)
+
+
+def bounds(count: int, rows: int) -> list[int]:
+    """How many lines stand before each row, and before the one after the last; of few lines each has a row."""
+    rows = min(rows, count)
+    return [count * row // rows for row in range(rows + 1)] if rows else [0]
+
+
+def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell, ...]:
+    """An output on some rows.
+
+    Args:
+        marks: what is known of its lines.
+        text: which of its numbers are which lines.
+        count: how many lines it has.
+        rows: how many rows there are; more than lines are not used.
+    """
+    streams = marks.coverage.streams
+    seen = {name: Tally(one.seen) for name, one in streams.items()}
+    cut = {name: Tally(one.cut) for name, one in streams.items() if one.lines.cut}
+    exact = {name: Tally(one.lines.exact) for name, one in streams.items()}
+    asked = {name: Tally(one.lines.asked) for name, one in streams.items()}
+    events = (
+        (OVERLOOKED, marks.overlooked_lines),
+        (MISSING, marks.gaps),
+        (NOTED, marks.remarked),
+        (FAILED, marks.failure_lines),
+    )
+    limits = bounds(count, rows)
+    standing = [text.before(limit + 1) for limit in limits]
+    cells = []
+    for row, (start, end) in enumerate(pairwise(standing)):
+        lines = limits[row + 1] - limits[row]
+        found, place = _event(events, text, start, end)
+        cells.append(
+            Cell(
+                limits[row] + 1,
+                limits[row + 1],
+                max(eighths(_among(seen, start, end), lines), bool(cut and _among(cut, start, end))),
+                bool(_among(exact, start, end)),
+                bool(_among(asked, start, end)),
+                found,
+                place,
+            )
+        )
+    return tuple(cells)
+
+
+def eighths(part: int, whole: int) -> int:
+    """A share in eighths: none only for nothing, all only for everything."""
+    if part >= whole:
+        return EIGHTHS if whole else 0
+    return min(ceil(part * EIGHTHS / whole), EIGHTHS - 1)
+
+
+def _among(tallies: Mapping[str, Tally], start: Mapping[str, int], end: Mapping[str, int]) -> int:
+    return sum(tally.among(start[stream], end[stream]) for stream, tally in tallies.items() if end.get(stream, 0))
+
+
+def _event(
+    events: Sequence[tuple[str, Mapping[str, Spans]]], text: Counting, start: Mapping[str, int], end: Mapping[str, int]
+) -> tuple[str, int]:
+    """What is told of some lines, and the number of the first that it is about."""
+    for name, regions in events:
+        found = [
+            text.number_of(stream, line)
+            for stream in end
+            if (line := first_in(regions.get(stream, NONE), start[stream] + 1, end[stream]))
+        ]
+        if found:
+            return name, min(found)
+    return "", 0
+
+
+def first_in(spans: Spans, first: int, last: int) -> int:
+    """The first line of a set among some lines, 0 for none."""
+    at = bisect_left(spans, first, key=lambda span: span[1])
+    if at == len(spans):
+        return 0
+    line = max(spans[at][0], first)
+    return line if line <= last else 0

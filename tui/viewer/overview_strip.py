@@ -1,0 +1,101 @@
+"""The strip beside the viewer: the whole output from top to bottom, and where in it the window stands.
+
+It is the viewer's scrollbar. How much of each part was seen is told by the width of a bar, from nothing to all of it;
+what must not be missed, by a sign beside that.
+"""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from sightline.tui.common.bare_rows import BareRows
+from sightline.tui.common.messages import PlaceMeant
+from sightline.tui.common.styled import Styled
+from sightline.tui.common.wording import PARTIAL
+from textual import events
+from textual.scrollbar import ScrollBar, ScrollTo
+from textual.strip import Strip
+
+if TYPE_CHECKING:  # loaded with the audit
+    from sightline.tui.viewer.overview import Cell
+
+COLUMNS = 2
+_BARS = " ▏▎▍▌▋▊▉█"
+_ASKED_BAR = "·"
+_SIGNS = {"overlooked": "!", "note": "✎", "failure": "•", "gap": PARTIAL}
+
+
+class OverviewStrip(Styled, ScrollBar):
+    """A click or a drag goes there; a click on a sign, to the very line."""
+
+    PREFIX = "overview"
+    PARTS = ("thumb",)
+    RARE_PARTS = ("exact", "matched", "here", "asked", "overlooked", "note", "failure", "gap", "held")
+    COMPONENT_CLASSES: ClassVar = {f"overview--{part}" for part in (*PARTS, *RARE_PARTS)}
+
+    def __init__(self) -> None:
+        super().__init__(vertical=True, name="vertical", thickness=COLUMNS)
+        self._styles_cache = BareRows()
+        self._cells: tuple[Cell, ...] = ()
+
+    @property
+    def cells(self) -> "tuple[Cell, ...]":
+        """What its rows stand for, from the top; none before that is known."""
+        return self._cells
+
+    def show(self, cells: "tuple[Cell, ...]") -> None:
+        """Show another output, or what has become of it."""
+        if cells != self._cells:
+            self._cells = cells
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """A row: the sign, and the bar."""
+        base, is_here = self.own_style, self._is_in_window(y)
+        if is_here:
+            base += self.part_style("held" if self.mouse_over or self.grabbed else "thumb")
+        cell = self._cells[y] if y < len(self._cells) else None
+        if cell is None:
+            return Strip([Segment(" " * COLUMNS, base)], COLUMNS)
+        bar, part = _BARS[cell.eighths], "here" if is_here else "exact" if cell.is_exact else "matched"
+        if not cell.eighths and cell.is_asked:
+            bar, part = _ASKED_BAR, "asked"
+        sign = Segment(_SIGNS[cell.holds], base + self.part_style(cell.holds)) if cell.holds else Segment(" ", base)
+        return Strip([sign, Segment(bar, base + self._ink(part))], COLUMNS)
+
+    def _ink(self, part: str) -> Style:
+        return Style(color=self.part_style(part).color)
+
+    def _is_in_window(self, y: int) -> bool:
+        """Whether a row stands for lines that are on the screen; none does where all of them are."""
+        total, shown, rows = self.window_virtual_size, self.window_size, self.size.height
+        if shown >= total or not rows:
+            return False
+        top = int(self.position)
+        return top * rows // total <= y <= (top + shown - 1) * rows // total
+
+    # mouse
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Go there; until the button is let go, wherever the mouse goes."""
+        event.stop()
+        event.prevent_default()
+        self.capture_mouse()
+        cell = self._cells[event.y] if 0 <= event.y < len(self._cells) else None
+        if cell is not None and cell.place:
+            self.post_message(PlaceMeant(str(cell.place)))
+        else:
+            self._go_to(event.y)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the window along."""
+        event.stop()
+        event.prevent_default()
+        if self.grabbed:
+            self._go_to(event.y)
+
+    def _go_to(self, y: int) -> None:
+        """Bring what a row stands for into the middle of the window."""
+        lines, rows = self.window_virtual_size, max(self.size.height, 1)
+        line = (y + 0.5) * lines / rows - self.window_size / 2
+        self.post_message(ScrollTo(y=max(0.0, min(line, float(lines - self.window_size))), animate=False))

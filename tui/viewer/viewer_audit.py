@@ -1,0 +1,263 @@
+"""What the viewer shows of the audit: marks beside lines, the overview, and the ways to what was never shown.
+
+Read off the UI's thread, a moment after an output is there and whenever the store has changed.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.audit.spans import Spans, holds
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.hexdump import Dump
+from sightline.tui.common.reading import open_reading
+from sightline.tui.common.strips import Part
+
+if TYPE_CHECKING:  # loaded in the thread that reads
+    from sightline.tui.viewer.line_strips import Drawn
+    from sightline.tui.viewer.marks import Marks
+    from sightline.tui.viewer.output_view import OutputView
+    from sightline.tui.viewer.overview import Cell
+
+
+class Read(NamedTuple):
+    """What was read, for which output, and how it looks on the overview's rows."""
+
+    serial: int
+    marks: "Marks"
+    cells: "tuple[Cell, ...]"
+
+
+class Step(NamedTuple):
+    """Where one wants to go: to what is ``unseen`` or ``overlooked``, perhaps upwards."""
+
+    to: str
+    back: bool
+
+
+class Stepped(NamedTuple):
+    """Where a step led: a number, or 0; and what to say of it."""
+
+    serial: int
+    marks: "Marks"
+    number: int
+    text: str
+
+
+class Pointed(NamedTuple):
+    """Lines that one was pointed to, by stream; what they are in words, and the id of the view that they stand in."""
+
+    lines: Mapping[str, Spans]
+    what: str
+    view: str
+
+
+class Auditing:
+    """The audit of a viewer's output.
+
+    Attributes:
+        marks: what is known, None before it was read.
+        session: the only session that counts, empty for all; the same for every output.
+    """
+
+    def __init__(self, viewer: "OutputView") -> None:
+        self._viewer = viewer
+        self._serial = 0  # of the output that is meant; what is read for older ones is dropped
+        self._wanted: deque[Step] = deque()  # each goes on from where the one before it led
+        self._at = 0, ""  # the line that one has come to, and to what
+        self._pointed: Pointed | None = None
+        self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
+        self.marks: Marks | None = None
+        self.session = ""
+        self._reads: Errand[Read] = Errand(viewer, self._plan_read, self._take)
+        self._steps: Errand[Stepped] = Errand(viewer, self._plan_step, self._stepped, self._not_stepped)
+
+    def read(self) -> None:
+        """Read what is known now."""
+        self._reads.ask()
+
+    def clear(self) -> None:
+        """Another output is shown."""
+        self._serial += 1
+        self.marks = self._pointed = None
+        self._wanted.clear()
+        self._at = 0, ""
+        self._viewer.overview.show(())
+
+    def _plan_read(self) -> Callable[[], Read] | None:
+        viewer, opened, serial, session = self._viewer, self._viewer.opened, self._serial, self.session
+        rows, known = viewer.size.height, self.marks
+        if opened is None:
+            return None
+        store, as_text = viewer.store, not isinstance(opened.reading, Dump)
+
+        def read() -> Read:
+            from sightline.tui.viewer.gather import gather
+            from sightline.tui.viewer.overview import cells_of
+
+            marks = gather(store, opened.buffer, session, known=known.failures if known else None)
+            if not as_text:
+                return Read(serial, marks, ())
+            reading = open_reading(store, opened.buffer, opened.stream)
+            try:
+                return Read(serial, marks, cells_of(marks, reading, reading.line_count, rows))
+            finally:
+                reading.close()
+
+        return read
+
+    def _take(self, read: Read) -> None:
+        if read.serial != self._serial or read.marks.session != self.session:
+            return
+        self._viewer.overview.show(read.cells)
+        if read.marks != self.marks:
+            before, self.marks = self.marks, read.marks
+            if read.marks.has_any or (before is not None and before.has_any):
+                self._viewer.changed()
+            else:
+                self._viewer.tell_place()  # of what nobody was shown nothing is to be drawn anew
+
+    # what is marked
+
+    def grade(self, drawn: "Drawn") -> str:
+        """How a line was seen; empty where it was not, and while that is not known."""
+        return self.marks.grade(drawn.stream, drawn.line) if self.marks is not None else ""
+
+    def is_overlooked(self, drawn: "Drawn") -> bool:
+        """Whether a line tells of a failure that stood in no reply."""
+        return self.marks is not None and self.marks.overlooks(drawn.stream, drawn.line)
+
+    @property
+    def has_notes(self) -> bool:
+        """Whether there are notes about its lines."""
+        return self.marks is not None and bool(self.marks.remarks)
+
+    def is_noted(self, drawn: "Drawn") -> bool:
+        """Whether a note is about a line."""
+        return self.marks is not None and bool(self.marks.remarks_on(drawn.stream, drawn.line))
+
+    def words(self, number: int) -> list[Part]:
+        """What there is to say of a line, or with 0 of all of them."""
+        if self.marks is None:
+            return []
+        from sightline.tui.viewer import words
+
+        drawn = self._viewer.drawn(number) if number and not self._viewer.shows_bytes else None
+        about = (drawn.stream, drawn.line) if drawn is not None and drawn.line else None
+        if self._said is None or self._said[0] is not self.marks or self._said[1] != about:  # it is asked at each step
+            told = words.of_line(self.marks, *about) if about else words.of_output(self.marks)
+            self._said = self.marks, about, told
+        return self._said[2]
+
+    # pointing
+
+    def point(self, lines: Mapping[str, Spans], what: str, view: str) -> None:
+        """Have the lines of a view stand out until they are forgotten; `what` says which they are."""
+        self._pointed = Pointed(lines, what, view)
+        self._viewer.changed()
+
+    @property
+    def pointed_to(self) -> str:
+        """Id of the view whose lines stand out, empty for none."""
+        return self._pointed.view if self._pointed else ""
+
+    def is_pointed_at(self, drawn: "Drawn") -> bool:
+        """Whether a line is to stand out."""
+        return self._pointed is not None and holds(self._pointed.lines.get(drawn.stream, ()), drawn.line)
+
+    def forget(self) -> bool:
+        """Wait no longer for a place, else point at nothing; whether there was anything to forget."""
+        was = bool(self._wanted) or self._pointed is not None
+        if self._wanted:
+            self._wanted.clear()
+        else:
+            self._pointed = None
+        return was
+
+    def notes(self) -> list[str]:
+        """What there is to say of where one is."""
+        if self._wanted:
+            return ["looking…"]
+        at = [self._at[1]] if self._at[0] and self._at[0] == self._viewer.target else []
+        return [*([self._pointed.what] if self._pointed else []), *at]
+
+    # whose eyes
+
+    def restrict(self, session: str) -> None:
+        """Count only what one session was shown; everyone with an empty name."""
+        self.session, self._at = session, (0, "")
+        self.read()
+
+    def next_session(self, steps: int) -> str:
+        """Count another session that was shown anything of it, or all again; what to say where none was."""
+        if self.marks is None:
+            return ""
+        sessions = ["", *self.marks.whole.sessions]
+        if sessions == [""] and not self.session:
+            return "Nobody was shown any of it"
+        at = sessions.index(self.session) if self.session in sessions else 0
+        self.restrict(sessions[(at + steps) % len(sessions)])
+        return ""
+
+    # going somewhere
+
+    def step(self, to: str, *, back: bool = False) -> None:
+        """Go to the next region that is ``unseen``, or failure that is ``overlooked``."""
+        viewer = self._viewer
+        if viewer.opened is None or viewer.shows_bytes:
+            return
+        self._wanted.append(Step(to, back))
+        self._steps.ask()
+        viewer.tell_place()
+
+    def _from(self, step: Step) -> int:
+        """The number from which a step leads: what one has gone to, else what is beside the lines on the screen."""
+        target, top = self._viewer.target, self._viewer.window.top
+        if target and self._viewer.window.on_screen(target):
+            return target
+        return top.line + (top.row > 0) if step.back else top.line - (top.row == 0)
+
+    def _plan_step(self) -> Callable[[], Stepped] | None:
+        viewer, opened, serial = self._viewer, self._viewer.opened, self._serial
+        known, session = self.marks, self.session
+        if opened is None or not self._wanted:
+            return None
+        step = self._wanted[0]
+        store, number = viewer.store, self._from(step)
+
+        def read() -> Stepped:
+            from sightline.tui.viewer.gather import gather
+            from sightline.tui.viewer.steps import destination
+
+            marks, overlooked = known, step.to == "overlooked"
+            if marks is None or marks.session != session or (overlooked and not marks.is_thorough):
+                marks = gather(store, opened.buffer, session, thorough=overlooked)
+            reading = open_reading(store, opened.buffer, opened.stream)
+            try:
+                on_screen = opened.line_count  # what grows may have more by now
+                found = destination(marks, reading, number, step.to, back=step.back, count=on_screen)
+                return Stepped(serial, marks, *found)
+            finally:
+                reading.close()
+
+        return read
+
+    def _stepped(self, found: Stepped) -> None:
+        if found.serial != self._serial or not self._wanted:
+            return
+        self._wanted.popleft()
+        if found.marks.session == self.session and found.marks is not self.marks:
+            self.marks = found.marks
+            self.read()  # for the overview
+        self._at = found.number, found.text
+        if found.number:
+            self._viewer.go_near(found.number)
+        else:
+            self._wanted.clear()
+            self._viewer.notify(found.text, markup=False)
+        if self._wanted:
+            self._steps.ask()
+        self._viewer.changed()
+
+    def _not_stepped(self) -> None:
+        self._wanted.clear()

@@ -1,0 +1,163 @@
+"""The error regions of what the viewer shows: going from one to the next, and the marks beside their lines."""
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sightline.audit.failure_lines import FailureLines, GivenUp
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.hexdump import Dump
+from sightline.tui.common.reading import open_reading
+
+if TYPE_CHECKING:
+    from sightline.tui.viewer.line_strips import Drawn
+    from sightline.tui.viewer.output_view import OutputView
+
+Lines = frozenset[tuple[str, int]]
+"""(stream, line) of lines."""
+
+Marked = dict[tuple[str, int], bool | None]
+"""Of lines whether they are failures; None for those that do not even look like one."""
+
+_KEPT_LINES = 4_000
+
+
+class Failing:
+    """The failure lines of a viewer's output, as far as they have been on the screen."""
+
+    def __init__(self, viewer: "OutputView") -> None:
+        self._viewer = viewer
+        self._serial = 0  # of the output that is meant; what is found for older ones is dropped
+        self._lines: FailureLines | None = None
+        self._reading = threading.Lock()  # a thread at a time reads
+        self._known: Marked = {}
+        self._asked: tuple[int, bool] | None = None  # from which line, and whether upwards
+        self._steps: Errand[tuple[int, int]] = Errand(viewer, self._plan_step, self._stepped, self._not_stepped)
+        self._marking: Errand[tuple[int, Lines, Marked]] = Errand(viewer, self._plan_marks, self._marked)
+
+    def begin(self) -> None:
+        """From now on lines of what is shown are marked."""
+        opened = self._viewer.opened
+        if self._lines is not None or opened is None:
+            return
+        serial = self._serial
+        self._lines = FailureLines(self._viewer.store, opened.buffer, lambda: serial != self._serial)
+        self._viewer.refresh()
+
+    def clear(self) -> None:
+        """Another output is shown."""
+        self._asked = None
+        self._serial += 1
+        self._lines = None
+        self._known = {}
+
+    def give_up(self) -> bool:
+        """One does not want to wait any longer for the next region; whether one waited."""
+        waited = self._asked is not None
+        if waited:
+            self.clear()
+            self.begin()
+        return waited
+
+    # from region to region
+
+    def step(self, *, back: bool) -> None:
+        """Go to the next region, or to the one above."""
+        viewer = self._viewer
+        if viewer.opened is None or viewer.opened.hex:
+            return
+        self.begin()
+        target = viewer.target
+        on_screen = bool(target) and viewer.window.on_screen(target)
+        self._asked = target if on_screen else viewer.window.top.line - (not back), back
+        self._steps.ask()
+        viewer.tell_place()
+
+    def _plan_step(self) -> Callable[[], tuple[int, int]] | None:
+        lines, opened, asked, serial = self._lines, self._viewer.opened, self._asked, self._serial
+        if lines is None or opened is None or asked is None:
+            return None
+        number, back = asked
+        store, guard = self._viewer.store, self._reading
+
+        def read() -> tuple[int, int]:
+            reading = open_reading(store, opened.buffer, opened.stream)
+            try:
+                standing = reading.before(max(number + (not back), 1))
+                found = []
+                with guard:
+                    for stream in reading.streams:
+                        if back:
+                            line = lines.previous_region(stream, standing[stream] + 1)
+                        else:
+                            line = lines.next_region(stream, standing[stream])
+                        found += [reading.number_of(stream, line)] if line else []
+                return serial, (max if back else min)(found, default=0)
+            except GivenUp:
+                return serial, 0
+            finally:
+                reading.close()
+
+        return read
+
+    def _stepped(self, found: tuple[int, int]) -> None:
+        serial, number = found
+        if serial != self._serial or self._asked is None:
+            return
+        back, self._asked = self._asked[1], None
+        if number:
+            self._viewer.go_near(number)
+        else:
+            self._viewer.notify(f"No error {'above' if back else 'below'}", markup=False)
+        self._viewer.tell_place()
+
+    def _not_stepped(self) -> None:
+        self._asked = None
+
+    def notes(self) -> list[str]:
+        """What there is to say of it."""
+        return ["looking for errors…"] if self._asked is not None else []
+
+    # marks
+
+    def marks(self, drawn: "Drawn") -> bool | None:
+        """Whether a line says what failed; None where it does not look so, and while that is not known."""
+        if self._lines is None or not drawn.line:
+            return None
+        place = drawn.stream, drawn.line
+        if place not in self._known:
+            self._marking.ask()
+        return self._known.get(place)
+
+    def _plan_marks(self) -> Callable[[], tuple[int, Lines, Marked]] | None:
+        viewer, lines, serial, guard = self._viewer, self._lines, self._serial, self._reading
+        if lines is None or viewer.opened is None or isinstance(viewer.opened.reading, Dump):
+            return None
+        shown = [viewer.drawn(number) for number in sorted({place.line for place in viewer.window.places()})]
+        wanted = frozenset((drawn.stream, drawn.line) for drawn in shown if drawn.line) - self._known.keys()
+        ranges = {
+            stream: [line for name, line in wanted if name == stream] for stream in sorted({name for name, _ in wanted})
+        }
+
+        def read() -> tuple[int, Lines, Marked]:
+            failing: Marked = {}
+            try:
+                with guard:
+                    for stream, numbers in ranges.items():
+                        among = lines.among(stream, min(numbers), max(numbers))
+                        failing.update(((stream, line), counts) for line, counts in among.items())
+            except GivenUp:
+                pass
+            return serial, wanted, failing
+
+        return read if wanted else None
+
+    def _marked(self, found: tuple[int, Lines, Marked]) -> None:
+        serial, wanted, failing = found
+        if serial != self._serial:
+            return
+        if len(self._known) > _KEPT_LINES:
+            self._known = {}
+        self._known |= dict.fromkeys(wanted, None) | failing
+        if failing:
+            self._viewer.refresh()

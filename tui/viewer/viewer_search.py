@@ -1,0 +1,199 @@
+"""Searching in the viewer: its numbers are those of its lines."""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from rich.style import Style
+from sightline.pipeline.hits import Pattern
+from sightline.search.errors import Cancelled
+from sightline.shape.source import Line
+from sightline.store import Target
+from sightline.tui.common.errand import Errand
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.folding import Place
+from sightline.tui.common.hexdump import open_dump
+from sightline.tui.common.pane_search import Marks, Searching
+from sightline.tui.common.reading import Reading, open_reading
+from sightline.tui.common.stream_search import NONE, Search
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from sightline.tui.viewer.output_view import OutputView
+    from sightline.tui.viewer.viewer_opening import Opened
+
+
+class Inside(NamedTuple):
+    """A place in a line that is too long to be shown whole.
+
+    Attributes:
+        number: of the line.
+        offset: of the place, in bytes from the line's start.
+        character: that stands for it in what is shown of the line.
+    """
+
+    number: int
+    offset: int
+    character: int = 0
+
+
+class ViewerSearch(Searching[Search]):
+    """The search of a viewer. In a line that is too long to be shown whole one goes from match to match."""
+
+    def __init__(self, viewer: "OutputView") -> None:
+        super().__init__(viewer)
+        self._viewer = viewer
+        self._back = False
+        self._inside: Inside | None = None  # where one is in a long line
+        self._sought: Inside | None = None  # from where on the next match in it is looked for
+        self._insides: Errand[tuple[Search, Inside]] = Errand(viewer, self._plan_inside, self._take_inside, self._lost)
+
+    def step(self, *, back: bool) -> None:
+        """Go to the next hit, or to the one before; in a long line from match to match."""
+        if self._sought is not None:  # one is on the way to a match: the key waits its turn
+            self._queued.append(back)
+            return
+        at, self._back = self._inside, back
+        if self._search is not None and at is not None and at.number == self._here()[0]:
+            self._seek(Inside(at.number, at.offset + (not back)))
+        else:
+            super().step(back=back)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._inside = self._sought = None
+        self._back = False
+
+    def draw(self, number: int, strip: Strip) -> Strip:
+        """A line with its hits marked."""
+        return self.drawn(number, strip, here=number == self._viewer.target)
+
+    def marks(self, key: Hashable, strip: Strip) -> Marks:
+        """Bytes have none."""
+        opened = self._viewer.opened
+        return () if opened is None or opened.hex else super().marks(key, strip)
+
+    def _place(self) -> object:
+        return self._viewer.window.top, self._viewer.target
+
+    def _back_to(self, place: object) -> None:
+        self._viewer.back_to(*cast(tuple[Place, int], place))
+
+    def _here(self, *, back: bool = False) -> tuple[int, bool]:  # noqa: ARG002 (both ways alike)
+        window, target = self._viewer.window, self._viewer.target
+        return (target, True) if target and window.on_screen(target) else (window.top.line, False)
+
+    def _engine(self) -> Callable[[Pattern, int], Search] | None:
+        opened = self._viewer.opened
+        if opened is None:
+            return None
+        return lambda pattern, number: Search(
+            pattern,
+            lambda: self._reading(opened),
+            lambda name: self._path(opened, name),
+            number,
+            matches=opened.hex,
+        )
+
+    def _reading(self, opened: "Opened") -> Reading:
+        store = self._viewer.store
+        return (open_dump if opened.hex else open_reading)(store, opened.buffer, opened.stream)
+
+    def _path(self, opened: "Opened", stream: str) -> str:
+        store, target = self._viewer.store, Target(opened.buffer, stream)
+        return store.path(target) if opened.hex else store.text_path(target)
+
+    def _go_to(self, number: int) -> None:
+        self._inside = self._sought = None
+        self._viewer.go_near(number)
+        raw = self._raw(number)
+        if raw is None or raw[1].whole:
+            self._bring_into_view(number)
+        else:
+            self._seek(Inside(number, raw[1].length if self._back else 0))
+
+    def _bring_into_view(self, number: int) -> None:
+        """Show the first match of a line, in a long one that at which one is, where it lies beyond an edge."""
+        strip, at = self._viewer.drawn(number).strip, self._inside
+        if spans := self.marks(number, strip):
+            near = at.character if at is not None and at.number == number else 0
+            self._viewer.show_match(number, *min(spans, key=lambda span: abs(span[0] - near)))
+
+    # within a line that is too long to be read whole
+
+    def _raw(self, number: int) -> tuple[str, Line] | None:
+        strips = self._viewer.strips
+        try:
+            return strips.raw(number) if strips is not None else None
+        except STORE_ERRORS as error:
+            tell(self._viewer.app, error)
+            return None
+
+    def _look_at(self, inside: Inside) -> int:
+        """Have the line shown around a place; which character stands for it."""
+        strips = self._viewer.strips
+        try:
+            return strips.look_inside(inside.number, inside.offset) if strips is not None else 0
+        except STORE_ERRORS as error:
+            tell(self._viewer.app, error)
+            return 0
+
+    def _seek(self, sought: Inside) -> None:
+        self._sought = sought
+        self._insides.ask()
+
+    def _plan_inside(self) -> Callable[[], tuple[Search, Inside]] | None:
+        search, sought, back = self._search, self._sought, self._back
+        raw = self._raw(sought.number) if sought is not None else None
+        if search is None or sought is None or raw is None:
+            self._sought = None
+            return None
+        stream, line = raw
+
+        def look() -> tuple[Search, Inside]:
+            try:
+                found = search.within(stream, line.number, line.length, sought.offset, back=back)
+            except Cancelled:
+                found = NONE
+            return search, sought._replace(offset=found)
+
+        return look
+
+    def _lost(self) -> None:
+        self._sought = None
+        self._broken()
+
+    def _take_inside(self, found: tuple[Search, Inside]) -> None:
+        search, inside = found
+        if search is not self._search or self._sought is None:
+            return
+        if inside.number != self._sought.number:
+            return
+        gone_on, self._sought = self._inside is not None, None
+        if inside.offset != NONE:
+            self._inside = inside._replace(character=self._look_at(inside))
+            self._marks.pop(inside.number, None)
+            self._bring_into_view(inside.number)
+            self._redraw()
+            if self._queued:
+                self.step(back=self._queued.pop(0))
+        elif gone_on:  # that was the last match of this line
+            self._inside = None
+            super().step(back=self._back)
+
+    def _on_screen(self) -> Mapping[Hashable, str]:
+        numbers = sorted({place.line for place in self._viewer.window.places()})
+        return {number: self._viewer.drawn(number).strip.text for number in numbers}
+
+    def _marked(self, found: dict[Hashable, Marks]) -> None:
+        super()._marked(found)
+        if self._step is not None and self._step.number in found:
+            self._bring_into_view(self._step.number)
+
+    def _style(self, part: str) -> Style:
+        return self._viewer.part_style(part)
+
+    def _tell(self) -> None:
+        self._viewer.tell_place()
+
+    def _redraw(self) -> None:
+        self._viewer.changed()
