@@ -32,6 +32,9 @@ if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.pretty import Facts
     from sightline.redact.hiding import Redaction
 
+__path__ = [os.path.join(os.path.dirname(__file__), "store")]
+"""Where the modules lie that 0.1.0 named in settings of harnesses: ``sightline.store`` was a package then."""
+
 _DAY_SECONDS = 86_400
 _ROOM_BYTES = 1 << 19  # what SQLite and a tombstone need, and some more
 _RETRY_SECONDS = 2.0  # between two looks whether a store that could not be written to can be now

@@ -11,7 +11,10 @@ from sightline.doors.hooks.facts import HARNESSES, MODES
 ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
 """What is run. By path it starts 6 ms sooner than by ``-m``."""
 
-_TAIL = os.path.join("sightline", "store", "doors", "harness", "__main__.py")
+_TAILS = (
+    os.path.join("sightline", "doors", "hooks", "__main__.py"),
+    os.path.join("sightline", "store", "doors", "harness", "__main__.py"),  # as 0.1.0 wrote it
+)
 _FLAGS = (["-E", "-P"], ["-I"])  # the second as earlier versions wrote it
 _ANYWAY = ["||", "true"]
 _THROUGH = "--through"
@@ -35,6 +38,11 @@ class HookLine(NamedTuple):
     python: str
     entry: str
     through: str = ""
+
+    @property
+    def is_former(self) -> bool:
+        """Whether it names the file as 0.1.0 did, which is still there and does the same."""
+        return self.entry.endswith(_TAILS[1])
 
 
 def hook_words(harness: str, event: str, mode: str, through: str = "") -> list[str]:
@@ -68,7 +76,7 @@ def read_line(command: str) -> HookLine | None:
     if len(words) < 7 or words[1:-5] not in _FLAGS or words[-2] != "--mode":
         return None
     python, (entry, harness, event, _, mode) = words[0], words[-5:]
-    if not entry.endswith(_TAIL) and entry != ENTRY:
+    if not entry.endswith(_TAILS) and entry != ENTRY:
         return None
     if harness not in HARNESSES or mode not in MODES:
         return None

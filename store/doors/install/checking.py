@@ -46,8 +46,11 @@ def _installed(harness: str, scope: str, program: Program, status: Status) -> It
     found = "" if program.path else "; the program is not on the PATH"
     mode = f"mode {status.mode}" if status.mode else "no hooks"
     yield Finding("ok" if program.path else "note", f"{head}: installed, {mode}{found}")
-    again = f"`sightline install {harness}{'' if scope == USER else f' --scope {scope}'}` mends that"
-    if status.stale:
+    install = f"`sightline install {harness}{'' if scope == USER else f' --scope {scope}'}`"
+    again = f"{install} mends that"
+    if status.former:
+        yield Finding("note", f"{head}: as 0.1.0 installed it, which goes on working; {install} brings it up to date")
+    elif status.stale:
         yield Finding("problem", f"{head}: not as it was installed: {', '.join(status.stale)}; {again}")
     if status.off:
         yield Finding("problem", f"{head}: all hooks are turned off by {status.off}; without it they run")

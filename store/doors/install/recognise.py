@@ -11,6 +11,7 @@ from sightline.doors.hooks.entry import is_rule, is_script
 from sightline.doors.hooks.line import HookLine, read_line
 
 MODULE = "sightline.doors.cli.main"
+_MODULES = (MODULE, "sightline.store.doors.cli.main")  # the second as 0.1.0 wrote it
 _PLUGIN_MARK = "// Written by `sightline install"
 _PLUGIN_HOOK = re.compile(r"^const HOOK = (\[.*\])$", re.MULTILINE)
 _ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
@@ -49,9 +50,15 @@ def is_our_server(value: Any) -> bool:
     if server is None:
         return False
     words = list(server.words)
-    if MODULE in words:
-        return words[words.index(MODULE) + 1 :][:1] == ["mcp"]
+    for module in _MODULES:
+        if module in words:
+            return words[words.index(module) + 1 :][:1] == ["mcp"]
     return os.path.basename(words[0]) == "sightline" and words[1:2] == ["mcp"]
+
+
+def is_former_server(server: Server | None) -> bool:
+    """Whether it names the module as 0.1.0 did, which is still there and does the same."""
+    return server is not None and _MODULES[1] in server.words
 
 
 def hook_of(value: Any) -> HookLine | None:

@@ -10,7 +10,7 @@ from sightline.doors.install.json_edit import Keys
 from sightline.doors.install.jsonc import find, parse
 from sightline.doors.install.places import Places
 from sightline.doors.install.planning import is_filled, plan_install, telling
-from sightline.doors.install.recognise import Server, hook_of, is_our_server, plugin_hook, server_of
+from sightline.doors.install.recognise import Server, hook_of, is_former_server, is_our_server, plugin_hook, server_of
 from sightline.doors.install.wanted import targets_of
 
 _SWITCHES: dict[str, tuple[Keys, bool]] = {
@@ -29,6 +29,7 @@ class Status(NamedTuple):
         hooks: command lines of the hooks, by event, in their order.
         paths: the files that have something of ours.
         stale: files that are not as this version of us would have them.
+        former: whether something stands there as 0.1.0 wrote it, which goes on working.
         strange: whether it would start something else than this version of us would have it start.
         off: the setting by which hooks are turned off altogether; empty where they are not.
     """
@@ -38,6 +39,7 @@ class Status(NamedTuple):
     hooks: tuple[tuple[str, str], ...] = ()
     paths: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    former: bool = False
     strange: bool = False
     off: str = ""
 
@@ -82,6 +84,7 @@ def status_of(harness: str, places: Places, root: str) -> Status:
         tuple((line.event, command) for line, command in hooks),
         tuple(paths),
         tuple(stale),
+        former=is_former_server(server) or any(line.is_former for line, _ in hooks),
         strange=server not in (None, fresh_server) or not set(hooks) <= set(fresh_hooks),
         off=off,
     )

@@ -1,0 +1,6 @@
+"""What 0.1.0 wrote into settings for the MCP server, ``-m sightline.store.doors.cli.main mcp``, goes on working here."""
+
+from sightline.doors.cli.main import main
+
+if __name__ == "__main__":
+    main()
