@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-RUN = Path(__file__).resolve().parent.parent / ".ci" / "run"
+RUN = Path(__file__).resolve().parent.parent / ".ci" / "checks.py"
 pytestmark = pytest.mark.skipif(not RUN.is_file(), reason="the tests lie outside a checkout")
 
 

@@ -1,6 +1,7 @@
 """The walls of the house: which floor may import which, and what a command really loads."""
 
 import ast
+import glob
 import json
 import os
 import subprocess
@@ -138,21 +139,22 @@ def _imports(path: Path) -> set[str]:
     return found
 
 
-def _sources(room: str) -> list[Path]:
+def _sources() -> list[Path]:
+    """The files of the store, as they are installed or checked out: the inspector may lie among them."""
     store = Path(cli_main.__file__).parents[2]
-    folder = store if room == "store" else store.parent / ("tui" if store.name == "store" else room)
-    return sorted(folder.rglob("*.py"))
+    found = glob.glob("**/*.py", root_dir=store, recursive=True)  # also where folders are links
+    return sorted(store / path for path in found if not path.startswith("tui/"))
 
 
 def test_store_never_imports_the_screen() -> None:
-    sources = _sources("store")
+    sources = _sources()
     assert len(sources) > 50
     for path in sources:
         assert not {name.partition(".")[0] for name in _imports(path)} & {"textual", "rich"}, path
 
 
 def test_inspector_is_opened_by_the_command_line_only_from_inside_a_function() -> None:
-    opening = [path for path in _sources("store") if any(name.startswith("sightline.tui") for name in _imports(path))]
+    opening = [path for path in _sources() if any(name.startswith("sightline.tui") for name in _imports(path))]
     assert {path.name for path in opening} <= {"main.py", "demo.py", "serve.py"}
     for path in opening:
         top = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -174,12 +176,14 @@ def _project() -> Any:
 
 @in_a_checkout
 def test_every_folder_of_code_is_a_package_that_is_installed() -> None:
-    listed = set(_project()["tool"]["setuptools"]["packages"])
-    found = {
-        "sightline." + ".".join(path.parent.relative_to(REPOSITORY).parts)
-        for room in ("store", "tui")
-        for path in (REPOSITORY / room).rglob("*.py")
-    }
+    setuptools = _project()["tool"]["setuptools"]
+    folders = {REPOSITORY / folder: package for package, folder in setuptools["package-dir"].items()}
+    found = set()
+    for room in ("store", "tui"):
+        for folder in {path.parent for path in (REPOSITORY / room).rglob("*.py")}:
+            mapped = next(above for above in (folder, *folder.parents) if above in folders)
+            found.add(".".join((folders[mapped], *folder.relative_to(mapped).parts)))
+    listed = set(setuptools["packages"])
     assert found == listed
 
 

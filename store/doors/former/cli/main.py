@@ -1,4 +1,4 @@
-"""What 0.1.0 wrote into settings for the MCP server, ``-m sightline.store.doors.cli.main mcp``, goes on working here."""
+"""What 0.1.0 wrote into settings for the MCP server goes on working: ``-m sightline.store.doors.cli.main mcp``."""
 
 from sightline.doors.cli.main import main
 
