@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sightline.audit.coverage import Contribution, Coverage, Lines, contribution, cover, percent
+from sightline.audit.coverage import Contribution, Coverage, Lines, PartSeen, contribution, cover, percent
 from sightline.audit.failures import Failure, Place
 from sightline.audit.spans import Spans, spans_of
 from sightline.records import Gap, LinePart, Note, Shown, View
@@ -205,6 +205,13 @@ def test_single_seen_lines_of_the_other_stream_part_the_unseen_ones() -> None:
     assert destination(marks, text, 22, "unseen") == (0, "Lines 22-881, here, are the last unseen ones")
     assert destination(marks, text, 22, "unseen", back=True) == (1, "unseen 1-20")
     assert destination(marks, text, 1, "unseen", back=True) == (0, "Nothing unseen above")
+
+
+def test_a_line_of_which_a_part_was_seen_is_not_done_with() -> None:
+    lines = Lines(exact=((1, 9), (11, 20)), cut={10: PartSeen(5_000, ((1, 100),))})
+    marks = Marks(cover("cmd_a", {"out": 20}, [Contribution(view(1, "a"), {"out": lines})]))
+    assert destination(marks, OneStream(20), 0, "unseen") == (10, "unseen 10")
+    assert destination(marks, OneStream(20), 10, "unseen") == (0, "Line 10, here, is the last unseen one")
 
 
 def test_overlooked_failures_are_gone_round_and_counted() -> None:

@@ -146,7 +146,7 @@ class Marks:
 
     @property
     def seen(self) -> dict[str, Spans]:
-        """By stream, the lines that stood in some reply."""
+        """By stream, the lines all of which was seen."""
         return {name: one.seen for name, one in self.coverage.streams.items()}
 
     @property
