@@ -14,7 +14,7 @@ from sightline.audit.spans import Spans
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import TextGone, view_text
 from sightline.disk.view_index import IndexedView
-from sightline.errors import SightlineError
+from sightline.errors import OfNewerVersion, SightlineError
 from sightline.records import Buffer, View
 from sightline.shape.markers import CUTS
 from sightline.store import Store, Target
@@ -148,7 +148,7 @@ def _recognised(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str,
         return {}
     try:
         text = body_of(view_text(store, indexed)).split("\n")
-    except (TextGone, BrokenChain):
+    except (TextGone, BrokenChain, OfNewerVersion):
         return {}
     asked = recorded(indexed.view.asked, buffer.name)
     found = {}

@@ -70,6 +70,12 @@ class Encoded(NamedTuple):
         return _bytes(f'{{{members},"prev":"{previous}","n":{number},"hash":"{digest}"}}\n')
 
 
+def is_newer(entry: dict[str, Any]) -> bool:
+    """Whether an entry, with its ties, is of a form that only a newer version knows."""
+    version = entry.get("v")
+    return isinstance(version, int) and version > FORMAT
+
+
 def text_holds(entry: dict[str, Any]) -> bool:
     """Whether the text of an entry, where it has not been blanked, is the one that the chain covers."""
     text = entry.get("text")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sightline.audit.encoding import FORMAT, TIES, Encoded, text_holds
+from sightline.audit.encoding import FORMAT, TIES, Encoded, is_newer, text_holds
 from sightline.disk.layout import open_private, remove_file, write_all, write_atomically
 from sightline.disk.recording import storable
 from sightline.errors import OfNewerVersion, SightlineError
@@ -296,7 +296,7 @@ def verify(path: str, take: Callable[[Place, dict[str, Any]], None] | None = Non
     """
     previous, count = NO_HASH, 0
     for place, entry, line in _read_lines(path):
-        if isinstance(version := entry.get("v"), int) and version > FORMAT:
+        if is_newer(entry):
             raise OfNewerVersion(f"{path}:{place.number + 1}")
         fields = {key: value for key, value in entry.items() if key not in TIES}
         written, previous = Encoded.kept(fields).line(place.number, previous)

@@ -14,7 +14,8 @@ from sightline.audit.view_list import fill_index, list_views
 from sightline.audit.view_text import quotes_of
 from sightline.disk.layout import write_atomically
 from sightline.disk.live import writer_alive
-from sightline.errors import SightlineError
+from sightline.disk.meta import is_newer
+from sightline.errors import OfNewerVersion, SightlineError
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
 from sightline.store import Store
@@ -133,6 +134,8 @@ def purge_gone(store: Store, name: str) -> None:
 
 def _drop_quotes(store: Store, name: str) -> None:
     tombstone = store.tombstone(name)
+    if tombstone and is_newer(tombstone):
+        raise OfNewerVersion(f"what is left of @{name}")
     if tombstone and tombstone.pop("quotes", None):
         data = json.dumps(tombstone, ensure_ascii=False).encode(errors="surrogatepass")
         write_atomically(store.layout.tombstone(name), data, durable=store.settings.durable)

@@ -365,7 +365,7 @@ def unknowable(store: Store, calls: Sequence[Call], sessions: Iterable[str], sin
     asked = dict.fromkeys(name for call in calls for name in call.view.refs if not name.startswith("file_"))
     for name in asked:  # of those that a person removed, the index knows nothing any more
         left = store.tombstone(name) if name not in gone and store.index.buffer(name) is None else None
-        if left and left["session"] in names and left["created"] >= since:
+        if left and left.get("session") in names and left["created"] >= since:
             gone[name] = {stream: info["lines"] for stream, info in left["streams"].items()}
     seen = seen_after(calls, len(calls)) if gone else {}
     return [name for name, lines in gone.items() if _seen_of(lines, seen.get(name, {})) < sum(lines.values())]

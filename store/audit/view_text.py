@@ -3,10 +3,11 @@
 from typing import Any
 
 from sightline.audit import log
+from sightline.audit.encoding import is_newer
 from sightline.audit.view_list import list_views
 from sightline.disk.hashing import sha256_hex
 from sightline.disk.view_index import IndexedView
-from sightline.errors import ExpiredRef, SightlineError, UnknownRef
+from sightline.errors import ExpiredRef, OfNewerVersion, SightlineError, UnknownRef
 from sightline.records import View
 from sightline.refs import parse_ref
 from sightline.shape.segments import render_lines
@@ -22,8 +23,9 @@ def view_text(store: Store, indexed: IndexedView) -> str:
 
     Raises:
         TextGone: it was blanked, or a buffer that it quotes has expired and left nothing.
+        OfNewerVersion: it was logged in a form, or by a rule, that is not known here.
     """
-    pieces = _entry(store, indexed).get("text")
+    pieces = _pieces(store, indexed)
     if pieces is None:
         raise TextGone(
             f"the text of view {indexed.view.id} was blanked", "its hash is kept, so that the log still verifies"
@@ -34,6 +36,14 @@ def view_text(store: Store, indexed: IndexedView) -> str:
             f"view {indexed.view.id} no longer renders to what was sent", "`sightline doctor` tells more"
         )
     return text
+
+
+def _pieces(store: Store, indexed: IndexedView) -> list[Any] | None:
+    """A view's text as the log has it, None where it was blanked. Raises OfNewerVersion where it has another form."""
+    entry = _entry(store, indexed)
+    if is_newer(entry):
+        raise OfNewerVersion(f"view {indexed.view.id}")
+    return entry.get("text")
 
 
 def _entry(store: Store, indexed: IndexedView) -> dict[str, Any]:
@@ -71,7 +81,7 @@ def quotes_of(store: Store, name: str) -> dict[str, str]:
     quotes: dict[str, str] = {}
     for indexed in list_views(store, buffer=name):
         try:
-            for piece in _entry(store, indexed).get("text") or []:
+            for piece in _pieces(store, indexed) or []:
                 if not isinstance(piece, str) and parse_ref(piece[0]).name == name:
                     key = _quote_key(*piece)
                     if key not in quotes:

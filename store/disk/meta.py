@@ -61,11 +61,17 @@ def fields_in(layout: Layout, name: str) -> dict[str, Any]:
         return {}
 
 
+def is_newer(fields: Mapping[str, Any]) -> bool:
+    """Whether a record is of a form that only a newer version knows."""
+    version = fields.get("format")
+    return isinstance(version, int) and version > FORMAT
+
+
 def _fields_of(data: bytes) -> dict[str, Any]:
     fields = json.loads(data.decode(errors="surrogateescape"))
     if not isinstance(fields, dict):
         raise ValueError("not a buffer's record")
-    if isinstance(version := fields.get("format"), int) and version > FORMAT:
+    if is_newer(fields):
         raise OfNewerVersion(f"the record of @{fields.get('name')}")
     return fields
 

@@ -5,7 +5,8 @@ import time
 from typing import Any
 
 from sightline.disk.layout import Layout, read_file
-from sightline.errors import ExpiredRef, StoreFailed, UnknownRef
+from sightline.disk.meta import is_newer
+from sightline.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
 from sightline.records import Buffer
 
 LIST_HINT = "`sightline list` (or list_outputs) shows what there is; if it is gone, run the command again"
@@ -13,19 +14,23 @@ _AGAIN = {"file": "read the file again", "tool": "call the tool again"}
 
 
 def read_tombstone(layout: Layout, name: str) -> dict[str, Any] | None:
-    """What is left of a buffer that is gone, None where it never was."""
+    """What is left of a buffer that is gone, None where it never was; of what a newer version left, the format."""
     try:
         tombstone = json.loads(read_file(layout.tombstone(name)))
     except (FileNotFoundError, ValueError):
         return None
-    return tombstone if isinstance(tombstone, dict) else None
+    if not isinstance(tombstone, dict):
+        return None
+    return {"format": tombstone["format"]} if is_newer(tombstone) else tombstone
 
 
-def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef:
+def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef | OfNewerVersion:
     """The error for a name without a buffer: expired, and how to get it again, or never known."""
     tombstone = read_tombstone(layout, name)
     if tombstone is None:
         return UnknownRef(f"no buffer is, or was, called @{name}", LIST_HINT)
+    if is_newer(tombstone):
+        return OfNewerVersion(f"what is left of @{name}")
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(tombstone["gone"]))
     what = " ".join(str(tombstone["command"]).split())[:200]
     how = _AGAIN.get(tombstone["kind"], "run the command again")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from sightline.errors import OfNewerVersion
 from sightline.profile import DEFAULT
 from sightline.shape.clean import CLEAN_VERSION, clean_text
 from sightline.shape.source import LINE_LIMIT, Line, Source
@@ -12,6 +13,7 @@ VERSION = 1
 
 _LONGEST_LINE_BYTES = 8 << 20  # what precedes its last carriage return is gone: a longer one is told by its ends
 _TERMINAL = DEFAULT.cleaning.views
+_KNOWN = (_TERMINAL, "last-segment", "csi")
 _ESCAPES = re.compile(
     r"\x1b\[[^@-~]*(?:[@-~]|\Z)"  # CSI up to its final byte; one that has none goes on to the end
     r"|\x1b\].*?(?:\x07|\x1b\\|\Z)"  # OSC, ended by BEL or ST
@@ -49,8 +51,15 @@ def version_of(cleaning: str) -> int | str:
 
 
 def cleaning_of(version: int | str) -> str:
-    """The rule that the log names."""
-    return version.partition("/")[0] if isinstance(version, str) else _TERMINAL
+    """The rule that the log names. Raises OfNewerVersion for one that is not known here."""
+    if isinstance(version, int):
+        name, number, newest = _TERMINAL, version, CLEAN_VERSION
+    else:
+        name, _, stated = version.partition("/")
+        number, newest = int(stated or VERSION), VERSION
+    if name not in _KNOWN or number > newest:
+        raise OfNewerVersion(f"what a view shows, by the rule {version}")
+    return name
 
 
 def cleaned_line(line: Line, cleaning: str) -> Line:

@@ -17,16 +17,19 @@ class Ledger:
     """The transcripts of earlier runs, by path."""
 
     def __init__(self, layout: Layout, *, durable: bool = False) -> None:
-        """Read it; one that cannot be read counts as empty."""
+        """Read it; one that cannot be read counts as empty, and one of a newer version is left as it is, too."""
         self._path = layout.imports
         self._durable = durable
         self._known: dict[str, Any] = {}
         self._changed = False
+        self._is_newer = False
         try:
             data = json.loads(read_file(self._path))
         except (OSError, ValueError, UnsafeStore):
             return
-        if isinstance(data, dict) and data.get("format") == _FORMAT and isinstance(data.get("files"), dict):
+        version = data.get("format") if isinstance(data, dict) else None
+        self._is_newer = isinstance(version, int) and version > _FORMAT
+        if isinstance(data, dict) and version == _FORMAT and isinstance(data.get("files"), dict):
             self._known = data["files"]
 
     def has(self, source: Source) -> bool:
@@ -46,7 +49,7 @@ class Ledger:
 
     def save(self) -> None:
         """Write it, where it has changed. Raises OSError."""
-        if self._changed:
+        if self._changed and not self._is_newer:
             data = json.dumps({"format": _FORMAT, "files": self._known}, ensure_ascii=False)
             write_atomically(self._path, data.encode(errors="surrogateescape"), durable=self._durable)
             self._changed = False

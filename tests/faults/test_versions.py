@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 from fault_kit import run
 from sightline.audit import encoding, log
-from sightline.audit.retention import remove
+from sightline.audit.covering import coverage_of
+from sightline.audit.report.gather import gather
+from sightline.audit.retention import purge_gone, remove
+from sightline.audit.timeline import calls_of, unknowable
 from sightline.audit.view_list import list_views, rebuild_views
+from sightline.audit.view_text import TextGone, view_text
 from sightline.audit.views import Shows, record_view
-from sightline.disk import schema
+from sightline.capture.importers.formats import Source
+from sightline.disk import rebuilding, schema
 from sightline.disk.meta import FORMAT, read_meta
 from sightline.disk.recovery import adopt_dead
 from sightline.errors import OfNewerVersion
@@ -22,6 +27,7 @@ from sightline.records import Buffer, Gap, Session
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline.tools.doctor import examine
+from sightline.tools.import_ledger import Ledger
 
 Python = Callable[..., "subprocess.Popen[bytes]"]
 Keep = Callable[..., Buffer]
@@ -274,6 +280,79 @@ def test_lines_of_a_newer_form_in_a_log_are_kept_and_named(store: Store, keep: K
     assert log.blank(str(path), lambda _: True) == 2
     assert f'"v":{encoding.FORMAT + 1}' in path.read_text().splitlines()[1]
     assert "one" not in path.read_text()
+
+
+def log_as_newer(store: Store, name: str, text: list[Any], version: int = encoding.FORMAT) -> None:
+    """Log a view of a buffer as a version would whose texts are other than ours."""
+    path = store.layout.audit_file("agent")
+    with store.index.transaction():
+        record_view(store, AGENT, Shows("run_command", {}, (name,)), (Segment("one\n"),))
+    with open(path) as file:
+        header, view = (
+            {key: value for key, value in entry.items() if key not in encoding.TIES} for entry in map(json.loads, file)
+        )
+    Path(path).unlink()
+    log.append_all(path, header, [encoding.Encoded.of({**view, "text": text})])
+    first, second = Path(path).read_text().splitlines()
+    Path(path).write_text(first + "\n" + second.replace(f'"v":{encoding.FORMAT},', f'"v":{version},') + "\n")
+    store.start_index_anew()
+    rebuilding.rebuild_buffers(store.layout, store.index)
+    assert rebuild_views(store) == 1
+
+
+@pytest.mark.parametrize(
+    ("pieces", "version"),
+    [
+        ('[{"of": "another kind"}]', encoding.FORMAT + 1),
+        ('[["@NAME", 1, 1, 99]]', 1),
+        ('[["@NAME", 1, 1, "csi/99"]]', 1),
+    ],
+    ids=["form", "cleaning", "profile's cleaning"],
+)
+def test_a_text_that_only_a_newer_version_can_render_is_named_and_stops_nothing(
+    store: Store, keep: Keep, pieces: str, version: int
+) -> None:
+    buffer = keep(b"one\ntwo\n", session="agent")
+    log_as_newer(store, buffer.name, json.loads(pieces.replace("NAME", buffer.name)), version)
+    [indexed] = list_views(store)
+    with pytest.raises(OfNewerVersion, match="newer Sightline"):
+        view_text(store, indexed)
+    assert wrong(store) == []
+    coverage_of(store, buffer)
+    assert [call.view.id for call in calls_of(store)] == ["agent:1"]
+    assert "newer Sightline" in gather(store, session="agent").calls[0].why
+    remove(store, [buffer])
+    with pytest.raises((OfNewerVersion, TextGone)):
+        view_text(store, indexed)
+
+
+def test_what_a_newer_version_left_of_a_buffer_is_left_alone_and_named(store: Store, keep: Keep) -> None:
+    buffer = keep(b"one\n", session="agent")
+    with store.index.transaction():
+        record_view(store, AGENT, Shows("run_command", {}, (buffer.name,)), (Segment("one\n"),))
+    remove(store, [buffer])
+    path = Path(store.layout.tombstone(buffer.name))
+    path.write_text(json.dumps({"format": FORMAT + 1, "name": buffer.name, "all": "else is other"}))
+    data = path.read_bytes()
+    with pytest.raises(OfNewerVersion, match=f"what is left of @{buffer.name} was written by a newer Sightline"):
+        store.resolve(buffer.ref)
+    with pytest.raises(OfNewerVersion):
+        purge_gone(store, buffer.name)
+    assert wrong(store) == []
+    assert [finding.level for finding in examine(store, rebuild=True) if finding.level == "problem"] == []
+    assert unknowable(store, calls_of(store), ["agent"]) == []
+    assert path.read_bytes() == data
+
+
+def test_what_a_newer_version_imported_is_left_to_it(store: Store, tmp_path: Path) -> None:
+    path, source = Path(store.layout.imports), Source(str(tmp_path / "a"), 1, (1, 2, 3), 1.0)
+    path.write_text(json.dumps({"format": 2, "files": [["all", "is", "other"]]}))
+    data = path.read_bytes()
+    ledger = Ledger(store.layout)
+    ledger.put(source, set())
+    ledger.save()
+    assert path.read_bytes() == data
+    assert not Ledger(store.layout).has(source)
 
 
 @pytest.fixture

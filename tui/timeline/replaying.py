@@ -9,7 +9,7 @@ from sightline.audit.failures import Failure, failures_if_quick
 from sightline.audit.spans import union
 from sightline.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
 from sightline.audit.view_text import TextGone, view_text
-from sightline.errors import SightlineError
+from sightline.errors import OfNewerVersion, SightlineError
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.timeline.covered import Standing, standing
@@ -101,7 +101,7 @@ class Replaying:
     def _text(self, call: Call) -> tuple[str, str]:
         try:
             return view_text(self._store, call.indexed), ""
-        except TextGone as gone:
+        except (TextGone, OfNewerVersion) as gone:
             return "", gone.message
 
     def _output(self, call: Call, name: str) -> tuple[Buffer | None, list[Standing]]:

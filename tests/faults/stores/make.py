@@ -18,6 +18,10 @@ from typing import Any
 SIGHTLINE = [sys.executable, "-m", "sightline.doors.cli.main"]
 AGENT, OTHER, PERSON = "claude-code-0001", "removed-agent", "person"
 NUMBERS = "seq 1 3000; echo 'src/a.c:12: error: no luck' >&2; seq 3001 3005; exit 3"
+ODD_LINES = (  # zero-width and tag characters, colours, a carriage return and the marks of a direction
+    "for n in $(seq 400); do"
+    r" printf '\033[31mred\033[0m 50%%\r%s%% \342\200\256abc\342\200\254 a\342\200\213b\363\240\201\201c\n' $n; done"
+)
 LONG_LINE = "printf '%050000d\\n' 0; echo 'FATAL: database is gone'; exit 1"
 ITEMS = [{"id": number, "name": f"caf\u00e9 {number}", "tags": ["a", "b"]} for number in range(300)]
 RESULT = {"items": ITEMS, "log": "".join(f"step {number} done\n" for number in range(900)), "next": None}
@@ -98,6 +102,8 @@ def make(folder: Path) -> None:
     maker.tell("claude-code", "PostToolUse", tool_use_id="toolu_1", tool_response=cut, **bash)
     maker.tell("codex", "PostToolUse", tool_use_id="use1", tool_response=CODEX_CUT, **bash)
     import_past(maker)
+    odd = maker.ref(AGENT, "run", "-c", ODD_LINES)
+    maker.run(AGENT, "show", odd, "--lines", "1-400")  # as ranges, so it is rendered again by the rules of now
     interrupt(maker)
 
 
