@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-SIGHTLINE = [sys.executable, "-m", "sightline.doors.cli.main"]
+SIGHTLINE = [str(Path(sys.executable).parent / "sightline")]  # by its name: modules have moved
 AGENT, OTHER, PERSON = "claude-code-0001", "removed-agent", "person"
 NUMBERS = "seq 1 3000; echo 'src/a.c:12: error: no luck' >&2; seq 3001 3005; exit 3"
 ODD_LINES = (  # zero-width and tag characters, colours, a carriage return and the marks of a direction
