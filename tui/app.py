@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.console import RenderableType
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
 from sightline.tui.common import messages
@@ -13,12 +14,12 @@ from sightline.tui.common.key_order import KeyOrder
 from sightline.tui.common.keys import keymap_of, named
 from sightline.tui.common.remembered import Remembered
 from sightline.tui.common.safe import visible
+from sightline.tui.common.textual_internals import FaultTold
 from sightline.tui.common.theme import DARK, LIGHT, TERMINAL, THEMES
 from sightline.tui.ending import end_when_told, end_with_terminal
 from sightline.tui.feed import Feed
 from sightline.tui.inspector import Inspector
 from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.theme import Theme
@@ -32,7 +33,7 @@ YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, ga
 FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
 
 
-class InspectorApp(App[None]):
+class InspectorApp(FaultTold[None]):
     """Shows a store, live."""
 
     TITLE = "Sightline"
@@ -132,12 +133,11 @@ class InspectorApp(App[None]):
         self._inspector.close_copies()
         self.remembered.save()
 
-    def _fatal_error(self) -> None:
+    def fault_told(self, fault: BaseException | None) -> RenderableType:
         """A fault of ours ends it: in a sentence, with the whole story in a file for whoever mends it."""
         from sightline.tui.fault import keep, told
 
-        self._exit_renderables.append(told(keep(self._store.root, self._exception)))
-        self._close_messages_no_wait()
+        return told(keep(self._store.root, fault))
 
     # what happens
 

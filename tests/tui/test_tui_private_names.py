@@ -105,29 +105,31 @@ def _is_own(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("self", "cls")
 
 
-def _used() -> set[str]:
-    """What is relied on, found in the inspector's own code."""
-    found, textuals, own = set[str](), _anywhere_in_textual(), set[str]()
+def _used() -> set[tuple[str, str]]:
+    """What is relied on, found in the inspector's own code: the module, and the name."""
+    found, textuals, own = set[tuple[str, str]](), _anywhere_in_textual(), set[str]()
     trees = [(module, ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))) for module in _modules()]
     for module, tree in trees:
         for made in (node for node in tree.body if isinstance(node, ast.ClassDef)):
             cls = vars(module)[made.name]
             shared = _of_textual(cls)
             own |= _names_in(cls)
-            found |= set(_given_in(made)) & shared
+            found |= {(module.__name__, name) for name in set(_given_in(made)) & shared}
             for node in ast.walk(made):
                 if isinstance(node, ast.Attribute) and _is_own(node.value) and node.attr in shared:
-                    found.add(node.attr)
-    for _, tree in trees:
-        found |= set(_imported(tree))
+                    found.add((module.__name__, node.attr))
+    for module, tree in trees:
+        found |= {(module.__name__, name) for name in _imported(tree)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and not _is_own(node.value) and node.attr in textuals - own - OTHERS:
-                found.add(node.attr)
+                found.add((module.__name__, node.attr))
     return found
 
 
 def test_each_private_name_of_textual_that_is_relied_on_is_listed_with_its_reason() -> None:
-    assert _used() == set(RELIED_ON)
+    used = _used()
+    assert {name for _, name in used} == set(RELIED_ON)
+    assert {module for module, _ in used} == {"sightline.tui.common.textual_internals"}
     assert all(RELIED_ON.values())
 
 

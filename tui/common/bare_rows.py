@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from textual._styles_cache import StylesCache
+from sightline.tui.common.textual_internals import StylesCache
 from textual.css.styles import StylesBase
 from textual.geometry import Region, Size
 from textual.strip import Strip

@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from sightline.tui.common.textual_internals import is_stopped, parent_of
 from textual import events
 from textual.app import App
 from textual.message_pump import MessagePump
@@ -58,10 +59,10 @@ class KeyOrder:
             self._dealt_with(typed)
 
     def _passed(self, typed: Typed, receiver: MessagePump) -> None:
-        above = receiver._parent
+        above = parent_of(receiver)
         if typed is not self._under_way:
             return
-        if not (typed._stop_propagation or above is None):
+        if not (is_stopped(typed) or above is None):
             self._follow(typed, above)
         elif not self._app.screen.call_later(
             self._dealt_with, typed

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sightline.errors import SettingError
+from sightline.tui.common.textual_internals import key_name
 from textual.binding import Binding, BindingType
-from textual.keys import Keys, _character_to_key
+from textual.keys import Keys
 
 _WRITTEN = {
     "down": "↓",
@@ -32,7 +33,7 @@ _WRITTEN = {
     "delete": "Del",
 }
 _KNOWN_KEYS = {key.value for key in Keys} - {"<any>", "<ignore>"}
-_CHARACTERS = {_character_to_key(chr(code)): chr(code) for code in range(0x21, 0x7F)}
+_CHARACTERS = {key_name(chr(code)): chr(code) for code in range(0x21, 0x7F)}
 
 
 def named(pane: str, bindings: Iterable[BindingType]) -> list[BindingType]:
@@ -100,7 +101,7 @@ def keymap_of(wanted: Sequence[tuple[str, str]], panes: Sequence[Sequence[Bindin
 def _key(text: str, place: str) -> str:
     text = text.strip()
     *modifiers, last = text.split("+") if len(text) > 1 else [text]
-    last = _character_to_key(last) if len(last) == 1 else last
+    last = key_name(last) if len(last) == 1 else last
     if set(modifiers) <= {"ctrl", "alt", "shift"} and (
         last in _KNOWN_KEYS or last in _CHARACTERS or (len(last) == 1 and last.isprintable() and last != " ")
     ):

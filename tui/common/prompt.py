@@ -6,6 +6,7 @@ from typing import ClassVar
 from sightline.tui.common.messages import PromptAnswered
 from sightline.tui.common.prompts import Asks
 from sightline.tui.common.styled import KeptStyles
+from sightline.tui.common.textual_internals import KeysFirst
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -13,7 +14,7 @@ from textual.reactive import Reactive
 from textual.widgets import Input
 
 
-class Prompt(KeptStyles, Input):
+class Prompt(KeptStyles, KeysFirst):
     """A hidden input. Opening and leaving it move the focus at once, so that keys typed ahead go where they should.
 
     Attributes:
@@ -63,7 +64,8 @@ class Prompt(KeptStyles, Input):
         self.screen.set_focus(self.screen.query_one(self.back))
         self.display = False
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def key_came(self, event: events.Key) -> None:
+        """Enter is taken here, so that the next key waits for what it does."""
         if event.key in ("enter", "ctrl+j"):  # a line feed, as it is pasted, or typed in less
             event.stop()
             event.prevent_default()

@@ -2,6 +2,7 @@
 
 from rich.style import Style
 from sightline.tui.common.bare_rows import BareRows
+from sightline.tui.common.textual_internals import keep_rows_in
 from textual.geometry import Region
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
@@ -12,7 +13,7 @@ class RowScrollBar(ScrollBar):
 
     def __init__(self, thickness: int) -> None:
         super().__init__(vertical=True, name="vertical", thickness=thickness)
-        self._styles_cache = BareRows()
+        keep_rows_in(self, BareRows())
         self._rows: list[Strip] = []
         self._drawn: object = None
 

@@ -11,6 +11,7 @@ from rich.style import Style
 from sightline.tui.common.bare_rows import BareRows
 from sightline.tui.common.messages import PlaceMeant
 from sightline.tui.common.styled import Styled
+from sightline.tui.common.textual_internals import keep_rows_in
 from sightline.tui.common.wording import PARTIAL
 from textual import events
 from textual.scrollbar import ScrollBar, ScrollTo
@@ -35,7 +36,7 @@ class OverviewStrip(Styled, ScrollBar):
 
     def __init__(self) -> None:
         super().__init__(vertical=True, name="vertical", thickness=COLUMNS)
-        self._styles_cache = BareRows()
+        keep_rows_in(self, BareRows())
         self._cells: tuple[Cell, ...] = ()
 
     @property
