@@ -89,7 +89,7 @@ async def burst(pilot: Pilot[None], typed: str) -> None:
     await rest(pilot)
 
 
-async def until(pilot: Pilot[None], true: Callable[[], bool], seconds: float = 10.0) -> None:
+async def until(pilot: Pilot[None], true: Callable[[], bool], seconds: float = 30.0) -> None:
     """Until something outside the application has come through."""
     async with asyncio.timeout(seconds):
         while not true():
