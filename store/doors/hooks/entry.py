@@ -31,9 +31,10 @@ def script(root: str = "") -> str:
     return f"""\
 {_MARK}: hooks pipe commands into it.
 # What comes is kept and passed on; where it cannot be kept it is passed on all the same.
+held=
+PATH=${{PATH:+$PATH:}}/usr/bin:/bin
 trap 'test -z "$held" || cat "$held"; exec cat' EXIT
 exec 4>&1 2>/dev/null
-PATH=$PATH:/usr/bin:/bin
 {home}held=$({words} "$1" "$PPID" 3>&1 >&4 4>&-) && trap - EXIT
 """
 

@@ -122,6 +122,24 @@ def test_whatever_breaks_a_command_gives_the_same_bytes_and_the_same_code(
         assert told[0] == alone[0], (command, len(told[0]), len(alone[0]), told[0][:300])
 
 
+def test_nothing_of_the_environment_gets_into_a_command_that_the_script_cannot_serve(tmp_path: Path) -> None:
+    """Neither a file that a variable names, nor a program of the folder where no programs are looked for."""
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "cat").write_text("#!/bin/sh\necho planted\n")
+    (tmp_path / "cat").chmod(0o755)
+    text = script().replace(sys.executable, str(tmp_path / "none"))
+    for one in (text, text.replace("2>/dev/null", "2>/dev/none/null")):
+        done = subprocess.run(
+            [_installed(tmp_path, one), "use1"],
+            input=b"came\n",
+            capture_output=True,
+            cwd=tmp_path,
+            env={"held": str(tmp_path / "secret"), "PATH": ""},
+            timeout=60,
+        )
+        assert done.stdout == b"came\n"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_all_of_it_is_kept(command: str, claude: Harness, tmp_path: Path) -> None:
     through = _installed(tmp_path, script())
