@@ -42,6 +42,7 @@ class Called(NamedTuple):
         blocks: content blocks as MCP has them; None where ``text`` has it.
         errors: what stands apart as standard error.
         whole_path: a file that the harness keeps all of the output in; empty for none.
+        whole_in: how the path of such a file ends, see `own_file`.
         whole_bytes: the size that this file has once it is written, 0 where that is not told.
         whole_tail: how it ends then, likewise empty.
         first: number of the first line, where ``path`` was read from a line on.
@@ -64,6 +65,7 @@ class Called(NamedTuple):
     blocks: list[Any] | None = None
     errors: str = ""
     whole_path: str = ""
+    whole_in: tuple[str, ...] = ()
     whole_bytes: int = 0
     whole_tail: str = ""
     first: int = 1
@@ -118,6 +120,7 @@ def _claude_code(call: Called, when: str, given: Json) -> Called | None:
             text=_text(response.get("stdout")),
             errors=_CWD_RESET.sub("", _text(response.get("stderr"))),
             whole_path=_text(response.get("persistedOutputPath")),
+            whole_in=("projects", "", call.session, "tool-results", ""),
             whole_bytes=size if isinstance(size := response.get("persistedOutputSize"), int) else 0,
             exit_code=None if response.get("interrupted") else 0,
         )
@@ -205,6 +208,7 @@ def _opencode(call: Called, _: str, given: Json) -> Called | None:
     call = call._replace(
         text=output,
         whole_path=_text(about.get("outputPath")),
+        whole_in=("opencode", "tool-output", ""),
         whole_tail=output[-_TAIL_CHARACTERS:],
         exit_code=code if call.command and isinstance(code, int) else None,
         partial=bool(about.get("truncated")),

@@ -1,5 +1,6 @@
 """Keeping what the tools of a harness gave: a buffer for each result, and which of its lines a model was shown."""
 
+import errno
 import json
 import os
 import time
@@ -10,7 +11,6 @@ from sightline.audit.sessions import use_key
 from sightline.audit.views import Shows, record_view
 from sightline.doors.hooks.called import Called
 from sightline.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
-from sightline.regular import read_regular
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 
@@ -19,6 +19,7 @@ VERB = "tool"
 
 CUT = "cut by {}"
 _LARGEST_FILE = 8 << 20  # bytes; of a larger file only what was read of it is kept
+_LARGEST_WHOLE = 256 << 20  # bytes; a hook has seconds, and holds it in memory
 _ARGUMENT_CHARACTERS = 500
 _PATIENCE_TURNS, _TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
 _CHARACTER_BYTES = 4  # at most, in UTF-8
@@ -100,28 +101,42 @@ def _whole(call: Called) -> tuple[bytes, bool]:
     """All that a command wrote, from the harness' own file where there is one, and whether it is all."""
     for _ in range(_PATIENCE_TURNS if call.whole_path else 0):
         try:
-            data = read_regular(call.whole_path)
+            data = _read_whole(call)
         except OSError:
             break
-        if len(data) >= call.whole_bytes and data.endswith(call.whole_tail.encode(errors="surrogatepass")):
+        if data is not None:
             return data, True
         time.sleep(_TURN_SECONDS)  # opencode was seen to write it while its hook ran
     return (call.text or "").encode(errors="surrogatepass"), not call.partial and not call.whole_path
 
 
+def _read_whole(call: Called) -> bytes | None:
+    """What the harness' own file holds; None while it is not whole. Raises OSError where it is not to be read."""
+    from sightline.capture.importers.transcript import open_beside  # few calls have such a file
+    from sightline.doors.hooks.own_files import own_file
+
+    fd = open_beside(own_file(call.whole_path, call.whole_in))
+    with open(fd, "rb") as file:
+        size, tail = os.fstat(fd).st_size, call.whole_tail.encode(errors="surrogatepass")
+        if size > _LARGEST_WHOLE:
+            raise OSError(errno.EFBIG, "it is too large for a hook")
+        ends_so = os.pread(fd, len(tail), max(0, size - len(tail))) == tail
+        return file.read(_LARGEST_WHOLE) if size >= call.whole_bytes and ends_so else None
+
+
 def _result(store: Store, session: Session, call: Called, title: str) -> Buffer | None:
     told = shortened(call.input)
     command = f"{call.tool} {_compact(told)}" if told else call.tool
-    is_cut = call.partial and not call.whole_path
+    text, is_whole = (b"", not call.partial) if call.blocks is not None else _whole(call)
     about: dict[str, Any] = {
         "note": TOOL_FAILED if call.failed else "",
-        "partial": CUT.format(title) if is_cut else "",
-        "gaps": call.gaps if is_cut else (),
+        "partial": "" if is_whole else CUT.format(title),
+        "gaps": () if is_whole else call.gaps,
     }
     artifact = use_key(session.name, call.use)
-    texts = _plain_texts(call)
+    texts = _plain_texts(call, text)
     if texts is None:
-        return _structured(store, session, call, command, {**about, "artifact": artifact})
+        return _structured(store, session, call, command, text, {**about, "artifact": artifact})
     recording = store.begin("tool", command, call.cwd, session.name, artifact=artifact)
     try:
         streams = {f"part.{number}": text.encode(errors="surrogatepass") for number, text in enumerate(texts)}
@@ -137,10 +152,10 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _plain_texts(call: Called) -> list[str] | None:
+def _plain_texts(call: Called, text: bytes) -> list[str] | None:
     """The texts of a result, where that is all that it is: what may be JSON, or is no text, takes more to read."""
     if call.blocks is None:
-        texts: list[Any] = [_whole(call)[0].decode(errors="replace")]
+        texts: list[Any] = [text.decode(errors="replace")]
     else:
         texts = [
             one.get("text") if isinstance(one, dict) and one.get("type") == "text" else None for one in call.blocks
@@ -149,11 +164,13 @@ def _plain_texts(call: Called) -> list[str] | None:
     return [text for text in texts if text] if plain else None
 
 
-def _structured(store: Store, session: Session, call: Called, command: str, about: dict[str, Any]) -> Buffer | None:
+def _structured(
+    store: Store, session: Session, call: Called, command: str, text: bytes, about: dict[str, Any]
+) -> Buffer | None:
     from sightline.capture.result import Block, blocks_of, capture_result
 
     parsed = blocks_of({"content": call.blocks}) if call.blocks else None
-    blocks = parsed[0] if parsed else [Block([_whole(call)[0]])]
+    blocks = parsed[0] if parsed else [Block([text])]
     kept = capture_result(store, blocks, command=command, cwd=call.cwd, session=session.name, **about)
     return kept if isinstance(kept, Buffer) else None
 

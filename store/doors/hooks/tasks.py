@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sightline.audit.sessions import use_key
 from sightline.doors.hooks.facts import PATIENCE_SECONDS, Facts
+from sightline.doors.hooks.own_files import own_file
 from sightline.doors.hooks.pending import Pending, forget, is_use, recall, remember
 from sightline.doors.hooks.record import find
 from sightline.doors.hooks.who import session_of
@@ -127,14 +128,10 @@ def _open(notice: Notice, session: str) -> int:
     Raises:
         OSError: there is no such regular file of the person's own, or a symbolic link stands in the way.
     """
-    from sightline.capture.importers.past import Beside
     from sightline.capture.importers.transcript import open_beside
 
-    *above, root, project, named, folder, file = notice.path.split("/")
-    expected = (f"claude-{os.getuid()}", session, "tasks", f"{notice.task}.output")
-    if not notice.path.startswith("/") or (root, named, folder, file) != expected:
-        raise FileNotFoundError(2, "not a file of a task of this session")
-    top = "/".join((*above, root))
-    if os.path.islink(top) or os.stat(top).st_uid != os.getuid():
+    ends = (f"claude-{os.getuid()}", "", session, "tasks", f"{notice.task}.output")
+    file = own_file(notice.path, ends)
+    if os.path.islink(file.root) or os.stat(file.root).st_uid != os.getuid():
         raise FileNotFoundError(2, "not a folder of the person's own")
-    return open_beside(Beside(top, (project, named, folder, file)))
+    return open_beside(file)

@@ -1,6 +1,7 @@
 """What is kept of what harnesses tell after a tool, and what the log says that their models were shown."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,17 @@ def test_a_command_that_was_left_alone_is_kept_from_what_the_harness_gives(claud
     assert (claude.content(buffer), claude.content(buffer, "err")) == (LINES.encode(), b"oh\n")
 
 
+def persisted(folder: Path, text: str = "", session: str = "s1") -> Path:
+    """A file that Claude Code keeps the whole of an output in."""
+    path = folder / ".claude" / "projects" / "-p" / session / "tool-results" / "b1.txt"
+    path.parent.mkdir(parents=True)
+    if text:
+        path.write_text(text)
+    return path
+
+
 def test_the_whole_comes_from_the_harness_own_file(claude: Harness, tmp_path: Path) -> None:
-    (tmp_path / "whole").write_text(LINES * 10)
-    about = {"persistedOutputPath": str(tmp_path / "whole"), "persistedOutputSize": len(LINES) * 10}
+    about = {"persistedOutputPath": str(persisted(tmp_path, LINES * 10)), "persistedOutputSize": len(LINES) * 10}
     claude.tell("PostToolUse", **bash(), tool_response={"stdout": LINES, "stderr": "", **about})
     (buffer,) = claude.buffers()
     assert claude.content(buffer) == (LINES * 10).encode()
@@ -47,12 +56,49 @@ def test_a_file_that_is_never_whole_is_not_taken_for_it(
     claude: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record, "_TURN_SECONDS", 0)
-    (tmp_path / "whole").write_text(LINES)
-    about = {"persistedOutputPath": str(tmp_path / "whole"), "persistedOutputSize": len(LINES) + 1}
+    about = {"persistedOutputPath": str(persisted(tmp_path, LINES)), "persistedOutputSize": len(LINES) + 1}
     claude.tell("PostToolUse", **bash(), tool_response={"stdout": "1\n2\n", "stderr": "", **about})
     (buffer,) = claude.buffers()
     assert claude.content(buffer) == b"1\n2\n"
     assert (buffer.note, buffer.partial) == ("merged", "cut by Claude Code")
+
+
+@pytest.mark.parametrize(
+    "kind", ["link", "link to a folder", "pipe", "folder", "elsewhere", "another session", "other", "too large", "nul"]
+)
+def test_nothing_but_a_file_that_the_harness_keeps_outputs_in_is_read(
+    kind: str, claude: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, secret = persisted(tmp_path), tmp_path / "secret"
+    secret.write_text("secret")
+    named = str(path)
+    match kind:
+        case "link":
+            path.symlink_to(secret)
+        case "link to a folder":
+            (real := path.parent.rename(tmp_path / "real")).joinpath(path.name).write_text("secret")
+            path.parent.symlink_to(real)
+        case "pipe":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "elsewhere":
+            named = str(secret)
+        case "another session":
+            named = str(persisted(tmp_path, "secret", session="s2"))
+        case "other":
+            path.write_text("secret")
+            named = f"{path.parent}/../tool-results/b1.txt"
+        case "too large":
+            path.write_text("secret")
+            monkeypatch.setattr(record, "_LARGEST_WHOLE", 3)
+        case "nul":
+            named = f"{path.parent}/b\0.txt"
+    response = {"stdout": "1\n2\n", "stderr": "", "persistedOutputPath": named, "persistedOutputSize": 6}
+    claude.tell("PostToolUse", **bash(), tool_response=response)
+    (buffer,) = claude.buffers()
+    assert claude.content(buffer) == b"1\n2\n"
+    assert buffer.partial == "cut by Claude Code"
 
 
 def test_of_a_failing_command_the_code_and_what_is_missing_are_known(claude: Harness) -> None:
@@ -102,8 +148,7 @@ def test_a_command_in_the_background_has_not_ended(claude: Harness) -> None:
 
 def test_of_a_line_that_the_model_was_shown_the_ends_of_these_alone_are_seen(claude: Harness, tmp_path: Path) -> None:
     line = " ".join(str(number) for number in range(20_000))
-    (tmp_path / "whole").write_text(line + "\n")
-    about = {"persistedOutputPath": str(tmp_path / "whole"), "persistedOutputSize": len(line) + 1}
+    about = {"persistedOutputPath": str(persisted(tmp_path, line + "\n")), "persistedOutputSize": len(line) + 1}
     claude.tell("PostToolUse", **bash(), tool_response={"stdout": line[:30_000], "stderr": "", **about})
     claude.tell("PostToolBatch", **batch(bash(), f"<persisted-output>\n{line[:2_000]}\n...\n</persisted-output>"))
     ((view, _),) = claude.views()
@@ -330,7 +375,9 @@ def test_a_part_of_a_file_that_gemini_reads_is_found_in_the_file(claude: Harness
 
 def test_opencode_leaves_the_whole_in_a_file(claude: Harness, tmp_path: Path) -> None:
     opencode = other(claude, "opencode")
-    (tmp_path / "whole").write_text(LINES)
+    path = tmp_path / "opencode" / "tool-output" / "tool_1"
+    path.parent.mkdir(parents=True)
+    path.write_text(LINES)
     output = "...output truncated...\n\n98\n99\n100\n"
     opencode.tell(
         "tool.execute.after",
@@ -338,13 +385,27 @@ def test_opencode_leaves_the_whole_in_a_file(claude: Harness, tmp_path: Path) ->
         tool_use_id="use1",
         tool_input={"command": "make"},
         output=output,
-        metadata={"exit": 3, "truncated": True, "outputPath": str(tmp_path / "whole")},
+        metadata={"exit": 3, "truncated": True, "outputPath": str(path)},
     )
     (buffer,) = opencode.buffers()
     # its file does not end as the output does, so that it may not be all of it
     assert buffer.exit_code == 3
     ((view, text),) = opencode.views()
     assert (text, json.loads(view.request)["alone_bytes"]) == (output, len(output))
+
+
+def test_of_a_tool_whose_file_is_not_there_what_is_kept_is_partial(claude: Harness, tmp_path: Path) -> None:
+    opencode = other(claude, "opencode")
+    opencode.tell(
+        "tool.execute.after",
+        tool_name="webfetch",
+        tool_use_id="use1",
+        tool_input={},
+        output="1\n2\n",
+        metadata={"truncated": True, "outputPath": str(tmp_path / "opencode" / "tool-output" / "gone")},
+    )
+    (buffer,) = opencode.buffers()
+    assert buffer.partial == "cut by opencode"
 
 
 def test_cursor_is_recorded_as_its_manual_says(claude: Harness) -> None:
