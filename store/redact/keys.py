@@ -34,8 +34,13 @@ BODY = rb"(?=(?:" + _INLINE_HEADER + rb"|" + _BREAK + rb"){0,24}" + _LETTERS + r
 
 _BEGINS = re.compile(rb"-----BEGIN [0-9A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-Lines: [0-9]{1,4}")
 _ENDS = re.compile(rb"-----END |\bPrivate-MAC: ")
-_BEFORE = rb"(?:[^\s:]{1,200}[:-])?(?:\s{0,16}[0-9]{1,9}[\t :|-])?[^0-9A-Za-z+/=]{0,16}"  # by grep, nl or an indent
-_LINE = re.compile(_BEFORE + rb"([0-9A-Za-z+/=]+)(?:\\+[nr]){0,2}[\s\"',;+\\)]{0,8}")
+_LOGGED = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]{8,18}(?:Z|[+-][0-9:]{4,6})?\s"  # the time, by docker logs -t
+_BLAMED = rb"\^?[0-9a-f]{7,40} [^()]{0,200}\([^()]{1,200}\s[0-9]{1,9}\) "  # by git blame
+_BEFORE = (  # by grep, nl or an indent
+    rb"(?:" + _LOGGED + rb"|" + _BLAMED + rb")?"
+    rb"(?:[^\s:]{1,200}[:-])?(?:\s{0,16}[0-9]{1,9}[\t :|-])?[^0-9A-Za-z+/=]{0,16}"
+)
+_LINE = re.compile(_BEFORE + rb"([0-9A-Za-z+/=]+)(?:\\+[nr]){0,2}(?:\^M)?[\s\"',;+\\)$]{0,8}")
 _HEADER = re.compile(rb".{0,200}\b" + _NAMES + rb".{0,400}|" + _BEFORE + rb"(?:\\+[nr]){0,2}\W{0,16}", re.DOTALL)
 
 

@@ -56,6 +56,9 @@ _RUNNERS = {
     "flock": _runner("-w --timeout -E", operands=1),
     "exec": _runner("-a"),
     "strace": _runner("-o -e -p -s"),
+    "gosu": _runner(operands=1),
+    "su-exec": _runner(operands=1),
+    "systemd-run": _runner("-u --unit -p --property -E --setenv -M --machine -H --host --slice --uid --gid"),
     "busybox": _runner(),
     "toybox": _runner(),
     "command": _runner(),
@@ -249,12 +252,19 @@ class Script(NamedTuple):
     """What is given to a shell to run.
 
     Attributes:
-        text: the script.
         begin: the index of its first word.
+        words: of the command: what stands in them from there on is the script, joined by blanks.
+        given: the script where it stands elsewhere, or in a part of them.
     """
 
-    text: str
     begin: int
+    words: Sequence[str] = ()
+    given: str = ""
+
+    @property
+    def text(self) -> str:
+        """The script; joined when it is asked for, since of commands within commands few are."""
+        return self.given or " ".join(self.words[self.begin :])
 
 
 def _handed_to_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Script | None:
@@ -262,16 +272,18 @@ def _handed_to_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Sc
     if name in _SHELLS or name == "su":
         return _script_of_shell(name, words, at, stdin)
     if name == "env" and (text := _split_by_env(words[at : at + 3])):
-        return Script(text, at + 2)
+        return Script(at + 2, given=text)
     if name == "ssh":
-        at = behind_options(words, at + 1, _SSH_TAKES)
-        return Script(" ".join(words[at + 1 :]) or stdin, at + 1)
+        at = behind_options(words, at + 1, _SSH_TAKES) + 1  # the host
+        if at < len(words) and words[at] == "--":
+            at += 1
+        return Script(at, words, "" if at < len(words) else stdin)
     if name == "trap":
         at = behind_options(words, at + 1, frozenset())
-        return Script(words[at] if at < len(words) else "", at)
+        return Script(at, given=words[at] if at < len(words) else "")
     if name in ("eval", "watch"):
         at = behind_options(words, at + 1, _WATCH_TAKES)
-        return Script(" ".join(words[at:]), at)
+        return Script(at, words)
     return None
 
 
@@ -288,13 +300,13 @@ def _script_of_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Sc
     for position in range(at + 1, len(words)):
         word = words[position]
         if re.fullmatch(r"-[a-zA-Z]*c|--command", word):
-            return Script(words[position + 1] if position + 1 < len(words) else "", position + 1)
+            return Script(position + 1, given=words[position + 1] if position + 1 < len(words) else "")
         if re.fullmatch(r"-[a-zA-Z]*s", word):
             break
         if not word.startswith(("-", "+")) and not _SHELL_TAKES.fullmatch(words[position - 1]) and name != "su":
             reads = False  # a file
             break
-    return Script(stdin, len(words)) if reads else None
+    return Script(len(words), given=stdin) if reads else None
 
 
 def behind_options(words: Sequence[str], at: int, takes: Collection[str]) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from sightline.errors import SettingError
+from sightline.shell_words.commands import Script
 from sightline.tools.safety import ALL, KINDS, reason_to_confirm
 
 DESTRUCTIVE = {
@@ -139,6 +140,9 @@ RUN = [
     "bash -c \"sh -c '{}'\"",
     "ssh host {}",
     "ssh -p 22 me@host 'cd x; {}'",
+    "ssh me@host -- {}",
+    "gosu app {}",
+    "systemd-run --scope -p CPUQuota=5 {}",
     "ssh host <<'EOF'\n{}\nEOF",
     "bash <<EOF\n{}\nEOF",
     "sudo bash -s <<'EOF'\nset -e\n{}\nEOF",
@@ -356,3 +360,12 @@ def test_judging_takes_as_many_steps_as_the_command_is_long(part: str, around: s
         for times in (100, 800)
     )
     assert many < 8 * 1.6 * few + 1000
+
+
+def test_commands_within_commands_are_not_joined_again_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    joined = Script.text.fget
+    assert joined is not None
+    monkeypatch.setattr(Script, "text", property(lambda script: asked.append(1) or joined(script)))
+    assert reason_to_confirm("eval " * 500 + "rm -rf x")
+    assert 0 < len(asked) < 50
