@@ -345,6 +345,7 @@ class View(NamedTuple):
         parts: the raw lines of which only a part is known to have stood in it; None where a version logged it that did
             not tell: any line of ``shown`` may then have been cut.
         unknown: what of its text is not known, and why; empty where it is exact.
+        failed: whether it was an error, or what a tool reported as one.
     """
 
     id: str
@@ -366,6 +367,7 @@ class View(NamedTuple):
     matched: tuple[Shown, ...] = ()
     parts: tuple[LinePart, ...] | None = None
     unknown: str = ""
+    failed: bool = False
 
 
 class Note(NamedTuple):

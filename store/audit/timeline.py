@@ -14,11 +14,17 @@ from sightline.audit.views import ref_of_shown
 from sightline.disk.recovery import adopt_dead
 from sightline.disk.view_index import IndexedView
 from sightline.errors import SightlineError
-from sightline.records import Buffer, Shown, View
+from sightline.records import TOOL_FAILED, Buffer, Shown, View
 from sightline.store import Store
 
 BYTES_A_TOKEN = 4
 """What tokens are estimated by: about what English and code take with the tokenizers of today's models."""
+
+UNANSWERED = 1 << 62
+"""Where a call stands among those of its session that has no number yet."""
+
+_LOOKS = ("read_output", "read_file", "list_outputs")
+"""Verbs that run nothing: how what they look at ended is not how they did."""
 
 _ASKED = ("command", "pipeline", "ref", "path", "argv", "match", "diff", "tool")
 
@@ -32,6 +38,7 @@ class Call(NamedTuple):
         parts: what it adds to the coverage of each of its buffers, by name.
         new: lines that its session was shown for the first time.
         again: lines that its session had been shown before.
+        unfiltered: what its command wrote before filters of its own, where that was kept.
     """
 
     indexed: IndexedView
@@ -39,6 +46,7 @@ class Call(NamedTuple):
     parts: Mapping[str, Contribution]
     new: int
     again: int
+    unfiltered: Buffer | None = None
 
     @property
     def view(self) -> View:
@@ -52,11 +60,29 @@ class Call(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether it ran something that did not end well; a search that finds nothing has not failed."""
+        """Whether it was an error, or what it ran did not end well; a search that finds nothing has not failed."""
+        if self.view.failed or (self.view.verb == "tool" and self.buffer and TOOL_FAILED in self.buffer.note):
+            return True
         if self.view.verb == "query":
             return bool(self.view.exit_code and self.view.exit_code > 1)
-        runs = self.view.verb not in ("read_output", "read_file", "list_outputs")
+        runs = self.view.verb not in _LOOKS
         return runs and (bool(self.view.exit_code) or bool(self.buffer and self.buffer.failed))
+
+    @property
+    def failed_before_filter(self) -> bool:
+        """Whether what went into its filters came of a command that failed, whatever the filters ended with."""
+        return bool(self.unfiltered and self.unfiltered.failed)
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether all that it ran is known to have ended well; the code of filters tells nothing of what went in."""
+        before = self.unfiltered is None or (self.unfiltered.exit_code == 0 and not self.unfiltered.failed)
+        return self.view.exit_code == 0 and not self.failed and before
+
+    @property
+    def running(self) -> bool:
+        """Whether what it ran goes on; it may not have been answered yet."""
+        return bool(self.buffer and self.buffer.state == "running")
 
     @property
     def partial(self) -> str:
@@ -186,11 +212,12 @@ class Timeline:
         self._after = self._newest = 0
         self._seen: _Seen = {}
         self._buffers: dict[str, Buffer | None] = {}
+        self._unfiltered: dict[str, str] = {}
 
     def newest(self, count: int) -> list[Call]:
         """The last calls by themselves, oldest first, for a first look: what was seen before them is not known."""
         fill_index(self._store)
-        self._buffers = {}
+        self._buffers, self._unfiltered = {}, self._store.index.unfiltered()
         seen: _Seen = {}
         last = self._store.index.views(session=self._session, since=self._since, limit=count)
         return [self._call(indexed, seen) for indexed in reversed(last)]
@@ -210,7 +237,7 @@ class Timeline:
         """
         fill_index(self._store)
         adopt_dead(self._store.layout, self._store.index)
-        self._buffers = {}
+        self._buffers, self._unfiltered = {}, self._store.index.unfiltered()
         newest = self._store.index.newest_view()
         if newest < self._newest:  # they were indexed anew
             self._start()
@@ -223,9 +250,19 @@ class Timeline:
         self._settled += self._calls(settling, self._seen)
         self._after = settling[-1][0] if settling else self._after
         last = self._calls(tail, dict(self._seen))
-        self.calls = sorted([*self._settled, *last], key=lambda call: call.view.time)  # imported ones came late
+        self.calls = _ordered([*self._settled, *last, *self._unanswered()])
         same = (place for place, (old, new) in enumerate(zip(before, self.calls, strict=False)) if old != new)
         return next(same, min(len(before), len(self.calls)))
+
+    def _unanswered(self) -> list[Call]:
+        """Commands that run and have not been answered yet: each is there from its start."""
+        index = self._store.index
+        found = []
+        for buffer in [] if self._behind else index.running():
+            mine = self._session in (None, buffer.session) and buffer.created >= self._since
+            if mine and buffer.kind == "cmd" and not index.views(buffer=buffer.name, limit=1):
+                found.append(Call(IndexedView(_running_view(buffer), 0, 0), buffer, {}, 0, 0))
+        return found
 
     def _refreshed(self, call: Call) -> Call:
         """The call; its buffer as it is now where it was still running."""
@@ -241,7 +278,9 @@ class Timeline:
         buffers = {name: self._buffer(name) for name in view.refs}
         parts = {name: _part(self._store, name, buffer, indexed) for name, buffer in buffers.items()}
         new, again = _count(view, parts, seen)
-        return Call(indexed, buffers[view.refs[0]] if view.refs else None, parts, new, again)
+        first = view.refs[0] if view.refs else ""
+        unfiltered = self._unfiltered.get(first) if view.verb not in _LOOKS else None
+        return Call(indexed, buffers.get(first), parts, new, again, self._buffer(unfiltered) if unfiltered else None)
 
     def _buffer(self, name: str) -> Buffer | None:
         """A buffer's record, read once for all calls that are taken in at a time."""
@@ -254,6 +293,39 @@ _Seen = dict[tuple[str, str, str], Spans]
 """What was shown so far, by session, buffer and stream."""
 
 _TAIL = 64  # the last calls are read anew each time: which lines they showed may have been found since
+
+
+def _ordered(calls: Iterable[Call]) -> list[Call]:
+    """Calls by their times; those of one session as they are numbered, though some were logged late."""
+    latest: dict[str, float] = {}
+    keyed = []
+    for call in sorted(calls, key=lambda one: one.view.number or UNANSWERED):
+        when = max(latest.get(call.view.session, 0.0), call.view.time)
+        if call.view.number:
+            latest[call.view.session] = when
+        keyed.append((when, call))
+    return [call for _, call in sorted(keyed, key=lambda one: one[0])]
+
+
+def _running_view(buffer: Buffer) -> View:
+    """What stands for the view of a command that has not been answered; its number is none."""
+    return View(
+        id=f"{buffer.session}:0",
+        session=buffer.session,
+        number=0,
+        time=buffer.created,
+        verb="run_command",
+        request=json.dumps({"command": buffer.command}),
+        refs=(buffer.name,),
+        shown=(),
+        lines_shown=0,
+        lines_total=0,
+        bytes_shown=0,
+        bytes_total=0,
+        exit_code=None,
+        truncated=False,
+        text_sha256="",
+    )
 
 
 def calls_of(store: Store, *, session: str | None = None, since: float = 0.0) -> list[Call]:

@@ -25,6 +25,8 @@ def view_text(store: Store, indexed: IndexedView) -> str:
         TextGone: it was blanked, or a buffer that it quotes has expired and left nothing.
         OfNewerVersion: it was logged in a form, or by a rule, that is not known here.
     """
+    if not indexed.view.number:
+        raise TextGone("nothing has been shown of it yet", "the command is still running")
     pieces = _pieces(store, indexed)
     if pieces is None:
         raise TextGone(

@@ -36,6 +36,7 @@ class Shows(NamedTuple):
         matched: the raw lines that were recognised in its text.
         parts: the raw lines that stand in it only in part.
         unknown: what of its text is not known, and why; empty where it is exact.
+        failed: whether it is an error, or what a tool reports as one.
     """
 
     verb: str
@@ -50,6 +51,7 @@ class Shows(NamedTuple):
     matched: tuple[Shown, ...] = ()
     parts: tuple[LinePart, ...] = ()
     unknown: str = ""
+    failed: bool = False
 
 
 class Other(NamedTuple):
@@ -165,6 +167,8 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
         fields["matched"] = [list(matched) for matched in shows.matched]
     if shows.unknown:
         fields["unknown"] = shows.unknown
+    if shows.failed:
+        fields["failed"] = True
     return fields
 
 
@@ -272,6 +276,7 @@ def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> Inde
         matched=tuple(map(shown_from, fields.get("matched", ()))),
         parts=tuple(map(line_part_from, fields["parts"])) if "parts" in fields else None,
         unknown=fields.get("unknown", ""),
+        failed=fields.get("failed") is True,
     )
     return IndexedView(view, place.offset, place.length)
 

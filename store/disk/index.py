@@ -305,6 +305,10 @@ class Index(ViewIndex):
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE state = 'running'")  # noqa: S608
         return [_buffer(row) for row in rows]
 
+    def unfiltered(self) -> dict[str, str]:
+        """By name of a command's buffer, the name of the one that has what went into the command's filters."""
+        return dict(self._db.rows("SELECT origin, name FROM buffers WHERE kind = 'cmd' AND origin <> ''"))
+
     def knows(self, name: str) -> bool:
         """Whether there is a record of a name, be it of an evicted buffer."""
         return self._db.row("SELECT 1 FROM buffers WHERE name = ?", (name,)) is not None

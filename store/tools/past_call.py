@@ -112,6 +112,7 @@ def _view(
         matched=matched,
         parts=parts,
         unknown=call.unknown,
+        failed=call.failed,
     )
     return past_view(store, session.name, call.answered, shows, text, buffers)
 

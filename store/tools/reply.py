@@ -149,7 +149,7 @@ _FIELDS_TO_COME_BYTES = 1024
 def error_reply(error: SightlineError, verb: str, request: dict[str, Any]) -> Reply:
     """A refusal or a failure: small, nothing half-done."""
     fields = in_order({"error": error.message, "hint": error.hint or None})
-    return Reply(fields, (), Shows(verb, request), missing=True, exit_code=error.exit_code)
+    return Reply(fields, (), Shows(verb, request, failed=True), missing=True, exit_code=error.exit_code)
 
 
 Render = Callable[[Reply], Sequence[Segment]]

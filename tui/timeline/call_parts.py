@@ -65,9 +65,11 @@ def _shown(call: Call, _: Look) -> Part:
 
 def _exit(call: Call, _: Look) -> Part:
     code = call.view.exit_code
+    if code is None and call.running:
+        return Part("run", "running")
     if code is None:
         return Part("fail" if call.failed else "", "failed")
-    return Part(str(code), "failed" if call.failed else "dim")
+    return Part(str(code), "failed" if call.failed else "interrupted" if call.failed_before_filter else "dim")
 
 
 def _again(call: Call, _: Look) -> Part:
@@ -141,10 +143,11 @@ def row_parts(row: Row, width: int, look: Look) -> list[Part]:
 def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
     room, view = layout(width, everyone=look.everyone), call.view
     ref = call.first_ref
-    unseen = any(name in look.overlooked for name in view.refs)
+    names = (*view.refs, *([call.unfiltered.name] if call.unfiltered else []))
+    unseen = any(name in look.overlooked for name in names)
     parts = [
         Part(" "),
-        Part(FAILED if call.failed else "·", "failed" if call.failed else "dim"),
+        Part(FAILED, "failed") if call.failed else Part("·", "interrupted" if call.failed_before_filter else "dim"),
         Part(OVERLOOKED, "failed") if unseen else Part(PARTIAL if call.partial else " ", "interrupted"),
         Part(" "),
         Part(pad(clock(view.time, look.now), _TIME_CELLS) + " ", "dim"),
@@ -222,7 +225,15 @@ def shown_parts(call: Call) -> list[Part]:
     parts = list[Part]()
     if view.exit_code is not None or call.failed:
         ended = f"exit {view.exit_code}" if view.exit_code is not None else "failed"
-        parts.append(Part(ended, "failed" if call.failed else "ok"))
+        style = "failed" if call.failed else "ok" if call.ended_well else "interrupted"
+        parts.append(Part(ended, style))
+    elif call.running:
+        parts.append(Part("running", "running"))
+    if call.unfiltered:
+        code = call.unfiltered.exit_code
+        how = f" (exit {code})" if code else " (failed)" if call.failed_before_filter else ""
+        told = f"└ before the filter {call.unfiltered.ref}{how}"
+        parts.append(Part(told, "failed" if call.failed_before_filter else "dim"))
     if view.lines_total:
         in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
         parts.append(Part(f"shown {call.lines:,} of {counted(view.lines_total, 'line')}{in_part}"))

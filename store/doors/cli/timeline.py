@@ -87,6 +87,9 @@ def as_data(call: Call) -> dict[str, Any]:
         "ref": call.first_ref or None,
         "failed": call.failed,
         "partial": call.partial or None,
+        "running": call.running,
+        "unfiltered": call.unfiltered.ref if call.unfiltered else None,
+        "unfiltered_failed": call.failed_before_filter,
         "new_lines": call.new,
         "again_lines": call.again,
         "cut_lines": call.cut_lines,
@@ -117,11 +120,13 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
         red(f"exit {view.exit_code}" if view.exit_code else "failed") if call.failed else "",
         "cut" if view.truncated else "",
         "partial" if call.partial else "",
+        "running" if call.running else "",
+        _before_filter(call),
         f"{call.again:,} again" if call.again else "",
         "gone" if gone else "",
     ]
     parts = [
-        f"{view.number:>4}  {when}{who}  {view.verb}",
+        f"{view.number or '…':>4}  {when}{who}  {view.verb}",
         _lines(call) if view.lines_total else "",
         f"{human_bytes(view.bytes_shown)} (~{call.tokens:,} tokens)",
         "" if alone is None else f"alone {human_bytes(alone)}",
@@ -130,6 +135,15 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
         printable(call.asked)[:_ASKED_CHARACTERS],
     ]
     return "  ".join(filter(None, parts)) + "\n"
+
+
+def _before_filter(call: Call) -> str:
+    """What went into the filters of a command, and how that ended."""
+    if call.unfiltered is None:
+        return ""
+    told = f"└ before the filter {call.unfiltered.ref}"
+    code = call.unfiltered.exit_code
+    return f"{told} {red(f'exit {code}' if code else 'failed')}" if call.failed_before_filter else told
 
 
 def _lines(call: Call) -> str:

@@ -331,7 +331,7 @@ class Proxy:
             change = partial(_changed, send, result)
             return self._keeper.result(call, text, result, change if self._may_keep(call.name) else None)
         if error := message.get("error"):
-            self._keeper.passed(call, text[error.start : error.end])
+            self._keeper.passed(call, text[error.start : error.end], failed=True)
         return False
 
     def _listed(self, text: str, result: Span, asked: Listing, send: Callable[[list[Change]], None]) -> bool:

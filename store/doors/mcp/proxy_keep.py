@@ -96,41 +96,51 @@ class ResultKeeper:
         result = read_result(text, span)
         if result and send and result.size > self._keeps_above and self._keep(call, result, send):
             return True
-        if send and self._store.settings.redacts and self._hide(call, text, span, send):
+        if send and self._store.settings.redacts and self._hide(call, text, span, send, _is_error(result, span)):
             return True
-        self.passed(call, told(result) if result else text[span.start : span.end])
+        self.passed(call, told(result) if result else text[span.start : span.end], failed=_is_error(result, span))
         return False
 
-    def _hide(self, call: ToolCall, text: str, span: Span, send: Callable[[str], None]) -> bool:
+    def _hide(self, call: ToolCall, text: str, span: Span, send: Callable[[str], None], failed: bool) -> bool:
         """Send a result without its secrets, and log that; False where it has none."""
         hidden = without_secrets(self._store, text[span.start : span.end])
         if hidden is None:
             return False
         clean, said = hidden
-        self._log(call, said, len(clean.encode(errors="surrogatepass")))
+        self._log(call, said, len(clean.encode(errors="surrogatepass")), failed=failed)
         send(clean)
         return True
 
-    def passed(self, call: ToolCall, text: str) -> None:
-        """Log what passes as it is; lists have it soon after. Raises SightlineError."""
+    def passed(self, call: ToolCall, text: str, *, failed: bool = False) -> None:
+        """Log what passes as it is; lists have it soon after.
+
+        Args:
+            call: what the client called.
+            text: what it is answered.
+            failed: whether that is an error.
+
+        Raises:
+            SightlineError: it could not be logged.
+        """
         size = len(text.encode(errors="surrogatepass"))
         redaction = self._store.redaction()
         if redaction and redaction.text(text) != text:
-            self._log(call, f"[{size:,} bytes, passed on as they came; not logged, since they hold a secret]\n", size)
+            told = f"[{size:,} bytes, passed on as they came; not logged, since they hold a secret]\n"
+            self._log(call, told, size, failed=failed)
         elif size > HARD_LIMIT_BYTES:
-            self.passed_long(call, size)
+            self.passed_long(call, size, failed=failed)
         else:
-            self._log(call, text, size)
+            self._log(call, text, size, failed=failed)
 
-    def passed_long(self, call: ToolCall, size: int) -> None:
+    def passed_long(self, call: ToolCall, size: int, *, failed: bool = False) -> None:
         """Log that so many bytes pass. Raises SightlineError."""
-        self._log(call, f"[{size:,} bytes, passed on as they came]\n", size)
+        self._log(call, f"[{size:,} bytes, passed on as they came]\n", size, failed=failed)
 
-    def _log(self, call: ToolCall, text: str, size: int) -> None:
+    def _log(self, call: ToolCall, text: str, size: int, *, failed: bool) -> None:
         if self._called is None or self._called[0] is not call.context:
             self._called = call.context, *self._caller_of(call.context)
         _, session, caller = self._called
-        shows = Shows(VERB, {"tool": call.name, "arguments": call.told, **caller}, bytes_total=size)
+        shows = Shows(VERB, {"tool": call.name, "arguments": call.told, **caller}, bytes_total=size, failed=failed)
         self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._file))
         self._has_logged.set()
 
@@ -198,6 +208,13 @@ class ResultKeeper:
 
         deliver(asking, reply, render, sending)
         return True
+
+
+def _is_error(result: Result | None, span: Span) -> bool:
+    """Whether a tool's result, in whatever form, says that it is an error."""
+    if result:
+        return result.failed
+    return isinstance(span.value, dict) and "isError" in span.value and span.value["isError"].value is True
 
 
 def _logged(caller: "Caller") -> dict[str, Any]:

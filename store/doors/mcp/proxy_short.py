@@ -17,14 +17,14 @@ _read = json.JSONDecoder(object_pairs_hook=_distinct).raw_decode
 
 
 def one_text(line: bytes) -> tuple[Any, str] | None:
-    """The id of an answer whose result is one text and nothing else, and that text; None for any other line."""
+    """The id of an answer whose result is one text and no error, and that text; None for any other line."""
     try:
         line_text = line.decode()
         message, end = _read(line_text)
         result = message["result"]
         (block,) = result["content"]
         text = block["text"]
-        if block["type"] != "text" or "structuredContent" in result or "method" in message:
+        if block["type"] != "text" or "structuredContent" in result or result.get("isError") or "method" in message:
             return None
         number = message["id"]
     except (KeyError, RecursionError, TypeError, ValueError):

@@ -25,7 +25,7 @@ from sightline.audit.view_list import find_view, rebuild_views
 from sightline.audit.view_text import TextGone, view_text
 from sightline.audit.views import Shows, Traced, record_shown, record_view
 from sightline.errors import ExpiredRef, UsageError
-from sightline.records import Buffer, Session, Shown, View
+from sightline.records import TOOL_FAILED, Buffer, Session, Shown, View
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 
@@ -372,3 +372,65 @@ def test_a_long_timeline_can_be_taken_in_by_and_by(store: Store, keep: Keep, ask
             timeline_.refresh(limit=3)
     assert timeline_.calls == whole
     assert [call.view for call in timeline_.newest(3)] == [call.view for call in whole[-3:]]
+
+
+def test_an_error_is_a_call_that_failed_whatever_it_was_about(store: Store, keep: Keep, ask: Ask) -> None:
+    buffer = keep(TEN)
+    ask(buffer, (1, 1))
+    ask(buffer, failed=True)
+    ask(buffer, verb="tool", request={"tool": "find"}, refs=(), failed=True)
+    rebuild_views(store)
+    assert [call.failed for call in calls_of(store)] == [False, True, True]
+
+
+def test_a_tool_that_reported_an_error_failed_and_who_reads_of_it_did_not(store: Store, ask: Ask) -> None:
+    recording = store.begin("tool", "find {}", "/", "s")
+    recording.append("part.0", b"no luck\n")
+    buffer = recording.seal(exit_code=None, note=TOOL_FAILED)
+    ask(buffer, verb="tool", request={"tool": "find"})
+    ask(buffer)
+    assert [call.failed for call in calls_of(store)] == [True, False]
+
+
+def test_calls_of_a_session_stand_as_they_are_numbered_though_one_was_logged_late(
+    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = keep(TEN)
+    now = ask(buffer, (1, 1)).time
+    for by, when in (("s", now + 9), ("other", now + 5), ("s", now + 1)):
+        with monkeypatch.context() as at:
+            at.setattr("time.time", lambda when=when: when)
+            ask(buffer, (1, 1), by=by)
+    calls = [(call.view.session, call.view.number) for call in calls_of(store)]
+    assert calls == [("s", 1), ("other", 1), ("s", 2), ("s", 3)]
+
+
+def test_a_command_is_there_from_its_start_and_once(store: Store, ask: Ask) -> None:
+    recording = store.begin("cmd", "make all", "/", "s")
+    recording.register()
+    following = Timeline(store)
+    following.refresh()
+    (call,) = following.calls
+    assert (call.asked, call.running, call.failed, call.view.number) == ("make all", True, False, 0)
+    with pytest.raises(TextGone, match="nothing has been shown"):
+        view_text(store, call.indexed)
+    buffer = recording.seal(exit_code=0)
+    ask(buffer, verb="run_command", request={"command": "make all"}, exit_code=0)
+    assert following.refresh() == 0
+    assert [(call.running, call.view.number) for call in following.calls] == [(False, 1)]
+
+
+@pytest.mark.parametrize(("code", "failed", "well"), [(0, False, True), (2, True, False), (None, False, False)])
+def test_what_went_into_a_filter_belongs_to_its_command(
+    store: Store, keep: Keep, ask: Ask, code: int | None, failed: bool, well: bool
+) -> None:
+    """The exit code of the filter tells nothing of what is before it."""
+    main, before = keep(b"2\n"), keep(TEN)
+    store.amend(before.name, origin=main.name, exit_code=code)
+    ask(main, (1, 1), verb="run_command", request={"command": "make | tail -1"}, exit_code=0)
+    ask(main, (1, 1))
+    ran, looked = calls_of(store)
+    assert ran.unfiltered is not None
+    assert ran.unfiltered.name == before.name
+    assert (ran.failed, ran.failed_before_filter, ran.ended_well) == (False, failed, well)
+    assert looked.unfiltered is None

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
+from sightline.audit.timeline import calls_of
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text
 
@@ -136,6 +137,18 @@ def test_an_error_stays_one_and_what_explains_it_is_shown_first(client: Make) ->
     assert result["isError"] is True
     assert "error: the disk is on fire\n" in result["content"][1]["text"]
     assert fields(result)["note"] == "the tool reported an error"
+
+
+def test_what_failed_is_marked_in_the_log_however_it_passes(client: Make) -> None:
+    through = client()
+    through.call(text_result(LOG))  # from here on short answers pass without being read closely
+    through.call(text_result("fine"))
+    through.call(text_result("not so", isError=True))
+    through.call(text_result(LOG, isError=True))
+    through.ask("tools/call", '{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":"no"}}\n', name="big")
+    through.close()
+    with through.store() as store:
+        assert [call.failed for call in calls_of(store)] == [False, False, True, True, True]
 
 
 def test_an_error_inside_a_large_field_is_shown_too(client: Make) -> None:

@@ -20,7 +20,7 @@ TEXT = {"type": "text", "text": "a\nb"}
 
 
 def test_the_id_and_the_text_of_one_text_are_told() -> None:
-    for more in ({}, {"isError": True}, {"_meta": {"id": 8}}):
+    for more in ({}, {"isError": False}, {"_meta": {"id": 8}}):
         assert one_text(answer(content=[TEXT], **more)) == (7, "a\nb")
     assert one_text(answer(content=[TEXT]).rstrip()) == (7, "a\nb")
 

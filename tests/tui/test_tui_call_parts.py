@@ -1,0 +1,41 @@
+"""How a call is laid out in the timeline: what is not known to have ended well is not drawn as if it were."""
+
+import pytest
+from sightline.audit.timeline import Call
+from sightline.disk.recording import new_buffer
+from sightline.disk.view_index import IndexedView
+from sightline.records import View
+from sightline.tui.common.strips import Part
+from sightline.tui.timeline.call_parts import Look, row_parts, shown_parts
+
+COMMAND = "make | tail -1"
+
+
+def call_of(code: int | None, *, before: int | None = None, filtered: bool = False) -> Call:
+    """A call of a command that ended with a code, after filters or not."""
+    main = new_buffer("cmd_aaaaaa", "cmd", COMMAND, "/", "s")._replace(state="sealed", exit_code=code)
+    half = main._replace(name="cmd_bbbbbb", command="make", exit_code=before, origin=main.name)
+    view = View("s:1", "s", 1, 5.0, "run_command", "{}", (main.name,), (), 0, 0, 0, 0, code, False, "")
+    return Call(IndexedView(view, 0, 0), main, {}, 0, 0, half if filtered else None)
+
+
+def styles_of(parts: list[Part], text: str) -> set[str]:
+    """The styles of the parts that hold a text."""
+    return {part.style for part in parts if text in part.text}
+
+
+def test_a_command_that_ended_well_is_green() -> None:
+    assert styles_of(shown_parts(call_of(0)), "exit 0") == {"ok"}
+    assert styles_of(shown_parts(call_of(0, before=0, filtered=True)), "exit 0") == {"ok"}
+
+
+@pytest.mark.parametrize(("before", "told"), [(2, "└ before the filter @cmd_bbbbbb (exit 2)"), (None, "@cmd_bbbbbb")])
+def test_a_command_is_not_green_for_its_filter_s_sake(before: int | None, told: str) -> None:
+    parts = shown_parts(call_of(0, before=before, filtered=True))
+    assert styles_of(parts, "exit 0") == {"interrupted"}
+    assert styles_of(parts, told) == {"failed" if before else "dim"}
+
+
+def test_what_was_overlooked_before_a_filter_is_marked_at_its_command() -> None:
+    row = row_parts(call_of(0, filtered=True), 120, Look(5.0, False, {}, frozenset(("cmd_bbbbbb",))))
+    assert Part("!", "failed") in row
