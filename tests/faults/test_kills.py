@@ -36,6 +36,7 @@ LEFT = (
     "before it had a record: dropped",
     "was an empty folder without a record: removed",
     "was left by a writer that died; removed",
+    "was missing in the index: added",  # while others hold the index, a capture is listed only once it has ended
 )
 """What `doctor` may say of a killed writer: nothing of it was announced."""
 
