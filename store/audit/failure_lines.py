@@ -120,12 +120,12 @@ class FailureLines:
 
 def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bool]]:
     """The lines of a block that look like failures, in order, and whether each is one."""
-    from sightline.shape.failure.judge import JUDGED_BYTES
+    from sightline.shape.failure.judge import judged_part
     from sightline.shape.failure.sieve import Sieve
 
     judge = examination.judge
     for number, line in Sieve(judge.stems, judge.literals).lines([block]):
-        if (verdict := judge.verdict(line[:JUDGED_BYTES])) is not None:
+        if (verdict := judge.verdict(judged_part(line))) is not None:
             yield number, examination.counts(verdict, line)
 
 
@@ -147,9 +147,10 @@ def _blocks_above(reader: StreamReader, line: int) -> Iterator[Block]:
         data = reader.read(start, end - start)
         if start:
             cut = data.find(b"\n", 0, len(data) - 1) + 1
-            if not cut:  # a line longer than a block: its beginning is what is judged
+            if not cut:  # a line longer than a block: its two ends are what is judged
                 start, number = reader.offset_of_line(number - 1), number - 1
-                yield number, reader.read(start, min(size, end - start)).rstrip(b"\n") + b"\n"
+                ends = reader.read(start, size // 2) + reader.read(end - size // 2, size // 2)
+                yield number, ends.rstrip(b"\n") + b"\n"
                 end = start
                 continue
             start, data = start + cut, data[cut:]

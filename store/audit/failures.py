@@ -27,8 +27,8 @@ from sightline.store import Store, Target
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
 
-_KEY = "failures/3"  # another number whenever the same bytes would be judged in another way
-_UNJUDGED = "unjudged/1"  # likewise
+_KEY = "failures/4"  # another number whenever the same bytes would be judged in another way
+_UNJUDGED = "unjudged/2"  # likewise
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, and why."""
 
@@ -241,7 +241,7 @@ def _examine(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
         for stream, source in (("out", out), ("err", err)):
             for region in regions_of(examination, source):
                 line = next(iter(source.lines(region.telling[0][0], region.telling[0][0])), None)
-                text = examination.judge.text(line.data) if line else ""
+                text = examination.judge.telling_text(line.data) if line else ""
                 found.append((stream, region, " ".join(text.split())[:200]))
     return tuple(_grouped(found))
 

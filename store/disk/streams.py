@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sightline.disk.lines import ScannedIndex, StreamIndex, count_newlines, nth_newline
-from sightline.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line
+from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line
 
 _SMALL_READ_BYTES = 1 << 16
 _MANY_LINES = 500  # from here on large reads pay
@@ -185,8 +185,11 @@ class StreamReader:
                 number += data.count(b"\n")
                 offset += len(data)
                 continue
+            stop = self._end_of_line(number)
+            if stop - offset > BLOCK_BYTES:
+                data = data[:-BLOCK_END_BYTES] + self.read(stop - BLOCK_END_BYTES, BLOCK_END_BYTES)
             yield number, data + b"\n"
-            offset = self._end_of_line(number) + 1
+            offset = stop + 1
             number += 1
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sightline.shape.source import BLOCK_BYTES, LINE_LIMIT, Line
+from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, Line
 
 
 class BytesSource:
@@ -58,7 +58,9 @@ class BytesSource:
                 number += block.count(b"\n")
                 start += len(block)
             else:
-                yield number, self._data[start : start + BLOCK_BYTES] + b"\n"
+                _, stop = self._span(number)
+                head = self._data[start : start + BLOCK_BYTES - BLOCK_END_BYTES]
+                yield number, head + self._data[stop - BLOCK_END_BYTES : stop] + b"\n"
                 number += 1
                 start = self._starts[number - 1] if number <= self.line_count else len(self._data)
 

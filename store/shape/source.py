@@ -9,6 +9,9 @@ LINE_LIMIT = 1 << 16
 BLOCK_BYTES = 1 << 18
 """About how much a block of whole lines holds."""
 
+BLOCK_END_BYTES = 1 << 12
+"""Bytes at the end of a line longer than a block that the block holds."""
+
 
 class CutLine(NamedTuple):
     """A raw line of which only a part stands in a text.
@@ -83,7 +86,8 @@ class Source(Protocol):
     def blocks(self, first: int = 1) -> Iterator[tuple[int, bytes]]:
         """From a line on, (number of the block's first line, its bytes); a block ends at a line's end.
 
-        Of a line longer than BLOCK_BYTES a block holds the first BLOCK_BYTES only, ended by a newline.
+        Of a line longer than BLOCK_BYTES a block holds so many, ended by a newline: its last BLOCK_END_BYTES, and the
+        rest from its start.
         """
 
     def read(self, offset: int, length: int) -> bytes:

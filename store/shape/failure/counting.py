@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sightline.shape.failure.judge import JUDGED_BYTES, Judge
+from sightline.shape.failure.judge import Judge, judged_part
 from sightline.shape.failure.sieve import NUMBERS, Sieve
 from sightline.shape.failure.tool_rules import Count, Rule
 from sightline.shape.source import Source
@@ -43,7 +43,7 @@ def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
     literals = sorted({literal.encode() for counter in counters for literal in counter.count.has})
     for source in sources if literals else ():
         for _, line in Sieve((), literals).lines(source.blocks()):
-            _feed(line[:JUDGED_BYTES], judge, counters, others)
+            _feed(judged_part(line), judge, counters, others)
     return [_together(rule, counters) for rule in judge.rules]
 
 

@@ -9,7 +9,7 @@ from sightline.shape.failure.counting import Tally, tally
 from sightline.shape.failure.failures import Failures, Hit, find_failures
 from sightline.shape.failure.findings import header_of
 from sightline.shape.failure.glance import glance, sampled_lines
-from sightline.shape.failure.judge import CACHED_LINES, EXIT, JUDGED_BYTES, Judge, Verdict, name_and_place
+from sightline.shape.failure.judge import CACHED_LINES, EXIT, Judge, Verdict, judged_part, name_and_place
 from sightline.shape.failure.judged import EVERYTHING, Judged
 from sightline.shape.failure.naming import Named, named
 from sightline.shape.failure.prefixes import prefix_of
@@ -69,7 +69,7 @@ class Examination:
         """Whether a raw line that looks like a failure is one, by how its command ended."""
         if self._judged.all_counts or self._judged.why_not:
             return not self._judged.why_not
-        key = data[:JUDGED_BYTES].translate(NUMBERS)
+        key = judged_part(data).translate(NUMBERS)
         known = self._counted.get(key)
         if known is None:
             known = self._judged.counts(verdict, self.judge.text(data), self._counts_failures)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.shape.failure.judge import JUDGED_BYTES, Judge, Verdict
+from sightline.shape.failure.judge import Judge, Verdict, judged_part
 from sightline.shape.failure.sieve import Sieve
 from sightline.shape.source import Source
 
@@ -67,7 +67,7 @@ def find_failures(
     collector = _Collector(FIRST_OF_KIND if first_of_kind is None else first_of_kind)
     verdict_of = judge.verdict
     for number, line in Sieve(judge.stems, judge.literals).lines(source.blocks()):
-        verdict = verdict_of(line[:JUDGED_BYTES])
+        verdict = verdict_of(judged_part(line))
         if verdict is not None and (counts is None or counts(verdict, line)):
             collector.add(number, verdict)
     return collector.failures()

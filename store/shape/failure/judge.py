@@ -11,8 +11,12 @@ from sightline.shape.failure.sieve import NUMBERS
 from sightline.shape.failure.tool_rules import Block, Failure, Rule
 from sightline.shape.runs import Span
 
-JUDGED_BYTES = 4096
-"""How much of a line is judged: what reports an error says so early, and no pattern can run away on so little."""
+JUDGED_BYTES, JUDGED_END_BYTES = 4096, 1024
+"""How much of a line is judged, from its start and at its end: no pattern can run away on so little."""
+
+_LEFT_OUT = " … ".encode()  # between the two ends of a long line, so that no word goes on over it
+_BEFORE_BYTES = 40  # told of such a line, before what makes it a failure
+_JUDGED_WHOLE = JUDGED_BYTES + len(_LEFT_OUT) + JUDGED_END_BYTES
 
 TELLING_BYTES = 4
 """How much of a long line, up to where it becomes a failure, must have been shown: no word that says so is shorter."""
@@ -51,6 +55,13 @@ class Verdict(NamedTuple):
     place: str = ""
 
 
+def judged_part(line: bytes) -> bytes:
+    """What of a raw line is judged: all of it, or both its ends where it is long; of such a part, all."""
+    if len(line) <= _JUDGED_WHOLE:
+        return line
+    return line[:JUDGED_BYTES] + _LEFT_OUT + line[-JUDGED_END_BYTES:]
+
+
 class Judge:
     """Judges lines by some rules, then by the general classes."""
 
@@ -69,30 +80,28 @@ class Judge:
 
     def text(self, data: bytes) -> str:
         """The text of a raw line as it is judged: cleaned, without the log's prefix."""
-        text = clean_line(data[:JUDGED_BYTES])
+        text = clean_line(judged_part(data))
         found = self.prefix.match(text) if self.prefix else None
         return text[found.end() :] if found else text
 
     def verdict(self, data: bytes) -> Verdict | None:
-        """What a raw line, or the first JUDGED_BYTES of it, is; None where it is no failure.
+        """What a raw line, or the part of it that is judged, is; None where it is no failure.
 
         A flood of errors says the same over and over but for its numbers: what holds of one such line holds of all,
         save what a rule finds named in it, which is not looked for in the last of very many.
         """
-        data = without_colour(data)
+        data = judged_part(without_colour(data))
         key = data.translate(NUMBERS)
         try:
             return self._cached[key]
         except KeyError:
             pass
-        if len(data) > JUDGED_BYTES:
-            data = data[:JUDGED_BYTES]
         verdict = None
         if any(literal in key for literal in self._masked):
             verdict, varies = self._by_rules(self.text(data))
             verdict = verdict or self._by_class(data)
         else:
-            verdict, varies = self._by_class(key[:JUDGED_BYTES]), False
+            verdict, varies = self._by_class(key), False
         if len(key) <= CACHED_BYTES and len(self._cached) < CACHED_LINES:
             if not varies:
                 self._cached[key] = verdict
@@ -102,19 +111,35 @@ class Judge:
                     self._cached[key] = verdict._replace(name="", place="")
         return verdict
 
-    def telling_bytes(self, data: bytes) -> Span | None:
-        """Where in a raw line it becomes a failure, as (first, last) byte, from 1; None where it is none."""
-        data = data[:JUDGED_BYTES]
-        if self.verdict(data) is None:
+    def telling_bytes(self, data: bytes, length: int = 0) -> Span | None:
+        """Where in a raw line it becomes a failure, as (first, last) byte, from 1; None where it is none.
+
+        Where a length is given, that is the line's, and the data may be its two ends alone.
+        """
+        part = judged_part(data)
+        if self.verdict(part) is None:
             return None
-        short, long = 0, len(data)  # so much of it is none yet, and so much is one
+        short, long = 0, len(part)  # so much of it is none yet, and so much is one
         while long - short > 1:
             middle = (short + long) // 2
-            if self.verdict(data[:middle]) is None:
+            if self.verdict(part[:middle]) is None:
                 short = middle
             else:
                 long = middle
-        return max(1, long - TELLING_BYTES + 1), long
+        first = max(1, long - TELLING_BYTES + 1)
+        length = length or len(data)
+        if len(part) == length or long <= JUDGED_BYTES:
+            return first, long
+        begin = length - JUDGED_END_BYTES + 1
+        last = max(begin, length - len(part) + long)
+        return max(begin, last - TELLING_BYTES + 1), last
+
+    def telling_text(self, data: bytes) -> str:
+        """The text of a raw line as it is judged, of one that is a failure at its end from shortly before that on."""
+        span = self.telling_bytes(data) if len(data) > _JUDGED_WHOLE else None
+        if span is None or span[0] <= JUDGED_BYTES:
+            return self.text(data)
+        return "… " + clean_line(data[max(0, span[0] - _BEFORE_BYTES) :])
 
     def _by_rules(self, text: str) -> tuple[Verdict | None, bool]:
         """What the rules call a line, a cause before all else; and whether that names something of this line's own."""

@@ -109,7 +109,7 @@ def _region(hit: Hit, source: Source, examination: Examination) -> Region:
 def _spots(telling: Iterable[Span], source: Source, examination: Examination) -> Iterator[tuple[int, int, int]]:
     for first, last in telling:
         for line in source.lines(first, last):
-            if line.length > LONG_BYTES and (span := examination.judge.telling_bytes(line.data)):
+            if line.length > LONG_BYTES and (span := examination.judge.telling_bytes(line.data, line.length)):
                 yield line.number, *span
 
 

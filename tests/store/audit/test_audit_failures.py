@@ -85,6 +85,19 @@ def test_a_failure_line_that_was_cut_is_seen_where_its_beginning_was(store: Stor
     assert _overlooked(store, buffer) == []
 
 
+@pytest.mark.parametrize("length", [6_000, 72 << 10, 600 << 10])
+def test_what_the_end_of_a_long_line_tells_is_overlooked_until_that_was_shown(
+    store: Store, keep: Keep, show: Any, length: int
+) -> None:
+    line = b'{"rows": [' + b"1, " * (length // 3) + b'0], "log": "FATAL: database is gone"}'
+    buffer = _failed(store, keep(line + b"\n", command="./save"))
+    show(buffer, parts=(LinePart(buffer.name, "out", 1, len(line), ((1, len(line) - 40),)),))
+    (failure,) = _overlooked(store, buffer)
+    assert "FATAL: database is gone" in failure.text
+    show(buffer, parts=(LinePart(buffer.name, "out", 1, len(line), ((len(line) - 30, len(line)),)),))
+    assert _overlooked(store, buffer) == []
+
+
 def test_one_thing_told_of_in_several_places_is_one_failure(store: Store, keep: Keep, show: Any) -> None:
     buffer = _failed(store, keep(b"", UNITTEST, command="python -m unittest -v"))
     assert [failure.name for failure in failures_of(store, buffer)] == ["t.T.test_one", "t.T.test_two"]

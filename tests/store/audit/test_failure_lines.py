@@ -16,9 +16,20 @@ Keep = Callable[..., Buffer]
 unhurried = settings(
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
+LONG = b"y" * 90_000
 LINES = st.lists(
     st.tuples(
-        st.sampled_from([b"fine", b"error: disk", b"\x1b[31merror: x\x1b[0m", b"0 errors", b"", b"y" * 90_000]),
+        st.sampled_from(
+            [
+                b"fine",
+                b"error: disk",
+                b"\x1b[31merror: x\x1b[0m",
+                b"0 errors",
+                b"",
+                b"y" * 90_000,
+                b"y" * 90_000 + b" error: x",
+            ]
+        ),
         st.integers(1, 12),
     ),
     max_size=30,

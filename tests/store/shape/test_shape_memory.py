@@ -26,9 +26,9 @@ def test_of_a_long_line_both_ends_are_given() -> None:
 
 
 def test_blocks_end_at_lines_and_cut_enormous_ones() -> None:
-    data = b"x" * (BLOCK_BYTES + 5) + b"\n" + b"short\n" * (BLOCK_BYTES // 3)
+    data = b"x" * BLOCK_BYTES + b"end" + b"\n" + b"short\n" * (BLOCK_BYTES // 3)
     blocks = list(BytesSource(data).blocks())
-    assert blocks[0] == (1, b"x" * BLOCK_BYTES + b"\n")
+    assert blocks[0] == (1, b"x" * (BLOCK_BYTES - 3) + b"end\n")
     assert blocks[1][0] == 2
     assert all(block.endswith(b"\n") for _, block in blocks)
     assert sum(block.count(b"\n") for _, block in blocks) == 1 + BLOCK_BYTES // 3

@@ -3,9 +3,21 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sightline.shape.failure import failures
 from sightline.shape.failure.failures import find_failures
-from sightline.shape.failure.judge import CAUSE, EXCEPTION, EXIT, FAILED, NAME, NAMED_LINES, Judge
+from sightline.shape.failure.judge import (
+    CAUSE,
+    EXCEPTION,
+    EXIT,
+    FAILED,
+    JUDGED_BYTES,
+    JUDGED_END_BYTES,
+    NAME,
+    NAMED_LINES,
+    Judge,
+)
 from sightline.shape.failure.tool_rules import Block, Failure, Pattern, Rule
 from sightline.shape.memory import BytesSource
 
@@ -37,10 +49,26 @@ def test_what_says_the_same_again_is_told_as_a_repetition() -> None:
     assert [hit.nth for hit in hits] == [0, 0, 1]
 
 
-def test_only_the_beginning_of_a_line_is_judged() -> None:
-    late = b"x" * 5000 + b" error: here"
-    assert found(late + b"\nerror: there\n") == [(2, FAILED)]
-    assert GENERAL.verdict(late) is None
+def test_of_a_long_line_both_ends_are_judged() -> None:
+    late = b"x" * 70_000 + b" FATAL: database is gone"
+    assert found(late + b"\nerror: there\n") == [(1, FAILED), (2, FAILED)]
+    assert GENERAL.verdict(b"error: first " + b"x" * 70_000) is not None
+    assert GENERAL.verdict(b"x" * 35_000 + b" FATAL: within " + b"x" * 35_000) is None
+
+
+def test_no_word_goes_on_over_what_is_left_out_of_a_long_line() -> None:
+    halves = b"x" * (JUDGED_BYTES - 4) + b" FAT" + b"-" * 9_000 + b"AL: " + b"x" * (JUDGED_END_BYTES - 4)
+    assert GENERAL.verdict(halves) is None
+
+
+@given(before=st.integers(0, 12_000), after=st.integers(0, 12_000))
+def test_the_bytes_that_tell_of_a_failure_lie_where_it_stands(before: int, after: int) -> None:
+    line = b"." * before + b" FATAL: gone" + b"." * after
+    span = GENERAL.telling_bytes(line)
+    assert (span is None) == (GENERAL.verdict(line) is None)
+    if span is not None:
+        assert before < span[0] <= span[1] <= before + len(" FATAL: gone")
+        assert "FATAL: gone" in GENERAL.telling_text(line)
 
 
 def test_detail_is_bounded_and_the_count_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
