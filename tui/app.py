@@ -1,4 +1,4 @@
-"""The inspector: a terminal UI on a store. Its screens are in `screens/`, their parts in `widgets/`."""
+"""The inspector: a terminal UI on a store. Each feature is a folder beside this file, which `inspector.py` joins."""
 
 import gc
 import os

@@ -35,7 +35,7 @@ TEN = b"".join(b"%d\n" % number for number in range(1, 11))
 
 
 def _session(name: str) -> Session:
-    return Session(name, "claude-code", name, "cli 1.0", "/work", 5.0)
+    return Session(name, "claude-code", name, "cli 1.0", "/src", 5.0)
 
 
 @pytest.fixture
