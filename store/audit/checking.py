@@ -92,8 +92,12 @@ def _cut(calls: Sequence[Call]) -> list[Finding]:
 
 
 def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
-    """Buffers that failed after the last call that concerns them."""
+    """Buffers that failed after the last call that concerns them.
+
+    A reply that has their exit code has told of it, whatever times say: a harness may have written another clock's.
+    """
     last: dict[str, float] = {}
+    told = {(name, call.view.exit_code) for call in calls for name in call.view.refs[:1]}
     for call in calls:
         for name in call.view.refs:
             last[name] = call.view.time
@@ -101,6 +105,7 @@ def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
         Finding(UNTOLD, buffer.ref, f"{_ended(buffer)}, and nobody was told", buffer.command)
         for buffer in captured
         if buffer.failed and not filtered_from(buffer) and buffer.ended and last.get(buffer.name, 0.0) < buffer.ended
+        if buffer.exit_code is None or (buffer.name, buffer.exit_code) not in told
     ]
 
 

@@ -299,3 +299,14 @@ def test_findings_tell_of_failures_overlooked_cut_and_untold(store: Store, keep:
     show(cut, (31, 31))
     show(untold, (1, 1))
     assert find_all(store, calls_of(store, session="s"), captured, "s") == []
+
+
+def test_a_reply_that_has_the_code_has_told_of_the_end_whatever_its_time_says(
+    store: Store, keep: Keep, show: Any
+) -> None:
+    for command, code in (("ended", 1), ("running", None)):
+        buffer = _failed(store, keep(LOG, command=command))
+        show(buffer, (1, 61), verb="run_command", request={"command": command}, exit_code=code, lines_total=61)
+    late = [one._replace(ended=one.ended + 3600) for one in captured_by(store, ["s"])]
+    found = find_all(store, calls_of(store, session="s"), late, "s")
+    assert [(one.kind, one.command) for one in found] == [(UNTOLD, "running")]
