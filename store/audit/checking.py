@@ -85,7 +85,8 @@ def _cut(calls: Sequence[Call]) -> list[Finding]:
         view = call.view
         has_all = call.buffer is not None and call.buffer.is_partial and view.lines_shown >= view.lines_total
         if call.failed and view.truncated and not has_all and view.refs and view.refs[0] not in later:
-            text = f"{view.lines_shown:,} of {view.lines_total:,} lines shown, never read again"
+            in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
+            text = f"{view.lines_shown:,} of {view.lines_total:,} lines shown{in_part}, never read again"
             found.append(Finding(CUT, "@" + view.refs[0], text, call.asked, view.id))
         later.update(view.refs)
     return found[::-1]

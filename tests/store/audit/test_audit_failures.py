@@ -284,6 +284,15 @@ def test_only_the_views_of_a_session_count_for_it(store: Store, keep: Keep, show
     assert [one.failure.text for one in overlooked(store, [buffer], session="other")] == ["ValueError: boom"]
 
 
+def test_a_cut_failure_tells_of_lines_that_were_shown_in_part(store: Store, keep: Keep, show: Any) -> None:
+    cut = _failed(store, keep(b"x" * 9_000 + b"\n", command="one"))
+    part = LinePart(cut.name, "out", 1, 9_000, ((1, 90),))
+    asked = {"verb": "run_command", "request": {"command": "one"}, "exit_code": 1}
+    show(cut, parts=(part,), truncated=True, lines_total=1, **asked)
+    (finding,) = (one for one in find_all(store, calls_of(store, session="s"), [cut], "s") if one.kind == CUT)
+    assert finding.text == "0 of 1 lines shown, 1 in part, never read again"
+
+
 def test_findings_tell_of_failures_overlooked_cut_and_untold(store: Store, keep: Keep, show: Any) -> None:
     cut = _failed(store, keep(LOG, command="one"))
     show(cut, (1, 5), verb="run_command", request={"command": "one"}, exit_code=1, truncated=True, lines_total=61)
