@@ -33,7 +33,7 @@ from sightline.tools.run_command import Request, run_command
 from sightline.tui.asking.answers import bar_call
 from sightline.tui.app import InspectorApp
 from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.viewer.audited import AUDIT_SECONDS
+from sightline.tui.viewer.annotations import AUDIT_SECONDS
 from textual.pilot import Pilot
 
 HERE = os.path.dirname(os.path.abspath(__file__))

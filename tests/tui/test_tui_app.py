@@ -8,7 +8,7 @@ from sightline.store import Store
 from sightline.tui.common.errand import Errand
 from sightline.tui.help import Help
 from sightline.tui.inspector import Inspector
-from sightline.tui.viewer import viewer_opening
+from sightline.tui.viewer import opened_output
 from sightline.tui.viewer.viewer import Viewer
 from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
@@ -41,7 +41,7 @@ def test_the_first_screen_is_painted_once(store: Store, monkeypatch: pytest.Monk
     add(store, "cmd_00000a", "seq", numbered(300))
     drawn = []
     draw = Viewer.render_line
-    monkeypatch.setattr(viewer_opening, "SYNTAX_SECONDS", 3600)  # what comes in colour later is another screen
+    monkeypatch.setattr(opened_output, "SYNTAX_SECONDS", 3600)  # what comes in colour later is another screen
     monkeypatch.setattr(Viewer, "render_line", lambda self, y: drawn.append(y) or draw(self, y))
 
     async def body() -> None:

@@ -7,7 +7,7 @@ from sightline.audit.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.tui.viewer.viewer_rows import SEEN_MARKS
+from sightline.tui.viewer.rows import SEEN_MARKS
 from textual.pilot import Pilot
 from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 

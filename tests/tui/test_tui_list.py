@@ -7,7 +7,7 @@ from rich.color import ColorSystem
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.buffers.buffer_list import BufferList
-from sightline.tui.viewer import audited
+from sightline.tui.viewer import annotations
 from tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, viewer
 
 STANDARD = ColorSystem.STANDARD
@@ -149,7 +149,7 @@ def test_the_ref_is_copied(store: Store) -> None:
 
 def test_what_has_not_changed_is_not_drawn_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, "cmd_00000a", "seq", numbered(3))
-    monkeypatch.setattr(audited, "AUDIT_SECONDS", 3600)  # that nobody has seen it is said later
+    monkeypatch.setattr(annotations, "AUDIT_SECONDS", 3600)  # that nobody has seen it is said later
 
     async def body() -> None:
         async with opened(store) as pilot:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.viewer import audited
+from sightline.tui.viewer import annotations
 from textual.pilot import Pilot
 from tui_kit import NOW, add, begin, press, rest
 
@@ -16,7 +16,7 @@ Compare = Callable[..., bool]
 @pytest.fixture(autouse=True)
 def unaudited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has seen what comes later, and is another screen."""
-    monkeypatch.setattr(audited, "AUDIT_SECONDS", 3600)
+    monkeypatch.setattr(annotations, "AUDIT_SECONDS", 3600)
 
 
 @pytest.fixture

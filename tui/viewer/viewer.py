@@ -5,11 +5,10 @@ from typing import ClassVar
 from sightline.tui.common.folding import START, Place
 from sightline.tui.common.keys import named
 from sightline.tui.common.painting import LOOKS
-from sightline.tui.viewer.output_view import OutputView
-from sightline.tui.viewer.viewer_keys import KEYS
+from sightline.tui.viewer.view import OutputView
 from textual import events
 from textual.actions import SkipAction
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 
 AHEAD_SECONDS = 0.03  # after a page key, when its page is on the screen, the lines of the next one are drawn
 COUNT_SECONDS = 0.05  # after a digit it is told: where it is typed ahead, drawing it would have what it is for wait
@@ -17,11 +16,49 @@ _MAX_COUNT_DIGITS = 15
 _COLUMN_STEP = 8
 _SINGLE = {"out": "standard output", "err": "standard error"}
 
+_KEYS = (
+    Binding("down,j", "scroll_by(1)", "Line down", show=False),
+    Binding("up,k", "scroll_by(-1)", "Line up", show=False),
+    Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
+    Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
+    Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+    Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+    Binding("home,g", "top", "First line, or line N after typing N", show=False),
+    Binding("end,G", "bottom", "Last line, or line N after typing N", key_display="G", show=False),
+    Binding("percent_sign", "percent", "Percentage, after typing it", key_display="%", show=False),
+    Binding("right,l", "sideways(1)", "Scroll right", show=False),
+    Binding("left,h", "sideways(-1)", "Scroll left", show=False),
+    Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
+    Binding("dollar_sign", "line_end", "End of the longest line shown", key_display="$", show=False),
+    Binding("F", "follow", "Follow"),
+    Binding("slash", "app.filter", "Search", key_display="/"),
+    Binding("n", "search_on(False)", "Next hit of the search", show=False),
+    Binding("N", "search_on(True)", "Hit before", show=False),
+    Binding("e", "failure(False)", "Next error", key_display="e"),
+    Binding("E", "failure(True)", "Error before", show=False),
+    Binding("exclamation_mark", "overlooked", "Overlooked", key_display="!"),
+    Binding("u", "unseen(False)", "Next unseen lines", show=False),
+    Binding("U", "unseen(True)", "Unseen lines before", show=False),
+    Binding("right_square_bracket", "eyes(1)", "Seen by all, or by the next session", key_display="]", show=False),
+    Binding("left_square_bracket", "eyes(-1)", "Seen by the session before", key_display="[", show=False),
+    Binding("s", "stream", "Both streams, or one of them", show=False),
+    Binding("r", "look", "In colours, cleaned, raw", show=False),
+    Binding("w", "wrap", "Wrap"),
+    Binding("x", "hex", "Bytes, or lines", show=False),
+    Binding("T", "times", "When each line came", show=False),
+    Binding("v", "select", "Select lines, or no longer", show=False),
+    Binding("y", "copy_text", "Copy the selected lines", show=False),
+    Binding("Y", "copy_ref", "Copy the ref of the lines", show=False),
+    Binding("escape", "forget", "Forget the number typed, the selection, the search", show=False),
+    # Bindings and not a key handler: so they keep their place among the keys typed with them.
+    *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
+)
+
 
 class Viewer(OutputView):
     """Both streams in order of arrival, with line numbers; lines of stderr carry a bar."""
 
-    BINDINGS: ClassVar[list[BindingType]] = named("viewer", KEYS)
+    BINDINGS: ClassVar[list[BindingType]] = named("viewer", _KEYS)
 
     # keys
 

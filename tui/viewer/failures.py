@@ -2,16 +2,13 @@
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sightline.audit.failure_lines import FailureLines, GivenUp
 from sightline.tui.common.errand import Errand
 from sightline.tui.common.hexdump import Dump
 from sightline.tui.common.reading import open_reading
-
-if TYPE_CHECKING:
-    from sightline.tui.viewer.line_strips import Drawn
-    from sightline.tui.viewer.output_view import OutputView
+from sightline.tui.viewer.line_strips import Drawn
+from sightline.tui.viewer.pane import OutputPane
 
 Lines = frozenset[tuple[str, int]]
 """(stream, line) of lines."""
@@ -23,26 +20,26 @@ _KEPT_LINES = 4_000
 
 
 class Failing:
-    """The failure lines of a viewer's output, as far as they have been on the screen."""
+    """The failure lines of a pane's output, as far as they have been on the screen."""
 
-    def __init__(self, viewer: "OutputView") -> None:
-        self._viewer = viewer
+    def __init__(self, pane: OutputPane) -> None:
+        self._pane = pane
         self._serial = 0  # of the output that is meant; what is found for older ones is dropped
         self._lines: FailureLines | None = None
         self._reading = threading.Lock()  # a thread at a time reads
         self._known: Marked = {}
         self._asked: tuple[int, bool] | None = None  # from which line, and whether upwards
-        self._steps: Errand[tuple[int, int]] = Errand(viewer, self._plan_step, self._stepped, self._not_stepped)
-        self._marking: Errand[tuple[int, Lines, Marked]] = Errand(viewer, self._plan_marks, self._marked)
+        self._steps: Errand[tuple[int, int]] = Errand(pane, self._plan_step, self._stepped, self._not_stepped)
+        self._marking: Errand[tuple[int, Lines, Marked]] = Errand(pane, self._plan_marks, self._marked)
 
     def begin(self) -> None:
         """From now on lines of what is shown are marked."""
-        opened = self._viewer.opened
+        opened = self._pane.opened
         if self._lines is not None or opened is None:
             return
         serial = self._serial
-        self._lines = FailureLines(self._viewer.store, opened.buffer, lambda: serial != self._serial)
-        self._viewer.refresh()
+        self._lines = FailureLines(self._pane.store, opened.buffer, lambda: serial != self._serial)
+        self._pane.refresh()
 
     def clear(self) -> None:
         """Another output is shown."""
@@ -63,22 +60,22 @@ class Failing:
 
     def step(self, *, back: bool) -> None:
         """Go to the next region, or to the one above."""
-        viewer = self._viewer
-        if viewer.opened is None or viewer.opened.hex:
+        pane = self._pane
+        if pane.opened is None or pane.opened.hex:
             return
         self.begin()
-        target = viewer.target
-        on_screen = bool(target) and viewer.window.on_screen(target)
-        self._asked = target if on_screen else viewer.window.top.line - (not back), back
+        target = pane.target
+        on_screen = bool(target) and pane.window.on_screen(target)
+        self._asked = target if on_screen else pane.window.top.line - (not back), back
         self._steps.ask()
-        viewer.tell_place()
+        pane.tell_place()
 
     def _plan_step(self) -> Callable[[], tuple[int, int]] | None:
-        lines, opened, asked, serial = self._lines, self._viewer.opened, self._asked, self._serial
+        lines, opened, asked, serial = self._lines, self._pane.opened, self._asked, self._serial
         if lines is None or opened is None or asked is None:
             return None
         number, back = asked
-        store, guard = self._viewer.store, self._reading
+        store, guard = self._pane.store, self._reading
 
         def read() -> tuple[int, int]:
             reading = open_reading(store, opened.buffer, opened.stream)
@@ -106,10 +103,10 @@ class Failing:
             return
         back, self._asked = self._asked[1], None
         if number:
-            self._viewer.go_near(number)
+            self._pane.go_near(number)
         else:
-            self._viewer.notify(f"No error {'above' if back else 'below'}", markup=False)
-        self._viewer.tell_place()
+            self._pane.notify(f"No error {'above' if back else 'below'}", markup=False)
+        self._pane.tell_place()
 
     def _not_stepped(self) -> None:
         self._asked = None
@@ -120,7 +117,7 @@ class Failing:
 
     # marks
 
-    def marks(self, drawn: "Drawn") -> bool | None:
+    def marks(self, drawn: Drawn) -> bool | None:
         """Whether a line says what failed; None where it does not look so, and while that is not known."""
         if self._lines is None or not drawn.line:
             return None
@@ -130,10 +127,10 @@ class Failing:
         return self._known.get(place)
 
     def _plan_marks(self) -> Callable[[], tuple[int, Lines, Marked]] | None:
-        viewer, lines, serial, guard = self._viewer, self._lines, self._serial, self._reading
-        if lines is None or viewer.opened is None or isinstance(viewer.opened.reading, Dump):
+        pane, lines, serial, guard = self._pane, self._lines, self._serial, self._reading
+        if lines is None or pane.opened is None or isinstance(pane.opened.reading, Dump):
             return None
-        shown = [viewer.drawn(number) for number in sorted({place.line for place in viewer.window.places()})]
+        shown = [pane.drawn(number) for number in sorted({place.line for place in pane.window.places()})]
         wanted = frozenset((drawn.stream, drawn.line) for drawn in shown if drawn.line) - self._known.keys()
         ranges = {
             stream: [line for name, line in wanted if name == stream] for stream in sorted({name for name, _ in wanted})
@@ -160,4 +157,4 @@ class Failing:
             self._known = {}
         self._known |= dict.fromkeys(wanted, None) | failing
         if failing:
-            self._viewer.refresh()
+            self._pane.refresh()

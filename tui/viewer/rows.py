@@ -1,7 +1,6 @@
 """Draws the rows of the viewer: the gutter with number, marks and times, then the text or a part of it."""
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
@@ -9,12 +8,10 @@ from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.folding import Place, fold, folds
 from sightline.tui.common.painting import Paint
 from sightline.tui.common.pens import SIXTEEN
+from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Drawn
 from textual.geometry import Size
 from textual.strip import Strip
-
-if TYPE_CHECKING:
-    from sightline.tui.viewer.output_view import OutputView
 
 STREAM_MARKS = {"err": "▌"}
 """What stands between number and text; the other streams have nothing there."""
@@ -34,14 +31,14 @@ _TIMES_COLUMNS = 18  # time, wait, a space after each
 
 
 class Rows:
-    """Draws what a viewer shows. Asked row by row, it works out once for all of them where they stand.
+    """Draws what a pane shows. Asked row by row, it works out once for all of them where they stand.
 
     Attributes:
         room: columns for the text.
     """
 
-    def __init__(self, viewer: "OutputView") -> None:
-        self._viewer = viewer
+    def __init__(self, pane: AnnotatedPane) -> None:
+        self._pane = pane
         self._places: list[Place] | None = None
         self._paint: Paint | None = None
         self._size = Size(0, 0)
@@ -62,47 +59,45 @@ class Rows:
 
     def _measure(self) -> None:
         """Work out the columns of the gutter and of the text."""
-        viewer, opened = self._viewer, self._viewer.opened
-        self._size = viewer.size
+        pane, opened = self._pane, self._pane.opened
+        self._size = pane.size
         in_hex = opened is not None and opened.hex
         self._timed = self._with_times and opened is not None and opened.timed and not in_hex
-        audited = viewer.audited
+        audited = pane.audited
         self._marked = not in_hex
         self._noted = self._marked and audited is not None and audited.has_notes
-        self._digits = _OFFSET_DIGITS if in_hex else max(len(str(viewer.line_count)), _MIN_DIGITS)
+        self._digits = _OFFSET_DIGITS if in_hex else max(len(str(pane.line_count)), _MIN_DIGITS)
         self._gutter_columns = self._marked + self._digits + self._noted + _MARK_COLUMNS
         self._gutter_columns += _TIMES_COLUMNS if self._timed else 0
-        self._columns = viewer.columns
+        self._columns = pane.columns
         self.room = max(self._columns - self._gutter_columns, 1)
 
     def paint(self) -> Paint:
         """What lines are drawn in, as the theme has it now."""
         if self._paint is None:
-            viewer = self._viewer
-            theme = SIXTEEN if viewer.app.console.color_system == "standard" else viewer.app.ansi_theme
-            self._paint = Paint(
-                viewer.own_style, viewer.part_styles, None if viewer.app.no_color else theme, viewer.part_style
-            )
+            pane = self._pane
+            theme = SIXTEEN if pane.app.console.color_system == "standard" else pane.app.ansi_theme
+            self._paint = Paint(pane.own_style, pane.part_styles, None if pane.app.no_color else theme, pane.part_style)
         return self._paint
 
     # where rows stand
 
     def places(self) -> list[Place]:
         """The places of the rows on the screen, fewer where the output ends."""
-        if self._places is None or self._size != self._viewer.size:  # known to who draws before it is told
+        if self._places is None or self._size != self._pane.size:  # known to who draws before it is told
             self._measure()
-            self._viewer.window.rows = self._size.height
-            self._places = self._viewer.window.places()
+            self._pane.window.rows = self._size.height
+            self._places = self._pane.window.places()
             self._times = self._times_shown(self._places) if self._timed else {}
         return self._places
 
     def height_of(self, number: int) -> int:
         """How many rows a line takes."""
-        return len(folds(self._viewer.drawn(number).strip, self.room))
+        return len(folds(self._pane.drawn(number).strip, self.room))
 
     def place_of(self, number: int, character: int) -> Place:
         """The row in which a character of a line stands."""
-        starts = folds(self._viewer.drawn(number).strip, self.room) if self._viewer.window.wraps else (0,)
+        starts = folds(self._pane.drawn(number).strip, self.room) if self._pane.window.wraps else (0,)
         return Place(number, max(bisect_right(starts, character) - 1, 0))
 
     def number_at(self, y: int) -> int:
@@ -112,16 +107,16 @@ class Rows:
 
     def longest(self) -> int:
         """Columns by which one may scroll so that the longest line on the screen is seen to its end."""
-        if self._viewer.window.wraps:
+        if self._pane.window.wraps:
             return 0
-        widths = (self._viewer.drawn(place.line).strip.cell_length for place in self.places())
+        widths = (self._pane.drawn(place.line).strip.cell_length for place in self.places())
         return max(max(widths, default=0) - self.room + 1, 0)
 
     # times
 
     def toggle_times(self) -> str:
         """Show when lines came, or no longer; where that is not known, why, in words."""
-        opened = self._viewer.opened
+        opened = self._pane.opened
         self._with_times = not self._with_times
         if self._with_times and opened is not None and not opened.timed:
             self._with_times = False
@@ -130,7 +125,7 @@ class Rows:
         return ""
 
     def _times_shown(self, places: list[Place]) -> dict[int, int]:
-        opened = self._viewer.opened
+        opened = self._pane.opened
         if opened is None or not places:
             return {}
         first, last, count = places[0].line, places[-1].line, opened.line_count
@@ -138,7 +133,7 @@ class Rows:
             self._whole = next(opened.reading.times(count, count), 0)
             return dict(enumerate(opened.reading.times(first, last + 1), first))
         except STORE_ERRORS as error:
-            tell(self._viewer.app, error)
+            tell(self._pane.app, error)
             return {}
 
     # drawing
@@ -149,66 +144,66 @@ class Rows:
         if not places:
             return
         first = max(places[0].line - count, 1) if back else places[-1].line + 1
-        for number in range(first, min(first + count, self._viewer.line_count + 1)):
-            self._viewer.drawn(number)
+        for number in range(first, min(first + count, self._pane.line_count + 1)):
+            self._pane.drawn(number)
 
     def row(self, y: int) -> Strip:
         """A row on the screen."""
-        viewer, base, places = self._viewer, self._viewer.own_style, self.places()
+        pane, base, places = self._pane, self._pane.own_style, self.places()
         width = self._columns
         if y >= len(places):
             return Strip.blank(width, base)
         number, row = places[y]
-        drawn = viewer.drawn(number)
-        text = viewer.with_hits(number, drawn.strip)
-        if viewer.window.wraps:
+        drawn = pane.drawn(number)
+        text = pane.with_hits(number, drawn.strip)
+        if pane.window.wraps:
             text, column = fold(text, self.room, row), 0
         else:
-            column = viewer.column
+            column = pane.column
         goes_on = text.cell_length - column > self.room
         if column or goes_on:
             text = text.crop(column, column + self.room - goes_on)
         segments = [*text, Segment(" " * (self.room - goes_on - text.cell_length), base)]
         if goes_on:
-            segments.append(Segment(GOES_ON, base + viewer.part_styles["dim"]))
+            segments.append(Segment(GOES_ON, base + pane.part_styles["dim"]))
         if stands_out := self._stands_out(number, drawn):
-            chosen = Style(bgcolor=viewer.part_style(stands_out).bgcolor)  # the text keeps its colours
+            chosen = Style(bgcolor=pane.part_style(stands_out).bgcolor)  # the text keeps its colours
             segments = [Segment(piece, (own or base) + chosen) for piece, own, _ in segments]
         strip = Strip([*self._gutter(number, row, drawn, base), *segments], self._gutter_columns + self.room)
         return strip if strip.cell_length == width else strip.crop(0, width)
 
     def _stands_out(self, number: int, drawn: Drawn) -> str:
         """In which part's background a line is drawn, empty for none."""
-        viewer = self._viewer
-        if viewer.selecting.holds(number):
+        pane = self._pane
+        if pane.selecting.holds(number):
             return "selected"
-        return "pointed" if viewer.audited is not None and viewer.audited.is_pointed_at(drawn) else ""
+        return "pointed" if pane.audited is not None and pane.audited.is_pointed_at(drawn) else ""
 
     def _seen(self, drawn: Drawn, base: Style) -> Segment:
-        audited = self._viewer.audited
+        audited = self._pane.audited
         grade = audited.grade(drawn) if audited is not None else ""
-        return Segment(SEEN_MARKS[grade], base + self._viewer.part_style(grade)) if grade else Segment(" ", base)
+        return Segment(SEEN_MARKS[grade], base + self._pane.part_style(grade)) if grade else Segment(" ", base)
 
     def _note(self, drawn: Drawn, base: Style) -> Segment:
-        audited = self._viewer.audited
+        audited = self._pane.audited
         if audited is None or not audited.is_noted(drawn):
             return Segment(" ", base)
-        return Segment(_NOTE_MARK, base + self._viewer.part_style("note"))
+        return Segment(_NOTE_MARK, base + self._pane.part_style("note"))
 
     def _gutter(self, number: int, row: int, drawn: Drawn, base: Style) -> list[Segment]:
         """What stands before the text; of a line on several rows, the number and the time only at the first."""
-        styles, viewer = self._viewer.part_styles, self._viewer
-        numbered = base + styles["target" if number in (viewer.target, viewer.selecting.head) else "gutter"]
+        styles, pane = self._pane.part_styles, self._pane
+        numbered = base + styles["target" if number in (pane.target, pane.selecting.head) else "gutter"]
         mark = STREAM_MARKS.get(drawn.stream, "")
         segments = [Segment(f"{'' if row else self._numbered(number, drawn):>{self._digits}}", numbered)]
         if self._marked:
             segments.insert(0, self._seen(drawn, base))
         if self._noted:
             segments.append(self._note(drawn, base))
-        overlooked = not row and self._marked and viewer.audited is not None and viewer.audited.is_overlooked(drawn)
-        failed = True if overlooked else None if row else viewer.is_failure(drawn)
+        overlooked = not row and self._marked and pane.audited is not None and pane.audited.is_overlooked(drawn)
+        failed = True if overlooked else None if row else pane.is_failure(drawn)
         if mark or failed is not None:
-            style = viewer.part_style("overlooked" if overlooked else "failure" if failed else "unjudged")
+            style = pane.part_style("overlooked" if overlooked else "failure" if failed else "unjudged")
             told = {True: FAILURE_MARK, False: UNJUDGED_MARK, None: " "}[failed]
             segments.append(Segment(told, base if failed is None else base + style))
             segments.append(Segment(f"{mark or ' '} ", base + styles["stderr"]))
@@ -219,7 +214,7 @@ class Rows:
         return segments
 
     def _numbered(self, number: int, drawn: Drawn) -> str:
-        opened = self._viewer.opened
+        opened = self._pane.opened
         if opened is not None and opened.hex:
             from sightline.tui.common.hexdump import offset_text
 
@@ -235,6 +230,6 @@ class Rows:
         wait = 0 if came is None else self._times.get(number + 1, came) - came
         told = wait_text(wait) if is_long(wait, self._whole) and wait else ""
         return [
-            Segment(f"{when:>{TIME_COLUMNS}} ", base + self._viewer.part_style("time")),
-            Segment(f"{told:<{WAIT_COLUMNS}} ", base + self._viewer.part_style("wait")),
+            Segment(f"{when:>{TIME_COLUMNS}} ", base + self._pane.part_style("time")),
+            Segment(f"{told:<{WAIT_COLUMNS}} ", base + self._pane.part_style("wait")),
         ]

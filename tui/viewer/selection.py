@@ -1,23 +1,19 @@
 """Selecting lines in the viewer, by keys or with the mouse, and copying them or what names them."""
 
-from typing import TYPE_CHECKING
-
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.hexdump import ROW_BYTES, Dump
 from sightline.tui.common.reading import Blocks, Both, One, refs_of
 from sightline.tui.common.selection import COPY_BYTES, Selection, text_of
 from sightline.tui.common.wording import counted, short_bytes
+from sightline.tui.viewer.pane import OutputPane
 from textual import events
-
-if TYPE_CHECKING:
-    from sightline.tui.viewer.output_view import OutputView
 
 
 class Selecting:
-    """The selected lines of a viewer."""
+    """The selected lines of a pane."""
 
-    def __init__(self, viewer: "OutputView") -> None:
-        self._viewer = viewer
+    def __init__(self, pane: OutputPane) -> None:
+        self._pane = pane
         self._selection: Selection | None = None
         self._by_keys = False
         self._pressed = 0  # the line where the mouse button went down, 0 while it is up
@@ -60,11 +56,11 @@ class Selecting:
         """From now on keys move the end of the selection; or no longer, where they do."""
         if self._by_keys:
             self.clear()
-        elif self._viewer.line_count:
-            window, target = self._viewer.window, self._viewer.target
+        elif self._pane.line_count:
+            window, target = self._pane.window, self._pane.target
             number = target if target and window.on_screen(target) else window.top.line
             self._selection, self._by_keys = self._selection or Selection(number, number), True
-        self._viewer.changed()
+        self._pane.changed()
 
     def moved_to(self, number: int) -> None:
         """A line was gone to: while keys select, it is the end of the selection."""
@@ -75,8 +71,8 @@ class Selecting:
         """Move the end of the selection to a line; False where keys do not select."""
         if not self._by_keys or self._selection is None:
             return False
-        self._selection = self._selection._replace(head=max(1, min(number, self._viewer.line_count)))
-        self._viewer.bring_in(self._selection.head)
+        self._selection = self._selection._replace(head=max(1, min(number, self._pane.line_count)))
+        self._pane.bring_in(self._selection.head)
         return True
 
     def move_by(self, lines: int) -> bool:
@@ -87,46 +83,46 @@ class Selecting:
 
     def pressed(self, event: events.MouseDown) -> None:
         """A button went down: a new selection may begin, the old one ends."""
-        if event.button == 1 and self._viewer.line_count:
+        if event.button == 1 and self._pane.line_count:
             self.clear()
-            self._pressed = self._viewer.number_at(event.y)
-            self._viewer.capture_mouse()
-            self._viewer.changed()
+            self._pressed = self._pane.number_at(event.y)
+            self._pane.capture_mouse()
+            self._pane.changed()
 
     def dragged(self, event: events.MouseMove) -> None:
         """Select from where it was pressed; beyond the edges the output moves along."""
         if not self._pressed:
             return
-        viewer = self._viewer
-        if event.y < 0 or event.y >= viewer.size.height:
-            number = viewer.number_at(event.y) + (1 if event.y > 0 else -1)
-            viewer.bring_in(max(1, min(number, viewer.line_count)))
-        self._selection = Selection(self._pressed, viewer.number_at(event.y))
-        viewer.changed()
+        pane = self._pane
+        if event.y < 0 or event.y >= pane.size.height:
+            number = pane.number_at(event.y) + (1 if event.y > 0 else -1)
+            pane.bring_in(max(1, min(number, pane.line_count)))
+        self._selection = Selection(self._pressed, pane.number_at(event.y))
+        pane.changed()
 
     def released(self) -> None:
         """What is selected stays so; where the mouse was not moved, the line is marked."""
         if not self._pressed:
             return
-        self._viewer.release_mouse()
+        self._pane.release_mouse()
         pressed, self._pressed = self._pressed, 0
         if self._selection is None:
-            self._viewer.go_near(pressed)
+            self._pane.go_near(pressed)
 
     # copying
 
     def copy_text(self) -> bool:
         """Copy the selected lines, or say why not; False where none are."""
-        opened, selection = self._viewer.opened, self._selection
+        opened, selection = self._pane.opened, self._selection
         if opened is None or selection is None:
             return False
         try:
             text = text_of(opened.reading, selection)
         except STORE_ERRORS as error:
-            tell(self._viewer.app, error)
+            tell(self._pane.app, error)
             return True
         if text is None:
-            self._viewer.notify(
+            self._pane.notify(
                 f"More than a terminal takes ({short_bytes(COPY_BYTES)}): Y copies the ref of these lines, "
                 "`sightline show REF > FILE` writes them",
                 title="Not copied",
@@ -135,28 +131,28 @@ class Selecting:
             )
             return True
         self._copy(text)
-        self._viewer.notify(f"Copied {counted(selection.last - selection.first + 1, 'line')}", markup=False)
+        self._pane.notify(f"Copied {counted(selection.last - selection.first + 1, 'line')}", markup=False)
         self.clear()
-        self._viewer.changed()
+        self._pane.changed()
         return True
 
     def copy_ref(self) -> None:
         """Copy what names the selected lines, else the line that was gone to, else the buffer."""
-        opened = self._viewer.opened
+        opened = self._pane.opened
         if opened is None:
             return
-        reading, target = opened.reading, self._viewer.target
+        reading, target = opened.reading, self._pane.target
         first, last = (self._selection.first, self._selection.last) if self._selection else (target, target)
         ref = opened.buffer.ref
         if isinstance(reading, Both | One | Blocks) and first:
             ref = refs_of(opened.buffer, reading, first, last)
         elif isinstance(reading, Dump) and first:
-            stream, offset = self._viewer.origin(first)
+            stream, offset = self._pane.origin(first)
             ref = f"{opened.buffer.ref} --stream {stream} --offset {offset} --limit {(last - first + 1) * ROW_BYTES}"
         self._copy(ref)
-        self._viewer.notify(f"Copied {ref}", markup=False)
+        self._pane.notify(f"Copied {ref}", markup=False)
 
     def _copy(self, text: str) -> None:
         from sightline.tui.common.clipboard import copy  # starts programs, which only this needs
 
-        copy(self._viewer.app, text)
+        copy(self._pane.app, text)

@@ -1,7 +1,7 @@
 """Searching in the viewer: its numbers are those of its lines."""
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from rich.style import Style
 from sightline.pipeline.hits import Pattern
@@ -15,11 +15,9 @@ from sightline.tui.common.hexdump import open_dump
 from sightline.tui.common.pane_search import Marks, Searching
 from sightline.tui.common.reading import Reading, open_reading
 from sightline.tui.common.stream_search import NONE, Search
+from sightline.tui.viewer.opened_output import Opened
+from sightline.tui.viewer.pane import OutputPane
 from textual.strip import Strip
-
-if TYPE_CHECKING:
-    from sightline.tui.viewer.output_view import OutputView
-    from sightline.tui.viewer.viewer_opening import Opened
 
 
 class Inside(NamedTuple):
@@ -37,15 +35,16 @@ class Inside(NamedTuple):
 
 
 class ViewerSearch(Searching[Search]):
-    """The search of a viewer. In a line that is too long to be shown whole one goes from match to match."""
+    """The search of a pane's output. In a line that is too long to be shown whole one goes from match to match."""
 
-    def __init__(self, viewer: "OutputView") -> None:
-        super().__init__(viewer)
-        self._viewer = viewer
+    _pane: OutputPane
+
+    def __init__(self, pane: OutputPane) -> None:
+        super().__init__(pane)
         self._back = False
         self._inside: Inside | None = None  # where one is in a long line
         self._sought: Inside | None = None  # from where on the next match in it is looked for
-        self._insides: Errand[tuple[Search, Inside]] = Errand(viewer, self._plan_inside, self._take_inside, self._lost)
+        self._insides: Errand[tuple[Search, Inside]] = Errand(pane, self._plan_inside, self._take_inside, self._lost)
 
     def step(self, *, back: bool) -> None:
         """Go to the next hit, or to the one before; in a long line from match to match."""
@@ -65,25 +64,25 @@ class ViewerSearch(Searching[Search]):
 
     def draw(self, number: int, strip: Strip) -> Strip:
         """A line with its hits marked."""
-        return self.drawn(number, strip, here=number == self._viewer.target)
+        return self.drawn(number, strip, here=number == self._pane.target)
 
     def marks(self, key: Hashable, strip: Strip) -> Marks:
         """Bytes have none."""
-        opened = self._viewer.opened
+        opened = self._pane.opened
         return () if opened is None or opened.hex else super().marks(key, strip)
 
     def _place(self) -> object:
-        return self._viewer.window.top, self._viewer.target
+        return self._pane.window.top, self._pane.target
 
     def _back_to(self, place: object) -> None:
-        self._viewer.back_to(*cast(tuple[Place, int], place))
+        self._pane.back_to(*cast(tuple[Place, int], place))
 
     def _here(self, *, back: bool = False) -> tuple[int, bool]:  # noqa: ARG002 (both ways alike)
-        window, target = self._viewer.window, self._viewer.target
+        window, target = self._pane.window, self._pane.target
         return (target, True) if target and window.on_screen(target) else (window.top.line, False)
 
     def _engine(self) -> Callable[[Pattern, int], Search] | None:
-        opened = self._viewer.opened
+        opened = self._pane.opened
         if opened is None:
             return None
         return lambda pattern, number: Search(
@@ -94,17 +93,17 @@ class ViewerSearch(Searching[Search]):
             matches=opened.hex,
         )
 
-    def _reading(self, opened: "Opened") -> Reading:
-        store = self._viewer.store
+    def _reading(self, opened: Opened) -> Reading:
+        store = self._pane.store
         return (open_dump if opened.hex else open_reading)(store, opened.buffer, opened.stream)
 
-    def _path(self, opened: "Opened", stream: str) -> str:
-        store, target = self._viewer.store, Target(opened.buffer, stream)
+    def _path(self, opened: Opened, stream: str) -> str:
+        store, target = self._pane.store, Target(opened.buffer, stream)
         return store.path(target) if opened.hex else store.text_path(target)
 
     def _go_to(self, number: int) -> None:
         self._inside = self._sought = None
-        self._viewer.go_near(number)
+        self._pane.go_near(number)
         raw = self._raw(number)
         if raw is None or raw[1].whole:
             self._bring_into_view(number)
@@ -113,28 +112,28 @@ class ViewerSearch(Searching[Search]):
 
     def _bring_into_view(self, number: int) -> None:
         """Show the first match of a line, in a long one that at which one is, where it lies beyond an edge."""
-        strip, at = self._viewer.drawn(number).strip, self._inside
+        strip, at = self._pane.drawn(number).strip, self._inside
         if spans := self.marks(number, strip):
             near = at.character if at is not None and at.number == number else 0
-            self._viewer.show_match(number, *min(spans, key=lambda span: abs(span[0] - near)))
+            self._pane.show_match(number, *min(spans, key=lambda span: abs(span[0] - near)))
 
     # within a line that is too long to be read whole
 
     def _raw(self, number: int) -> tuple[str, Line] | None:
-        strips = self._viewer.strips
+        strips = self._pane.strips
         try:
             return strips.raw(number) if strips is not None else None
         except STORE_ERRORS as error:
-            tell(self._viewer.app, error)
+            tell(self._pane.app, error)
             return None
 
     def _look_at(self, inside: Inside) -> int:
         """Have the line shown around a place; which character stands for it."""
-        strips = self._viewer.strips
+        strips = self._pane.strips
         try:
             return strips.look_inside(inside.number, inside.offset) if strips is not None else 0
         except STORE_ERRORS as error:
-            tell(self._viewer.app, error)
+            tell(self._pane.app, error)
             return 0
 
     def _seek(self, sought: Inside) -> None:
@@ -181,8 +180,8 @@ class ViewerSearch(Searching[Search]):
             super().step(back=self._back)
 
     def _on_screen(self) -> Mapping[Hashable, str]:
-        numbers = sorted({place.line for place in self._viewer.window.places()})
-        return {number: self._viewer.drawn(number).strip.text for number in numbers}
+        numbers = sorted({place.line for place in self._pane.window.places()})
+        return {number: self._pane.drawn(number).strip.text for number in numbers}
 
     def _marked(self, found: dict[Hashable, Marks]) -> None:
         super()._marked(found)
@@ -190,10 +189,10 @@ class ViewerSearch(Searching[Search]):
             self._bring_into_view(self._step.number)
 
     def _style(self, part: str) -> Style:
-        return self._viewer.part_style(part)
+        return self._pane.part_style(part)
 
     def _tell(self) -> None:
-        self._viewer.tell_place()
+        self._pane.tell_place()
 
     def _redraw(self) -> None:
-        self._viewer.changed()
+        self._pane.changed()

@@ -1,48 +1,30 @@
 """An output of any size, of which only what is on the screen is read; it follows a capture that goes on.
 
-Here is where it stands; what it opens is in `viewer_opening`, how rows are drawn in `viewer_rows`, what is looked for
-in `viewer_search` and `viewer_failures`, what is marked to be copied in `viewer_selection`, who has seen what in
-`viewer_audit`; the keys are in `viewer`.
+Here is where it stands; what it opens is in `opened_output`, what is added to that in `annotations`, how rows are drawn
+in `rows`; the keys are in `viewer`.
 """
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.cells import cell_len
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.folding import START, Place
 from sightline.tui.common.hexdump import ROW_BYTES
 from sightline.tui.common.messages import PlaceChanged
 from sightline.tui.common.painting import LOOKS
-from sightline.tui.common.styled import Styled
-from sightline.tui.viewer.audited import Audited
-from sightline.tui.viewer.line_strips import NOTHING, Drawn, Highlighter, LineStrips, gap_markers
-from sightline.tui.viewer.viewer_opening import Opened, Opening
-from sightline.tui.viewer.viewer_rows import Rows
-from sightline.tui.viewer.viewer_selection import Selecting
+from sightline.tui.viewer.annotations import AnnotatedPane
+from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
+from sightline.tui.viewer.opened_output import Opened, Opening
+from sightline.tui.viewer.rows import Rows
 from textual.strip import Strip
 
-if TYPE_CHECKING:
-    from sightline.tui.viewer.viewer_audit import Auditing
-    from sightline.tui.viewer.viewer_failures import Failing
-    from sightline.tui.viewer.viewer_search import ViewerSearch
-
-LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
 _COLUMN_STEP = 8
 _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
 
 
-class OutputView(Styled, Audited, can_focus=True):
-    """Both streams in order of arrival, with line numbers; lines of stderr carry a bar.
-
-    Attributes:
-        store: whose buffers it shows.
-        strips: the drawn lines of what is shown, None where nothing is.
-        selecting: which of its lines are selected.
-        column: the first column on the screen.
-        target: the line that was gone to, 0 for none.
-    """
+class OutputView(AnnotatedPane, can_focus=True):
+    """Both streams in order of arrival, with line numbers; lines of stderr carry a bar."""
 
     ALLOW_SELECT = False  # lines are selected here, not the text that happens to be on the screen
     PREFIX = "viewer"
@@ -62,20 +44,13 @@ class OutputView(Styled, Audited, can_focus=True):
             line: line at which the first buffer is opened, 0 for none in particular.
             wraps: whether long lines are shown on several rows.
         """
-        super().__init__(self._height_of, id="viewer")
-        self.store = store
-        self._opening = Opening(self)
-        self.strips: LineStrips | None = None
+        super().__init__(store, self._height_of)
+        self._opening = Opening(self, store, self._taken, self._let_go, self._highlight)
         self._first_line = line
         self._rows = Rows(self)
-        self.selecting = Selecting(self)
-        self._searching: ViewerSearch | None = None
-        self._failing: Failing | None = None
         self._look = LOOKS[0]
         self._wraps = wraps
-        self.column = 0
         self._count = ""
-        self.target = 0
 
     # opening
 
@@ -98,7 +73,7 @@ class OutputView(Styled, Audited, can_focus=True):
         opened = self._opening.opened
         return opened is not None and opened.buffer.name == name
 
-    def taken(self, before: Opened | None, opened: Opened) -> None:
+    def _taken(self, before: Opened | None, opened: Opened) -> None:
         """Show what has been opened; what was shown before is still there."""
         another = before is None or not before.is_of(opened.buffer)
         place = None if before is None or another or opened.as_before(before) else self._same_place(before, opened)
@@ -117,30 +92,8 @@ class OutputView(Styled, Audited, can_focus=True):
             self.resize_to_lines()
             self.stay_at_end()
         self.following = self.following and opened.running
-        self._tell_parts(before, opened, another=another, otherwise=place is not None)
+        self.annotate(before, opened, otherwise=place is not None)
         self.changed()
-
-    def _tell_parts(self, before: Opened | None, opened: Opened, *, another: bool, otherwise: bool) -> None:
-        if another and self._auditing is not None:
-            self._auditing.clear()
-        self.audit_soon(grown=opened.running and not another)
-        if another or (before is not None and before.buffer.state != opened.buffer.state):
-            if self._failing is not None:
-                self._failing.clear()
-            if opened.buffer.failed and not opened.running:
-                self.set_timer(LOOK_SECONDS, lambda: self._mark_failures(opened))
-        if self._searching is not None:
-            if another:
-                self._searching.clear()
-            elif otherwise:
-                self._searching.shown_otherwise(same=False)
-            elif opened.running or (before is not None and before.line_count != opened.line_count):
-                self._searching.went_on()
-
-    def _mark_failures(self, of: Opened) -> None:
-        """Of what has failed, mark the lines that say why."""
-        if self.opened is not None and self.opened.is_of(of.buffer):
-            self.failing.begin()
 
     def _same_place(self, before: Opened, opened: Opened) -> int:
         """The number that what is at the top of the screen has there."""
@@ -169,107 +122,36 @@ class OutputView(Styled, Audited, can_focus=True):
             self.go_to_line(self._first_line)
             self._first_line = 0
 
-    def highlight(self, syntax: Highlighter) -> None:
+    def _highlight(self, syntax: Highlighter) -> None:
         """Its syntax is known."""
         if self.strips is not None:
             self.strips.highlight(syntax)
             self.refresh()
 
-    def let_go(self) -> None:
+    def _let_go(self) -> None:
         """Show nothing."""
         self.strips = None
         self.window.count = 0
-        self._forget_parts()
+        self.clear_annotations()
         self.resize_to_lines()
         self.changed()
 
-    def _forget_parts(self) -> None:
-        self.selecting.clear()
-        for part in (self._searching, self._failing, self._auditing):
-            if part is not None:
-                part.clear()
-
     def on_unmount(self) -> None:
         """Close the files, end what runs."""
-        self._forget_parts()
+        self.clear_annotations()
         self._opening.close()
         self.strips = None
 
-    # what it shows, for its parts
+    # what it shows
 
     @property
     def opened(self) -> Opened | None:
         """The output that is shown, None where there is none."""
         return self._opening.opened
 
-    @property
-    def searching(self) -> "ViewerSearch":
-        """What is looked for in it; made, and loaded, with the first search."""
-        if self._searching is None:
-            from sightline.tui.viewer.viewer_search import ViewerSearch
-
-            self._searching = ViewerSearch(self)
-        return self._searching
-
-    @property
-    def failing(self) -> "Failing":
-        """Which of its lines say what failed; made, and loaded, when one first wants to know."""
-        if self._failing is None:
-            from sightline.tui.viewer.viewer_failures import Failing
-
-            self._failing = Failing(self)
-        return self._failing
-
-    @property
-    def auditing(self) -> "Auditing":
-        """Who has seen what of it; made, and loaded, when that is first read."""
-        if self._auditing is None:
-            from sightline.tui.viewer.viewer_audit import Auditing
-
-            self._auditing = Auditing(self)
-        return self._auditing
-
-    def is_failure(self, drawn: Drawn) -> bool | None:
-        """Whether a line is known to say what failed; None where it does not even look so."""
-        return None if self._failing is None else self._failing.marks(drawn)
-
-    def with_hits(self, number: int, strip: Strip) -> Strip:
-        """A line with the hits of the search marked."""
-        return strip if self._searching is None else self._searching.draw(number, strip)
-
-    @property
-    def shows_bytes(self) -> bool:
-        """Whether it is bytes that are shown, and no lines."""
-        return self.opened is not None and self.opened.hex
-
-    @property
-    def line_count(self) -> int:
-        """Lines of the output as far as they have been taken in."""
-        return self.window.count
-
-    @property
-    def grows(self) -> bool:
-        """Whether what it shows is still written."""
-        return self.opened is not None and self.opened.running
-
-    def drawn(self, number: int) -> Drawn:
-        """A line as it is shown; one that cannot be read any more is empty, and it is said."""
-        if self.strips is None:
-            return NOTHING
-        try:
-            return self.strips.line(number)
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return NOTHING
-
     def number_at(self, y: int) -> int:
         """The line in a row of the screen; the last one's below it, 0 where there are none."""
         return self._rows.number_at(y)
-
-    def origin(self, number: int) -> tuple[str, int]:
-        """(stream, offset) at which a line begins."""
-        stream = self.drawn(number).stream
-        return stream, self.opened.reading.offsets(number).get(stream, 0) if self.opened is not None else 0
 
     def _height_of(self, number: int) -> int:
         return self._rows.height_of(number)
@@ -309,9 +191,7 @@ class OutputView(Styled, Audited, can_focus=True):
         notes += ["hex"] if opened.hex else []
         notes += [self._look] if self._look != LOOKS[0] and not opened.hex else []
         notes += ["wrap"] if self.window.wraps else []
-        for part in (self._failing, self._searching, self._auditing):
-            notes += part.notes() if part is not None else []
-        return (*notes, *self.selecting.notes())
+        return (*notes, *self.annotations())
 
     # drawing
 
@@ -368,11 +248,6 @@ class OutputView(Styled, Audited, can_focus=True):
         else:
             self.go_to_line(number)
 
-    def back_to(self, place: Place, target: int) -> None:
-        """Go back to where one was."""
-        self.target = target
-        self.move(lambda: self.window.move_to(place))
-
     def show_match(self, number: int, start: int, end: int) -> None:
         """Bring some characters of a line into view: by rows, or sideways."""
         room, place = (
@@ -387,10 +262,6 @@ class OutputView(Styled, Audited, can_focus=True):
         start, end = cell_len(text[:start]), cell_len(text[:end])
         if not (self.column <= start and end <= self.column + room):
             self.scroll_to_column(0 if end <= room else min(start, end - room + _COLUMN_STEP))
-
-    def bring_in(self, number: int) -> None:
-        """Move no further than needed to have a line on the screen."""
-        self.move(lambda: self.window.bring_in(number))
 
     def scroll_to_column(self, column: int) -> None:
         """Put a column at the left, as far as the lines go."""

@@ -1,18 +1,17 @@
-"""Opens what the viewer shows, again and again while it grows: which buffer, which of its streams, lines or bytes."""
+"""The output that the viewer shows, opened again and again while it grows: a buffer, its streams, lines or bytes."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sightline.records import Buffer
+from sightline.store import Store
 from sightline.tui.common.errand import Errand
 from sightline.tui.common.failures import STORE_ERRORS
 from sightline.tui.common.hexdump import is_binary, open_dump
 from sightline.tui.common.painting import plain_text
 from sightline.tui.common.reading import Reading, open_reading, streams_of
 from sightline.tui.viewer.line_strips import Highlighter
-
-if TYPE_CHECKING:
-    from sightline.tui.viewer.output_view import OutputView
+from textual.widget import Widget
 
 SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
 SYNTAX_SECONDS = 0.05  # after the first screen is there, what knows of syntax is loaded
@@ -55,17 +54,41 @@ class Opened(NamedTuple):
 
 
 class Opening:
-    """What a viewer has open."""
+    """What a widget has open.
 
-    def __init__(self, viewer: "OutputView") -> None:
+    Attributes:
+        opened: the output, None where there is none.
+    """
+
+    def __init__(
+        self,
+        widget: Widget,
+        store: Store,
+        taken: Callable[[Opened | None, Opened], None],
+        let_go: Callable[[], None],
+        highlight: Callable[[Highlighter], None],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            widget: that shows it.
+            store: whose buffers are opened.
+            taken: called with what was open, which is closed afterwards, and with what is open now.
+            let_go: called where nothing is open any more.
+            highlight: called with the syntax of what is open, once that is known.
+        """
         self.opened: Opened | None = None
-        self._viewer = viewer
+        self._widget = widget
+        self._store = store
+        self._taken = taken
+        self._gone = let_go
+        self._highlight = highlight
         self._wanted: Buffer | None = None
         self._stream = ""
         self._hex: bool | None = None  # None for what the content says
         self._settling = False
         self._with_syntax = False
-        self._opens: Errand[Opened] = Errand(viewer, self._plan, self._take, self._cannot, _drop)
+        self._opens: Errand[Opened] = Errand(widget, self._plan, self._take, self._cannot, _drop)
 
     def show(self, buffer: Buffer | None) -> None:
         """Open a buffer, or what has become of the one that is shown."""
@@ -84,7 +107,7 @@ class Opening:
             self._opens.ask()
             if not self._settling:
                 self._settling = True
-                self._viewer.set_timer(SETTLE_SECONDS, self._settled)
+                self._widget.set_timer(SETTLE_SECONDS, self._settled)
 
     def _settled(self) -> None:
         self._settling = False
@@ -118,7 +141,7 @@ class Opening:
         if buffer is None or buffer.state == "evicted":
             self._let_go()
             return None
-        store, stream, wanted_hex, before = self._viewer.store, self._stream, self._hex, self.opened
+        store, stream, wanted_hex, before = self._store, self._stream, self._hex, self.opened
         known = before.syntax if before is not None and before.is_of(buffer) and before.stream == stream else None
 
         def read() -> Opened:
@@ -139,12 +162,12 @@ class Opening:
             _drop(opened)
             return
         before, self.opened = self.opened, opened
-        self._viewer.taken(before, opened)
+        self._taken(before, opened)
         if before is not None:
             before.reading.close()
         if not self._with_syntax:
             self._with_syntax = True
-            self._viewer.set_timer(SYNTAX_SECONDS, self._load_syntax)
+            self._widget.set_timer(SYNTAX_SECONDS, self._load_syntax)
 
     def _cannot(self) -> None:
         if self.opened is not None and not self.opened.is_of(self._wanted):
@@ -152,7 +175,7 @@ class Opening:
 
     def _let_go(self) -> None:
         self.close()
-        self._viewer.let_go()
+        self._gone()
 
     # syntax
 
@@ -160,11 +183,11 @@ class Opening:
         """Off the UI's thread: what is loaded with it is felt."""
         opened = self.opened
         if opened is not None and opened.syntax is None:
-            self._viewer.run_worker(lambda: self._find_syntax(opened), thread=True)
+            self._widget.run_worker(lambda: self._find_syntax(opened), thread=True)
 
     def _find_syntax(self, opened: Opened) -> None:
         try:
-            reading = open_reading(self._viewer.store, opened.buffer, opened.stream)
+            reading = open_reading(self._store, opened.buffer, opened.stream)
         except STORE_ERRORS:
             return  # whoever shows it says so
         try:
@@ -173,12 +196,12 @@ class Opening:
             return
         finally:
             reading.close()
-        self._viewer.call_later(self._know_syntax, opened, syntax)
+        self._widget.call_later(self._know_syntax, opened, syntax)
 
     def _know_syntax(self, of: Opened, syntax: Highlighter) -> None:
         if self.opened is not None and self.opened.is_of(of.buffer) and self.opened.syntax is None:
             self.opened = self.opened._replace(syntax=syntax)
-            self._viewer.highlight(syntax)
+            self._highlight(syntax)
 
 
 def _drop(opened: Opened) -> None:

@@ -12,11 +12,11 @@ from sightline.tui.common.errand import Errand
 from sightline.tui.common.hexdump import Dump
 from sightline.tui.common.reading import open_reading
 from sightline.tui.common.strips import Part
+from sightline.tui.viewer.pane import OutputPane
 
 if TYPE_CHECKING:  # loaded in the thread that reads
     from sightline.tui.viewer.line_strips import Drawn
     from sightline.tui.viewer.marks import Marks
-    from sightline.tui.viewer.output_view import OutputView
     from sightline.tui.viewer.overview import Cell
 
 
@@ -53,15 +53,15 @@ class Pointed(NamedTuple):
 
 
 class Auditing:
-    """The audit of a viewer's output.
+    """The audit of a pane's output.
 
     Attributes:
         marks: what is known, None before it was read.
         session: the only session that counts, empty for all; the same for every output.
     """
 
-    def __init__(self, viewer: "OutputView") -> None:
-        self._viewer = viewer
+    def __init__(self, pane: OutputPane) -> None:
+        self._pane = pane
         self._serial = 0  # of the output that is meant; what is read for older ones is dropped
         self._wanted: deque[Step] = deque()  # each goes on from where the one before it led
         self._at = 0, ""  # the line that one has come to, and to what
@@ -69,8 +69,8 @@ class Auditing:
         self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
         self.marks: Marks | None = None
         self.session = ""
-        self._reads: Errand[Read] = Errand(viewer, self._plan_read, self._take)
-        self._steps: Errand[Stepped] = Errand(viewer, self._plan_step, self._stepped, self._not_stepped)
+        self._reads: Errand[Read] = Errand(pane, self._plan_read, self._take)
+        self._steps: Errand[Stepped] = Errand(pane, self._plan_step, self._stepped, self._not_stepped)
 
     def read(self) -> None:
         """Read what is known now."""
@@ -82,14 +82,14 @@ class Auditing:
         self.marks = self._pointed = None
         self._wanted.clear()
         self._at = 0, ""
-        self._viewer.overview.show(())
+        self._pane.overview.show(())
 
     def _plan_read(self) -> Callable[[], Read] | None:
-        viewer, opened, serial, session = self._viewer, self._viewer.opened, self._serial, self.session
-        rows, known = viewer.size.height, self.marks
+        pane, opened, serial, session = self._pane, self._pane.opened, self._serial, self.session
+        rows, known = pane.size.height, self.marks
         if opened is None:
             return None
-        store, as_text = viewer.store, not isinstance(opened.reading, Dump)
+        store, as_text = pane.store, not isinstance(opened.reading, Dump)
 
         def read() -> Read:
             from sightline.tui.viewer.gather import gather
@@ -109,13 +109,13 @@ class Auditing:
     def _take(self, read: Read) -> None:
         if read.serial != self._serial or read.marks.session != self.session:
             return
-        self._viewer.overview.show(read.cells)
+        self._pane.overview.show(read.cells)
         if read.marks != self.marks:
             before, self.marks = self.marks, read.marks
             if read.marks.has_any or (before is not None and before.has_any):
-                self._viewer.changed()
+                self._pane.changed()
             else:
-                self._viewer.tell_place()  # of what nobody was shown nothing is to be drawn anew
+                self._pane.tell_place()  # of what nobody was shown nothing is to be drawn anew
 
     # what is marked
 
@@ -142,7 +142,7 @@ class Auditing:
             return []
         from sightline.tui.viewer import words
 
-        drawn = self._viewer.drawn(number) if number and not self._viewer.shows_bytes else None
+        drawn = self._pane.drawn(number) if number and not self._pane.shows_bytes else None
         about = (drawn.stream, drawn.line) if drawn is not None and drawn.line else None
         if self._said is None or self._said[0] is not self.marks or self._said[1] != about:  # it is asked at each step
             told = words.of_line(self.marks, *about) if about else words.of_output(self.marks)
@@ -154,7 +154,7 @@ class Auditing:
     def point(self, lines: Mapping[str, Spans], what: str, view: str) -> None:
         """Have the lines of a view stand out until they are forgotten; `what` says which they are."""
         self._pointed = Pointed(lines, what, view)
-        self._viewer.changed()
+        self._pane.changed()
 
     @property
     def pointed_to(self) -> str:
@@ -178,7 +178,7 @@ class Auditing:
         """What there is to say of where one is."""
         if self._wanted:
             return ["looking…"]
-        at = [self._at[1]] if self._at[0] and self._at[0] == self._viewer.target else []
+        at = [self._at[1]] if self._at[0] and self._at[0] == self._pane.target else []
         return [*([self._pointed.what] if self._pointed else []), *at]
 
     # whose eyes
@@ -203,27 +203,27 @@ class Auditing:
 
     def step(self, to: str, *, back: bool = False) -> None:
         """Go to the next region that is ``unseen``, or failure that is ``overlooked``."""
-        viewer = self._viewer
-        if viewer.opened is None or viewer.shows_bytes:
+        pane = self._pane
+        if pane.opened is None or pane.shows_bytes:
             return
         self._wanted.append(Step(to, back))
         self._steps.ask()
-        viewer.tell_place()
+        pane.tell_place()
 
     def _from(self, step: Step) -> int:
         """The number from which a step leads: what one has gone to, else what is beside the lines on the screen."""
-        target, top = self._viewer.target, self._viewer.window.top
-        if target and self._viewer.window.on_screen(target):
+        target, top = self._pane.target, self._pane.window.top
+        if target and self._pane.window.on_screen(target):
             return target
         return top.line + (top.row > 0) if step.back else top.line - (top.row == 0)
 
     def _plan_step(self) -> Callable[[], Stepped] | None:
-        viewer, opened, serial = self._viewer, self._viewer.opened, self._serial
+        pane, opened, serial = self._pane, self._pane.opened, self._serial
         known, session = self.marks, self.session
         if opened is None or not self._wanted:
             return None
         step = self._wanted[0]
-        store, number = viewer.store, self._from(step)
+        store, number = pane.store, self._from(step)
 
         def read() -> Stepped:
             from sightline.tui.viewer.gather import gather
@@ -251,13 +251,13 @@ class Auditing:
             self.read()  # for the overview
         self._at = found.number, found.text
         if found.number:
-            self._viewer.go_near(found.number)
+            self._pane.go_near(found.number)
         else:
             self._wanted.clear()
-            self._viewer.notify(found.text, markup=False)
+            self._pane.notify(found.text, markup=False)
         if self._wanted:
             self._steps.ask()
-        self._viewer.changed()
+        self._pane.changed()
 
     def _not_stepped(self) -> None:
         self._wanted.clear()
