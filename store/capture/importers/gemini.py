@@ -52,6 +52,7 @@ CUT = "cut by Gemini CLI"
 _LINES = re.compile(r"Showing lines (\d{1,12})-(\d{1,12}) of (\d{1,12}) total lines")
 _CONTENT = "--- FILE CONTENT (truncated) ---\n"
 _ABOUT = ("Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
+_NOTHING = "(empty)"  # as Gemini CLI tells its model of an output that is none
 _ROOT_BYTES = 4096
 
 
@@ -181,10 +182,20 @@ def _ran(made: PastCall, call: dict[str, Any]) -> PastCall:
     if made.failed and not ended:
         return made._replace(kind="tool", command="", parts=parts_of(list(made.shown)))  # it never ran
     if isinstance(display, str):
-        return made._replace(parts=text_part(display), exit_code=code, note="merged")
+        return made._replace(parts=text_part(displayed(text, display)), exit_code=code, note="merged")
     left = left_of(written)
     partial = CUT if left.is_cut else ""
     return made._replace(parts=text_part(left.text), exit_code=code, note="merged", partial=partial, gaps=left.gaps)
+
+
+def displayed(shown: str, display: str) -> str:
+    """What a command wrote, of what a person is shown; of one that wrote nothing, that is how it ended, in words.
+
+    Args:
+        shown: what the model is shown, which says then that there was nothing.
+        display: what a person is.
+    """
+    return "" if _parted(shown)[0] == _NOTHING != display.strip() else display
 
 
 def _parted(text: str) -> tuple[str, str]:

@@ -177,7 +177,7 @@ def _gemini(call: Called, _: str, given: Json) -> Called | None:
     call = call._replace(failed=bool(response.get("error")), shown=shown)
     if call.command and shown is not None:
         code = _GEMINI_EXIT.search(shown)
-        text = display if isinstance(display, str) else shown
+        text = _gemini_displayed(shown, display) if isinstance(display, str) else shown
         return call._replace(text=text, exit_code=int(code[1]) if code else None if call.failed else 0)
     if call.tool == "read_file" and shown is not None and not call.failed:
         path = os.path.join(call.cwd, _text(call.input.get("file_path")))
@@ -188,6 +188,12 @@ def _gemini(call: Called, _: str, given: Json) -> Called | None:
         return with_result(call, told)
     inner = _UNTRUSTED.fullmatch(shown)
     return call._replace(text=inner[1] if inner else shown)
+
+
+def _gemini_displayed(shown: str, display: str) -> str:
+    from sightline.capture.importers.gemini import displayed  # of no other harness
+
+    return displayed(shown, display)
 
 
 def _opencode(call: Called, _: str, given: Json) -> Called | None:

@@ -143,6 +143,15 @@ def test_the_live_record_and_the_import_of_one_session_agree(harness: str, root:
         assert not said.unknown
 
 
+def test_of_a_command_that_wrote_nothing_gemini_s_words_of_its_end_are_no_output(root: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    _happen("gemini", _settled("gemini", home))
+    with Store(str(root)) as store:
+        said = _said(store)["exit 6"]
+    assert (said.gave, said.exit_code) == (b"", 6)
+    assert "Output: (empty)" in said.shown
+
+
 @pytest.mark.parametrize("harness", sorted(PLACES))
 def test_a_session_that_was_recorded_is_not_imported_again(harness: str, root: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
