@@ -4,12 +4,11 @@ import os
 import random
 import sys
 
+from benchmarks.measure import Row, mib, ms, run
 from sightline.audit.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
-
-from benchmarks.measure import Row, mib, ms, run
 
 VIEWS, RANGES = 500, 100
 SESSION = Session("bench", "shell", "", "", "/", 0.0)

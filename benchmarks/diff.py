@@ -6,14 +6,13 @@ import statistics
 import time
 from collections.abc import Callable
 
+from benchmarks.measure import Row, ms, run
 from sightline.config import Settings
 from sightline.pipeline.diff.compare import compare
 from sightline.pipeline.diff.engines import Ignore
 from sightline.pipeline.diff.inline import inline
 from sightline.pipeline.diff.sides import open_side
 from sightline.store import Store, Target
-
-from benchmarks.measure import Row, ms, run
 
 ROUNDS = 7
 _CHANGED = 50  # one line of so many

@@ -11,12 +11,11 @@ import statistics
 import sys
 import time
 
+from benchmarks.screen import private_bytes
+from benchmarks.stores import BOUNDLESS
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.buffers.buffer_list import BufferList
-
-from benchmarks.screen import private_bytes
-from benchmarks.stores import BOUNDLESS
 
 _LETTERS = "crgtst"  # finds `cargo test`
 

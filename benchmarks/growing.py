@@ -8,6 +8,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
+from benchmarks import stores
+from benchmarks.measure import SIGHTLINE, Ran, run
+from benchmarks.screen import first_screen
 from sightline.audit.overview import Overview
 from sightline.audit.retention import collect
 from sightline.audit.views import Shows, record_view
@@ -19,10 +22,6 @@ from sightline.tools.list_outputs import Request as Listing
 from sightline.tools.list_outputs import list_outputs
 from sightline.tools.read_output import Request as Reading
 from sightline.tools.read_output import read_output
-
-from benchmarks import stores
-from benchmarks.measure import SIGHTLINE, Ran, run
-from benchmarks.screen import first_screen
 
 _ROUNDS = 9
 _GIVE_WAY = 10  # buffers that a measured gc evicts

@@ -5,10 +5,9 @@ import random
 import statistics
 import time
 
-from sightline.store import Store
-
 from benchmarks.capture import write_log
 from benchmarks.measure import Row, ms
+from sightline.store import Store
 
 
 def rows(folder: str, scale: float) -> list[Row]:

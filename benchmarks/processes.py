@@ -5,9 +5,8 @@ import subprocess
 import sys
 import time
 
-from sightline.store import Store
-
 from benchmarks.measure import Row
+from sightline.store import Store
 
 PROCESSES = 32
 _WORKER = (

@@ -4,6 +4,8 @@ import os
 import shlex
 import time
 
+from benchmarks.capture import write_log
+from benchmarks.measure import SIGHTLINE, Ran, Row, interleaved, median, mib, ms, run
 from sightline.capture.file import capture_file
 from sightline.config import Settings
 from sightline.records import Session
@@ -11,9 +13,6 @@ from sightline.search.executables import executable_of
 from sightline.store import Store
 from sightline.tools.asking import Asking
 from sightline.tools.query import Request, query
-
-from benchmarks.capture import write_log
-from benchmarks.measure import SIGHTLINE, Ran, Row, interleaved, median, mib, ms, run
 
 _ROUNDS = 7
 _FIXED_AIM_MS = 30.0

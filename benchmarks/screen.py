@@ -14,10 +14,9 @@ from collections.abc import Mapping, Sequence
 from fcntl import ioctl
 from typing import NamedTuple
 
-from sightline.store import Store
-
 from benchmarks.capture import write_log
 from benchmarks.measure import SIGHTLINE, Row, mib, ms
+from sightline.store import Store
 
 _ROWS, _COLUMNS = 48, 160
 _GIVE_UP_SECONDS = 30

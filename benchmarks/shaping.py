@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from benchmarks.measure import Row, mib, ms, run
 from sightline.profile import DEFAULT
 from sightline.shape.failure.examine import Examination
 from sightline.shape.failure.judge import Judge
@@ -16,8 +17,6 @@ from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import summary
 from sightline.store import Store, Target
 from sightline.tools.structured_view import shape_output
-
-from benchmarks.measure import Row, mib, ms, run
 
 ROUNDS = 3
 MEGABYTE = 1_000_000

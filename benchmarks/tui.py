@@ -9,13 +9,12 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.config import Settings
-from sightline.records import StreamInfo
-from sightline.store import Store
-
 from benchmarks.measure import SIGHTLINE, Row, mib, ms
 from benchmarks.terminal import GIVE_UP_SECONDS, NotShown, Terminal
 from benchmarks.viewers import OURS, PEERS, Keys, Viewer, filled, installed
+from sightline.config import Settings
+from sightline.records import StreamInfo
+from sightline.store import Store
 
 LINE_BYTES = 100
 NEEDLE = "XQ-NEEDLE-7731"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import sightline.doors.cli.main as cli_main
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -10,6 +10,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]  # the only one
 from typing import Any
 
 import pytest
+
 from sightline import store
 from sightline.tui import app
 

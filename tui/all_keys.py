@@ -1,5 +1,7 @@
 """The bindings of every screen and pane, to check a person's own keys against; loaded only where there are some."""
 
+from textual.binding import BindingType
+
 from sightline.tui.asking.query_bar import QueryInput
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.buffer_actions import BufferActions
@@ -23,7 +25,6 @@ from sightline.tui.timeline.screen import TimelineScreen
 from sightline.tui.timeline.session_rows import SessionFactRows, SessionRows
 from sightline.tui.timeline.sessions import SessionsScreen
 from sightline.tui.viewer.viewer import Viewer
-from textual.binding import BindingType
 
 _SCREENS = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, ShownScreen)
 _AUDIT_SCREENS = (TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)

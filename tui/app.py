@@ -7,6 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.theme import Theme
+from textual.widget import Widget
+from textual.widgets import Input
+
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
 from sightline.tui.common import messages
@@ -19,12 +26,6 @@ from sightline.tui.common.theme import DARK, LIGHT, TERMINAL, THEMES
 from sightline.tui.ending import end_when_told, end_with_terminal
 from sightline.tui.feed import Feed
 from sightline.tui.inspector import Inspector
-from textual import events
-from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
-from textual.theme import Theme
-from textual.widget import Widget
-from textual.widgets import Input
 
 if TYPE_CHECKING:
     from sightline.tui.common.actions import Action

@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.keys import named
 from sightline.tui.viewer.viewer import Viewer
-from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 if TYPE_CHECKING:
     from sightline.tui.common.outside import Copies

@@ -2,11 +2,12 @@
 
 import threading
 
+from textual.message_pump import MessagePump
+
 from sightline.disk.changes import Change, Changes
 from sightline.errors import SightlineError
 from sightline.store import Store
 from sightline.tui.common.messages import PollingBegun, StoreChanged
-from textual.message_pump import MessagePump
 
 _LOOK_SECONDS = 1.0  # between two looks at what harnesses have written down since, which mostly is one listing
 

@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from sightline.tui.common.actions import Action
-from sightline.tui.common.keys import written
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from sightline.tui.common.actions import Action
+from sightline.tui.common.keys import written
 
 Section = tuple[str, list[tuple[str, str]]]
 

@@ -6,6 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+
 from sightline.records import Buffer
 from sightline.store import Store, Target
 from sightline.tui.buffer_actions import BufferActions
@@ -28,9 +32,6 @@ from sightline.tui.header import Header
 from sightline.tui.splitting import Split
 from sightline.tui.viewer.info import Info
 from sightline.tui.viewer.viewer import Viewer
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 
 if TYPE_CHECKING:  # made when it is first wanted
     from sightline.tui.buffers.contents import Contents

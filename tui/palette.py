@@ -2,12 +2,6 @@
 
 from typing import ClassVar
 
-from sightline.tui.buffers.buffer_row import marked_parts
-from sightline.tui.buffers.ranking import Term, terms_of
-from sightline.tui.common.actions import Action
-from sightline.tui.common.row_view import RowView
-from sightline.tui.common.strips import Part, row
-from sightline.tui.common.stylesheets import load_style
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,6 +9,13 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input
+
+from sightline.tui.buffers.buffer_row import marked_parts
+from sightline.tui.buffers.ranking import Term, terms_of
+from sightline.tui.common.actions import Action
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.strips import Part, row
+from sightline.tui.common.stylesheets import load_style
 
 
 class Choices(RowView, can_focus=False):

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 
+from textual.screen import Screen
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.messages import LineChosen
 from sightline.tui.evidence.shown import Located, ShownScreen
 from sightline.tui.viewer.viewer import Viewer
-from textual.screen import Screen
 
 
 def open_shown(screen: Screen[None], store: Store, buffer: Buffer, clock: Callable[[], float]) -> None:

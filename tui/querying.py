@@ -1,5 +1,7 @@
 """Puts the query bar and the pane of results into the inspector's screen when they are first wanted."""
 
+from textual.screen import Screen
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.asking.asked import Asked, Place, meant_ref
@@ -9,7 +11,6 @@ from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.messages import PlaceMeant
 from sightline.tui.common.stylesheets import load_style
 from sightline.tui.viewer.viewer import Viewer
-from textual.screen import Screen
 
 
 def open_bar(screen: Screen[None], store: Store, buffer: Buffer | None) -> None:

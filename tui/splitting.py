@@ -1,10 +1,11 @@
 """How the panes share the screen: chosen by key or by mouse, kept from one time to the next."""
 
-from sightline.tui.common.messages import SplitDragged
-from sightline.tui.common.remembered import Remembered
 from textual.css.scalar import Scalar
 from textual.screen import Screen
 from textual.widget import Widget
+
+from sightline.tui.common.messages import SplitDragged
+from sightline.tui.common.remembered import Remembered
 
 LEAST, MOST, STEP = 15, 85, 5
 """Percent that a pane keeps at least, has at most, and moves by with a key."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.capture.result import Block, capture_result
 from sightline.config import Settings
 from sightline.doors.cli.output import cli_call, render_text

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import Head, Limits, QueryResult, _reply
 from sightline.shape.variants import text_of

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.errors import BadRange, BadRef, ExpiredRef, SightlineError, UnknownRef
 from sightline.store import Target
 from sightline.tools.run_command import Doorway

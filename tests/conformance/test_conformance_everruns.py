@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.audit.retention import evict
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text

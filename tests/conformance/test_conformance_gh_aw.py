@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.disk.recovery import stream_files
 from sightline.tools.doctor import examine
 

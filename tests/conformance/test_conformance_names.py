@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.audit.retention import enforce_limits
 from sightline.capture.result import Block, capture_result
 from sightline.errors import BadRef, ExpiredRef, SightlineError, UnknownRef

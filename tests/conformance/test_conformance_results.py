@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.capture.result import Block, capture_result
 from sightline.config import Settings
 from sightline.errors import BadRange

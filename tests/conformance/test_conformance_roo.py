@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.profile import Cut, load_profile
 from sightline.shape.clean import clean_text
 from sightline.shape.memory import BytesSource

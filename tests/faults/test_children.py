@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fault_kit import PROGRAM, Server, Until, in_group, lives, no_thread, open_files, read, run, stopped_at
+
 from sightline.capture.background import start_in_background
 from sightline.capture.command import CommandCapture
 from sightline.capture.spawn import shell_argv

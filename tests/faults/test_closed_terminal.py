@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fault_kit import PATIENCE_SECONDS, PROGRAM, Pty, Until, children_of, lives
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tools.doctor import examine

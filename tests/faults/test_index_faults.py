@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+
 from sightline.audit.log import verify
 from sightline.audit.notes import list_notes, write_note
 from sightline.audit.view_list import list_views, rebuild_views

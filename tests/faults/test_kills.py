@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from kill_kit import Moments, Nursery, is_gone, refs_in, soon
+
 from sightline.audit import log
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fault_kit import PROGRAM
+
 from sightline.audit.coverage import told_share
 from sightline.audit.covering import coverage_of
 from sightline.audit.notes import list_notes

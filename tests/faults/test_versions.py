@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fault_kit import run
+
 from sightline.audit import encoding, log
 from sightline.audit.covering import coverage_of
 from sightline.audit.report.gather import gather

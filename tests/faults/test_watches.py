@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from fault_kit import PATIENCE_SECONDS
+from watchfiles._rust_notify import WatchfilesRustInternalError
+
 from sightline.disk.changes import Change, Changes
 from sightline.store import Store
 from sightline.tools.follow_past import Follower
 from sightline.tui.app import InspectorApp
-from watchfiles._rust_notify import WatchfilesRustInternalError
 
 REFUSALS = [
     OSError('OS file watch limit reached. about ["/x/live"] (Error { kind: MaxFilesWatch, paths: ["/x/live"] })'),

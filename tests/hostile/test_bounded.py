@@ -15,6 +15,7 @@ import pytest
 from bombs import BOMBS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sightline.capture.result import Block, capture_result
 from sightline.doors.cli.output import cli_call
 from sightline.doors.mcp.guard import Guard

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
 from sightline.errors import SightlineError
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import run

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
 from sightline.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
 from sightline.redact.rules import Match, Rule, Rules, check_pattern, load_rules, spans_of
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text
 from sightline.capture.command import CommandCapture

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.audit.notes import send_note, write_note
 from sightline.audit.report import gather
 from sightline.audit.report.gather import Report

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.audit.notes import list_notes, write_note
 from sightline.audit.sessions import current_session, safe_name
 from sightline.audit.view_list import list_views, rebuild_views

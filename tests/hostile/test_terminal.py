@@ -17,6 +17,7 @@ import pytest
 from attacks import ATTACKS, deeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sightline.audit.notes import write_note
 from sightline.audit.views import Shows, record_view
 from sightline.doors.cli.output import _for, dim, green, red

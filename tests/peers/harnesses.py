@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import node_peers
 from scripted_model import Chat, Code, Contents, Dialect, Messages, Responses, ScriptedModel
+
 from sightline.doors.mcp.options import TOOLS
 
 PATIENCE_SECONDS = 120

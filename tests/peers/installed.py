@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from harnesses import HARNESSES, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
+
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text
 from sightline.doors.hooks.facts import MODES

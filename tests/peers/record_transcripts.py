@@ -24,6 +24,7 @@ import harnesses  # noqa: E402
 import node_peers  # noqa: E402
 import scripted_model as models  # noqa: E402
 from scripted_model import Json, Seen, Step, Use  # noqa: E402
+
 from sightline.doors.hooks.facts import HARNESSES, RECORD  # noqa: E402
 from sightline.doors.hooks.opencode import FILE, plugin_text  # noqa: E402
 

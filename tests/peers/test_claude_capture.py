@@ -11,6 +11,7 @@ import pytest
 from harnesses import Run
 from installed import INSTALLED, Installed, Outcome, play
 from scripted_model import Json, Step, Use
+
 from sightline.doors.hooks.entry import FILE
 
 pytestmark = [pytest.mark.peers_node, pytest.mark.xdist_group("claude-code")]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from harnesses import SERVER, Harness
 from scripted_model import Seen, Step, Use
-from sightline.store import Store
 from test_harnesses import EACH, perform
+
+from sightline.store import Store
 
 pytestmark = pytest.mark.peers_node
 

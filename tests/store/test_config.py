@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from sightline.config import GIB, KIB, MIB, Settings, default_root, load_settings
 from sightline.errors import SettingError
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.config import load_settings
 from sightline.errors import SettingError
 from sightline.profile import CHOICES, DEFAULT, FOLDER, Profile, load_profile, profile_names, read_profile

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.errors import BadRange, BadRef
 from sightline.refs import Ref, format_ref, is_ack, parse_lines, parse_ref
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.config import Settings
 from sightline.disk import rebuilding, sqlite
 from sightline.records import Buffer

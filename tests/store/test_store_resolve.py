@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 
 import pytest
+
 from sightline.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
 from sightline.records import Buffer
 from sightline.store import Store, Target

@@ -1,6 +1,7 @@
 """What the inspector's tests must not be surprised by."""
 
 import pytest
+
 from sightline.tui.buffers import buffer_list
 
 

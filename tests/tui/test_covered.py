@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.audit.coverage import Lines, PartSeen
 from sightline.audit.spans import holds, spans_of
 from sightline.tui.timeline.covered import (

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
+from tui_kit import add, numbered
+
 from sightline.audit.view_list import list_views
 from sightline.search.processes import Cancel
 from sightline.shape.source import Line
@@ -16,7 +18,6 @@ from sightline.tui.asking.result_pane import field_rows
 from sightline.tui.common.places import Hit
 from sightline.tui.common.text_rows import drawn
 from sightline.tui.common.texts import Spool
-from tui_kit import add, numbered
 
 
 def project(store: Store) -> None:

@@ -4,13 +4,14 @@ import subprocess
 import sys
 
 import pytest
+from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
+
 from sightline.store import Store
 from sightline.tui.common.errand import Errand
 from sightline.tui.help import Help
 from sightline.tui.inspector import Inspector
 from sightline.tui.viewer import opened_output
 from sightline.tui.viewer.viewer import Viewer
-from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 HEAVY = ("watchfiles", "anyio", "rapidfuzz", "pygments", "markdown_it", "numpy")
 OTHER_FLOORS = ("sightline.capture", "sightline.pipeline", "sightline.audit", "sightline.tools")

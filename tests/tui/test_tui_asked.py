@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.errors import QueryRefused, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.parse import parse

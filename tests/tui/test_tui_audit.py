@@ -2,14 +2,15 @@
 
 from typing import Any
 
+from textual.pilot import Pilot
+from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
+
 from sightline.audit.notes import write_note
 from sightline.audit.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.tui.viewer.rows import SEEN_MARKS
-from textual.pilot import Pilot
-from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 AGENT = Session("claude-1", "claude-code", "", "", "/", 1.0)
 OTHER = Session("codex-1", "codex", "", "", "/", 1.0)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.audit.coverage import Contribution, Coverage, Lines, PartSeen, contribution, cover, percent
 from sightline.audit.failures import Failure, Place
 from sightline.audit.spans import Spans, spans_of

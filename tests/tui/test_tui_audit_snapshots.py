@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 from unittest.mock import patch
 
 import pytest
+from textual.pilot import Pilot
+from tui_kit import NOW, add, rest, until
+
 from sightline.audit.notes import write_note
 from sightline.audit.views import Shows, record_view
 from sightline.records import Session, Shown
@@ -12,8 +15,6 @@ from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
 from sightline.tui.viewer.viewer import Viewer
-from textual.pilot import Pilot
-from tui_kit import NOW, add, rest, until
 
 AGENT = Session("claude-code-7f3a", "claude-code", "", "", "/", 1.0)
 OTHER = Session("codex-41", "codex", "", "", "/", 1.0)

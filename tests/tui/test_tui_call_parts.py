@@ -1,6 +1,7 @@
 """How a call is laid out in the timeline: what is not known to have ended well is not drawn as if it were."""
 
 import pytest
+
 from sightline.audit.timeline import Call
 from sightline.disk.recording import new_buffer
 from sightline.disk.view_index import IndexedView

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from sightline.tui.common import clipboard
 
 linux = pytest.mark.skipif(sys.platform == "darwin", reason="there, pbcopy is always the one")

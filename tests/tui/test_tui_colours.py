@@ -5,10 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.color import Color, ColorSystem
 from rich.style import Style
+from textual._ansi_theme import MONOKAI
+
 from sightline.shape.clean import clean_line
 from sightline.tui.common.painting import coloured
 from sightline.tui.common.pens import PLAIN, SIXTEEN, Pen, pen_after, style_of
-from textual._ansi_theme import MONOKAI
 
 RED = Pen(fg=1)
 BASE = Style(color="#d7dde5", bgcolor="#10151c")

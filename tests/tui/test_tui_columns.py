@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.tui.buffers.catalog import _SPARE, Catalog
 from sightline.tui.buffers.columns import Entry, Texts, entries_of
 

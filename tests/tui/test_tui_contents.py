@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+from tui_kit import add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
+
 from sightline.pipeline import contents
 from sightline.store import Store
 from sightline.tui.buffers.found_lines import FoundLines
-from textual.pilot import Pilot
-from tui_kit import add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
 @pytest.fixture

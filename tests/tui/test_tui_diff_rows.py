@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.pipeline.diff.compare import Comparison
 from sightline.pipeline.diff.hunks import Hunk, Hunks
 from sightline.tui.diff.rows import Kind, Rows

@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
-from sightline.store import Store
-from sightline.tui.buffers.buffer_list import BufferList
-from sightline.tui.common.bare_rows import BareRows
-from sightline.tui.common.strips import Part, PartStyles, row
 from textual._styles_cache import StylesCache
 from textual.geometry import Region
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widget import Widget
 from tui_kit import add, buffers, numbered, open_store, opened, press, run, viewer
+
+from sightline.store import Store
+from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.common.bare_rows import BareRows
+from sightline.tui.common.strips import Part, PartStyles, row
 
 STYLES = PartStyles(
     {

@@ -5,6 +5,9 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from textual.pilot import Pilot
+from tui_kit import add, buffers, burst, opened, press, rest, run, text, until, viewer
+
 from sightline.store import Store
 from sightline.tui.buffers.columns import Entries
 from sightline.tui.buffers.filtering import Filtering
@@ -12,8 +15,6 @@ from sightline.tui.buffers.list_title import ListTitle
 from sightline.tui.buffers.ranking import Guesses, Term
 from sightline.tui.common.messages import ListFiltered
 from sightline.tui.common.prompt import Prompt
-from textual.pilot import Pilot
-from tui_kit import add, buffers, burst, opened, press, rest, run, text, until, viewer
 
 
 @pytest.fixture

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 from rich.color import ColorType
+from textual.pilot import Pilot
+from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
+
 from sightline.config import Settings
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
@@ -14,8 +17,6 @@ from sightline.tui.fault import FILE
 from sightline.tui.header import Header
 from sightline.tui.help import Help
 from sightline.tui.viewer.info import Info
-from textual.pilot import Pilot
-from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
 
 
 @pytest.fixture

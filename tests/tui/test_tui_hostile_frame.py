@@ -4,9 +4,10 @@ import unicodedata
 
 import pytest
 from rich.cells import cell_len
-from sightline.store import Store
 from textual.pilot import Pilot
 from tui_kit import add, opened, press, run
+
+from sightline.store import Store
 
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 NASTY = (

@@ -4,6 +4,9 @@ import os
 import time
 
 import pytest
+from textual.pilot import Pilot
+from tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
+
 from sightline.audit.sessions import current_session
 from sightline.records import StreamInfo
 from sightline.store import Store
@@ -14,8 +17,6 @@ from sightline.tui.common.fact_rows import FactRows, folded
 from sightline.tui.evidence.dossier import Fact, facts_of, read_dossier
 from sightline.tui.evidence.info import InfoScreen, ViewScreen
 from sightline.tui.inspector import Inspector
-from textual.pilot import Pilot
-from tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from textual.pilot import Pilot
+from tui_kit import add, burst, opened, press, rest, run, text, until
+
 from sightline.disk.streams import StreamReader
 from sightline.shape.structured.json_path import find, parse_path
 from sightline.shape.structured.json_scan import NotJson
@@ -20,8 +23,6 @@ from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
 from sightline.tui.json.rows import JsonRows
 from sightline.tui.json.screen import JsonScreen
-from textual.pilot import Pilot
-from tui_kit import add, burst, opened, press, rest, run, text, until
 
 DOCUMENT: Any = {
     "items": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}],

@@ -7,6 +7,13 @@ from functools import partial
 
 import pytest
 from audit_kit import ask
+from textual import events
+from textual.app import App, ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widgets import Label
+from tui_kit import add, numbered, opened, rest, run
+
 from sightline.store import Store, Target
 from sightline.tui.common.errand import Errand, is_whole
 from sightline.tui.diff.screen import DiffScreen
@@ -16,12 +23,6 @@ from sightline.tui.notes.screen import NotesScreen
 from sightline.tui.timeline.replay import ReplayScreen
 from sightline.tui.timeline.screen import TimelineScreen
 from sightline.tui.timeline.sessions import SessionsScreen
-from textual import events
-from textual.app import App, ComposeResult
-from textual.containers import Container
-from textual.screen import Screen
-from textual.widgets import Label
-from tui_kit import add, numbered, opened, rest, run
 
 SCREENS: dict[str, Callable[[Store], Screen[object]]] = {
     "sessions": SessionsScreen,

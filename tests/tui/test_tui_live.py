@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
+
 from sightline.store import Store
 from sightline.tui.app import YOUNG_OBJECTS
 from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
 from sightline.tui.buffers.loading import Answer, Request, load
-from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
 
 def test_a_new_capture_appears_tails_and_ends(store: Store) -> None:

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sightline.store import Store
-from sightline.tui.buffers.list_title import ListTitle
 from textual.pilot import Pilot
 from tui_kit import add, buffers, numbered, opened, press, rest, run, text, viewer
+
+from sightline.store import Store
+from sightline.tui.buffers.list_title import ListTitle
 
 
 @pytest.fixture

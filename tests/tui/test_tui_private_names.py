@@ -12,8 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
-import sightline.tui
 import textual
+
+import sightline.tui
 
 RELIED_ON = {
     "_close_messages_no_wait": "ends the application after a fault, without waiting for what may never come",

@@ -6,6 +6,10 @@ import stat
 import threading
 
 import pytest
+from textual import events
+from textual.pilot import Pilot
+from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
+
 from sightline.audit.sessions import is_person
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text
@@ -16,9 +20,6 @@ from sightline.tui.asking import answers
 from sightline.tui.asking.asked import Pipeline
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.texts import Spool
-from textual import events
-from textual.pilot import Pilot
-from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
 def pane(pilot: Pilot[None]) -> ResultPane:

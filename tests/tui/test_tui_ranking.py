@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.tui.buffers.columns import Entries, Entry, entries_of
 from sightline.tui.buffers.ranking import Guesses, Search, marked, terms_of, wants_guesses
 

@@ -2,14 +2,15 @@
 
 import pytest
 from audit_kit import AGENT, OTHER, ask, bar, rows
+from textual.pilot import Pilot
+from tui_kit import add, numbered, opened, press, rest, run, until, viewer
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.messages import StoreChanged
 from sightline.tui.timeline.replay import ReplayScreen
 from sightline.tui.timeline.replaying import Replaying
 from sightline.tui.timeline.step_parts import legend, step_at, track_parts
-from textual.pilot import Pilot
-from tui_kit import add, numbered, opened, press, rest, run, until, viewer
 
 
 @pytest.fixture

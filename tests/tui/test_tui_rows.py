@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tui_kit import add, begin, numbered, open_store
+
 from sightline.store import Store
 from sightline.tui.buffers import loading
 from sightline.tui.buffers.loading import load
 from sightline.tui.buffers.ordering import Order
 from sightline.tui.buffers.rows import BufferRows
-from tui_kit import add, begin, numbered, open_store
 
 
 @pytest.fixture

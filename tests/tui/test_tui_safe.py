@@ -6,6 +6,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.shape.clean import clean_line
 from sightline.shape.invisible import JOINING
 from sightline.tui.common.safe import lone_controls_shown, pieces, title, visible

@@ -5,13 +5,14 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from textual.pilot import Pilot
+from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
+
 from sightline.pipeline.hits import Hits, Pattern
 from sightline.store import Store, Target
 from sightline.tui.common import stream_search as module
 from sightline.tui.common.reading import open_reading
 from sightline.tui.common.stream_search import Search, Step
-from textual.pilot import Pilot
-from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 unhurried = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LINES = st.lists(

@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from textual.pilot import Pilot
+from tui_kit import add, numbered, opened, press, rest, run, text
+
 from sightline.pipeline.diff.engines import Ignore
 from sightline.pipeline.hits import Pattern
 from sightline.store import Store, Target
@@ -18,8 +21,6 @@ from sightline.tui.diff.searching import DiffSearch, Places
 from sightline.tui.diff.texts import Pairs, Texts
 from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.screen import open_json
-from textual.pilot import Pilot
-from tui_kit import add, numbered, opened, press, rest, run, text
 
 LINES = st.lists(st.sampled_from(["hit", "hit 2", "miss", "other", ""]), max_size=12)
 unhurried = settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -2,12 +2,13 @@
 
 import pytest
 from audit_kit import ask
+from textual.pilot import Pilot
+from tui_kit import add, buffers, numbered, opened, press, run, text, until
+
 from sightline.store import Store
 from sightline.tui.buffers import buffer_list
 from sightline.tui.buffers.ordering import SEEN
 from sightline.tui.buffers.seen import percent
-from textual.pilot import Pilot
-from tui_kit import add, buffers, numbered, opened, press, run, text, until
 
 
 @pytest.fixture(autouse=True)

@@ -2,11 +2,12 @@
 
 import pytest
 from audit_kit import AGENT, OTHER, ask, bar, rows
+from tui_kit import add, opened, press, run, until, viewer
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.timeline.screen import TimelineScreen
 from sightline.tui.timeline.sessions import SessionsScreen
-from tui_kit import add, opened, press, run, until, viewer
 
 
 @pytest.fixture

@@ -8,6 +8,10 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import Label
+from tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
+
 from sightline.disk.rebuilding import rebuild_buffers
 from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
@@ -16,9 +20,6 @@ from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.failures import tell
 from sightline.tui.common.messages import StoreChanged
 from sightline.tui.inspector import Inspector
-from textual.pilot import Pilot
-from textual.widgets import Label
-from tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
 def said(pilot: Pilot[None]) -> str:

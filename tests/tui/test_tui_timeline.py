@@ -4,6 +4,9 @@ from unittest.mock import patch
 
 import pytest
 from audit_kit import AGENT, OTHER, ask, bar, rows, session
+from textual.pilot import Pilot
+from tui_kit import NOW, add, burst, numbered, opened, press, run, text, until, viewer
+
 from sightline.audit.notes import write_note
 from sightline.records import Buffer
 from sightline.store import Store, Target
@@ -12,8 +15,6 @@ from sightline.tui.evidence.info import ViewScreen
 from sightline.tui.timeline import reading
 from sightline.tui.timeline.call_rows import CallRows
 from sightline.tui.timeline.screen import TimelineScreen
-from textual.pilot import Pilot
-from tui_kit import NOW, add, burst, numbered, opened, press, run, text, until, viewer
 
 LINES = numbered(40) + b"ERROR: out of paint\n" + numbered(40)
 

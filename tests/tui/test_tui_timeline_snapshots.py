@@ -6,11 +6,12 @@ from unittest.mock import patch
 
 import pytest
 from audit_kit import AGENT, OTHER, ask, session
+from textual.pilot import Pilot
+from tui_kit import NOW, add, numbered, rest
+
 from sightline.audit.notes import send_note, write_note
 from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
-from textual.pilot import Pilot
-from tui_kit import NOW, add, numbered, rest
 
 Compare = Callable[..., bool]
 

@@ -1,6 +1,7 @@
 """What the totals of a timeline claim: nothing is said to be saved that no harness would have shown."""
 
 import pytest
+
 from sightline.audit.accounting import Accounted
 from sightline.audit.timeline import Totals
 from sightline.tui.timeline.call_parts import seen_parts, sent_parts

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
 from sightline.config import Settings
 from sightline.errors import SightlineError, UsageError
 from sightline.store import Store

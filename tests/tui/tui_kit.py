@@ -6,6 +6,11 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from unittest.mock import patch
 
+from textual import events
+from textual.keys import _character_to_key
+from textual.pilot import Pilot
+from textual.widget import Widget
+
 from sightline.config import Settings
 from sightline.disk.recording import Recording
 from sightline.records import Buffer
@@ -13,10 +18,6 @@ from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.viewer.viewer import Viewer
-from textual import events
-from textual.keys import _character_to_key
-from textual.pilot import Pilot
-from textual.widget import Widget
 
 NOW = 1_790_000_000.0
 

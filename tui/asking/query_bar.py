@@ -4,6 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.suggester import Suggester
+from textual.widget import Widget
+from textual.widgets import Input
+
 from sightline.errors import SightlineError
 from sightline.store import Store
 from sightline.tui.asking.asked import Asked, asked
@@ -15,11 +21,6 @@ from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.keys import named
 from sightline.tui.common.safe import visible
 from sightline.tui.common.strips import Part
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.suggester import Suggester
-from textual.widget import Widget
-from textual.widgets import Input
 
 PLACEHOLDER = "42 · 50% · /regex · $.json.path · grep x | sort · show 42-80 · Tab completes"
 _REFS = 200  # of the buffers used last, that can be completed

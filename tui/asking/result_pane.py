@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
 from sightline.errors import SightlineError
 from sightline.records import Buffer
 from sightline.search.processes import Cancel
@@ -23,8 +26,6 @@ from sightline.tui.common.safe import title, visible
 from sightline.tui.common.strips import Part
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.wording import counted
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 _MOST_FIELD_ROWS = 6
 

@@ -6,6 +6,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
+from textual.binding import BindingType
+from textual.strip import Strip
+from textual.timer import Timer
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.buffers.buffer_row import group_parts, row_parts
@@ -24,10 +29,6 @@ from sightline.tui.common.strips import Part, row
 from sightline.tui.common.styled import Styled
 from sightline.tui.common.tall import Tall
 from sightline.tui.common.wording import age, duration
-from textual import events
-from textual.binding import BindingType
-from textual.strip import Strip
-from textual.timer import Timer
 
 if TYPE_CHECKING:  # the first screen has no filter
     from sightline.tui.buffers.filtering import Filtering, Found

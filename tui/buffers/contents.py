@@ -5,6 +5,9 @@
 
 from collections.abc import Callable
 
+from textual.screen import Screen
+from textual.timer import Timer
+
 from sightline.errors import SightlineError
 from sightline.pipeline.contents import LINES, Progress, search_contents
 from sightline.search.errors import Cancelled
@@ -19,8 +22,6 @@ from sightline.tui.common.messages import ContentsSearched, HitSelected, LineMea
 from sightline.tui.common.places import Hit, viewer_line
 from sightline.tui.common.stylesheets import load_style
 from sightline.tui.common.wording import counted
-from textual.screen import Screen
-from textual.timer import Timer
 
 SETTLE_SECONDS = 0.15  # after the last key; Enter does not wait
 _LEAST_LETTERS = 2  # one letter stands in every line

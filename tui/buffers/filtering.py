@@ -10,9 +10,10 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from textual.widget import Widget
+
 from sightline.tui.buffers.columns import Columns, Entries
 from sightline.tui.buffers.ranking import Guesses, Search, Term, wants_guesses
-from textual.widget import Widget
 
 _FIRST_STEP = 400  # entries looked at before a letter is drawn: half a millisecond
 _STEP = 2_000  # entries looked at before the screen has its turn: 2 to 3 ms

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
+from textual.binding import Binding, BindingType
+from textual.strip import Strip
+
 from sightline.pipeline.contents import LINES_PER_STREAM, Found
 from sightline.records import Buffer
 from sightline.tui.common import wording
@@ -11,8 +14,6 @@ from sightline.tui.common.messages import HitSelected
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, cut, row, width_of
-from textual.binding import Binding, BindingType
-from textual.strip import Strip
 
 _NUMBER = 6  # cells of a line's number
 _LEAD = 24  # cells of what stands before a match that are kept in sight

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
+from textual.app import App
+
 from sightline.audit import retention
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes
@@ -12,7 +14,6 @@ from sightline.tui.common.confirm import Confirm
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.safe import title
 from sightline.tui.common.wording import counted
-from textual.app import App
 
 T = TypeVar("T")
 

@@ -1,5 +1,7 @@
 """The row above the list: names of its columns, or what the filter has found."""
 
+from textual import events
+
 from sightline.tui.buffers.buffer_row import heading_parts, sort_at
 from sightline.tui.buffers.ordering import Order
 from sightline.tui.common.bar import Bar
@@ -7,7 +9,6 @@ from sightline.tui.common.messages import ListFiltered, OrderChosen
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part
 from sightline.tui.common.wording import counted
-from textual import events
 
 
 class ListTitle(Bar):

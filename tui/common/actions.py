@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.tui.common.keys import written
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widgets import Input
+
+from sightline.tui.common.keys import written
 
 ANYWHERE = "Anywhere"
 _OURS = "sightline."

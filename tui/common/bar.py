@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from sightline.tui.common.strips import Part, row
-from sightline.tui.common.styled import Styled
 from textual.strip import Strip
 from textual.widget import Widget
+
+from sightline.tui.common.strips import Part, row
+from sightline.tui.common.styled import Styled
 
 
 class Bar(Styled, Widget):

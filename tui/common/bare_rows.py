@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from sightline.tui.common.textual_internals import StylesCache
 from textual.css.styles import StylesBase
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
+
+from sightline.tui.common.textual_internals import StylesCache
 
 _OUTLINES = ("outline_top", "outline_right", "outline_bottom", "outline_left")
 _CHANGES_ROWS = (*_OUTLINES, "tint", "hatch", "text_opacity")

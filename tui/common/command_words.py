@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from rich.cells import cell_len
+
 from sightline.tui.common.strips import Part
 
 _JOINS = r"\|\|?|&&|;|\|&|&(?!\d)"

@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
-from sightline.tui.common.safe import title
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
+
+from sightline.tui.common.safe import title
 
 
 class Confirm(ModalScreen[bool]):

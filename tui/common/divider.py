@@ -1,10 +1,11 @@
 """The line between the panes, and what it means to drag one."""
 
 from rich.segment import Segment
-from sightline.tui.common.messages import SplitDragged
 from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
+
+from sightline.tui.common.messages import SplitDragged
 
 
 class Dragging:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from textual.widget import Widget
+
+from sightline.tui.common.failures import STORE_ERRORS, tell
 
 if TYPE_CHECKING:
     from textual.worker import WorkType

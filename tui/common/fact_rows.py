@@ -4,13 +4,14 @@ from typing import ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
 from sightline.disk.view_index import IndexedView
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.safe import visible
 from sightline.tui.evidence.dossier import Fact
-from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.strip import Strip
 
 _LABEL_CELLS = 15
 

@@ -3,9 +3,10 @@
 import errno
 import sqlite3
 
+from textual.message_pump import MessagePump
+
 from sightline.errors import SightlineError
 from sightline.tui.common.messages import ReadFailed
-from textual.message_pump import MessagePump
 
 STORE_ERRORS = (SightlineError, OSError, sqlite3.Error)
 """Causes that lie in the store, not in the inspector: told, and survived. Anything else is a bug, and shows as one."""

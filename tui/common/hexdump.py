@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from rich.segment import Segment
+from textual.strip import Strip
+
 from sightline.disk.streams import StreamReader
 from sightline.records import Buffer
 from sightline.shape.source import Line
 from sightline.store import Store, Target
 from sightline.tui.common.painting import Paint
 from sightline.tui.common.reading import Reading, streams_of
-from textual.strip import Strip
 
 ROW_BYTES = 16
 _LOOKED_AT = 8_000  # bytes at a stream's start in which a NUL tells that it is no text, as for git

@@ -14,6 +14,7 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.token import Comment, Generic, Keyword, Name, Number, String, _TokenType
 from pygments.util import ClassNotFound
+
 from sightline.records import Buffer
 from sightline.tui.common.painting import Spans
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
+from textual import events
+from textual.binding import Binding
+
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.keys import written
 from sightline.tui.common.strips import Part, width_of
-from textual import events
-from textual.binding import Binding
 
 _AT_RIGHT = ("help", "quit")  # actions whose keys are there however narrow it is
 _BACK = ("dismiss", "close", "leave")

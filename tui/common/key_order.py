@@ -9,10 +9,11 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from sightline.tui.common.textual_internals import is_stopped, parent_of
 from textual import events
 from textual.app import App
 from textual.message_pump import MessagePump
+
+from sightline.tui.common.textual_internals import is_stopped, parent_of
 
 PATIENCE_SECONDS = 1.0
 """After this a key counts as dealt with: its widget may have been taken away with it, or wait for something."""

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sightline.errors import SettingError
-from sightline.tui.common.textual_internals import key_name
 from textual.binding import Binding, BindingType
 from textual.keys import Keys
+
+from sightline.errors import SettingError
+from sightline.tui.common.textual_internals import key_name
 
 _WRITTEN = {
     "down": "↓",

@@ -2,10 +2,11 @@
 
 import asyncio
 
+from textual.app import App, SuspendNotSupported
+
 from sightline.store import Store
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.outside import Call, Copies, Shown, editor_call, pager_call, run_outside
-from textual.app import App, SuspendNotSupported
 
 
 async def leave_for(app: App[None], store: Store, shown: Shown, program: str, copies: Copies) -> None:

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from textual.message import Message
+
 from sightline.records import Buffer
 from sightline.tui.buffers.ordering import Order
 from sightline.tui.common.strips import Part
-from textual.message import Message
 
 if TYPE_CHECKING:  # the first screen asks nothing
     from sightline.pipeline.contents import Found, Progress

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, cut, width_of
 from sightline.tui.common.styled import Styled
-from textual.strip import Strip
-from textual.widget import Widget
 
 Said = Sequence[Part]
 

@@ -7,13 +7,14 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
+from textual.strip import Strip
+
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.middle import Middle, pieces_of
 from sightline.tui.common.pens import PLAIN, Pen, Run, style_of
 from sightline.tui.common.safe import TAB_STOP, lone_controls_shown, pieces
-from textual.strip import Strip
 
 LOOKS = ("colours", "cleaned", "raw")
 """With the colours that the command wrote, or those of its syntax; plain text; every byte, escapes made visible."""

@@ -11,6 +11,9 @@ from functools import partial
 from typing import ClassVar, Generic, TypeVar
 
 from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
 from sightline.pipeline.hits import Pattern, pattern_of, places_in
 from sightline.search.errors import Cancelled
 from sightline.tui.common.engine import Engine
@@ -20,8 +23,6 @@ from sightline.tui.common.painting import restyled
 from sightline.tui.common.safe import title
 from sightline.tui.common.stream_search import Step
 from sightline.tui.common.strips import cut
-from textual.strip import Strip
-from textual.widget import Widget
 
 TYPING_SECONDS = 0.02  # between letters that are pasted or typed ahead: none of them is worth a search of its own
 TELL_SECONDS = 0.05  # a count that grows is told so often

@@ -3,15 +3,16 @@
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
-from sightline.tui.common.messages import PromptAnswered
-from sightline.tui.common.prompts import Asks
-from sightline.tui.common.styled import KeptStyles
-from sightline.tui.common.textual_internals import KeysFirst
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.widgets import Input
+
+from sightline.tui.common.messages import PromptAnswered
+from sightline.tui.common.prompts import Asks
+from sightline.tui.common.styled import KeptStyles
+from sightline.tui.common.textual_internals import KeysFirst
 
 
 class Prompt(KeptStyles, KeysFirst):

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
+from textual import events
+
 from sightline.tui.common.folding import Place
 from sightline.tui.common.tall import Tall
 from sightline.tui.common.window import Window
-from textual import events
 
 _WHEEL_ROWS = 3
 

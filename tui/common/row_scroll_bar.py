@@ -1,11 +1,12 @@
 """A scrollbar that costs a row of the list no more than its text does."""
 
 from rich.style import Style
-from sightline.tui.common.bare_rows import BareRows
-from sightline.tui.common.textual_internals import keep_rows_in
 from textual.geometry import Region
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
+
+from sightline.tui.common.bare_rows import BareRows
+from sightline.tui.common.textual_internals import keep_rows_in
 
 
 class RowScrollBar(ScrollBar):

@@ -4,12 +4,13 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from rich.segment import Segment
-from sightline.tui.common.keys import named
-from sightline.tui.common.styled import Styled
-from sightline.tui.common.tall import Tall
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
+
+from sightline.tui.common.keys import named
+from sightline.tui.common.styled import Styled
+from sightline.tui.common.tall import Tall
 
 
 class RowView(Styled, Tall, can_focus=True):

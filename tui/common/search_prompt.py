@@ -2,9 +2,10 @@
 
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
+
 from sightline.tui.common.messages import CaseSwitched, PromptLeft
 from sightline.tui.common.prompt import Prompt
-from textual.binding import Binding, BindingType
 
 
 class SearchPrompt(Prompt):

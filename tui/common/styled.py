@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
-from sightline.tui.common.strips import PartStyles
 from textual.geometry import Region
 from textual.strip import Strip
+
+from sightline.tui.common.strips import PartStyles
 
 if TYPE_CHECKING:
     from textual.widget import Widget

@@ -1,10 +1,11 @@
 """A pane of so many rows that only those on the screen are ever drawn."""
 
+from textual.geometry import Size
+from textual.scrollbar import ScrollBar
+
 from sightline.tui.common.bare_rows import BareRows
 from sightline.tui.common.row_scroll_bar import RowScrollBar
 from sightline.tui.common.textual_internals import OwnScrollbar, keep_rows_in
-from textual.geometry import Size
-from textual.scrollbar import ScrollBar
 
 
 class Tall(OwnScrollbar):

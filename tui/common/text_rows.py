@@ -5,6 +5,11 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.message import Message
+from textual.strip import Strip
+
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes
@@ -14,10 +19,6 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.safe import TAB_STOP, lone_controls_shown, pieces
 from sightline.tui.common.texts import Lines
-from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
-from textual.message import Message
-from textual.strip import Strip
 
 LINE_BYTES = 1 << 14  # read of one line at most: its two ends
 _COLUMN_STEP = 8

@@ -2,12 +2,13 @@
 
 import asyncio
 
+from textual.app import App
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tools.previous_run import previous_run
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.diff.screen import DiffScreen
-from textual.app import App
 
 
 async def open_diff(app: App[None], store: Store, buffer: Buffer | None, marks: tuple[str, ...]) -> None:

@@ -5,6 +5,8 @@ from functools import partial
 from typing import ClassVar, cast
 
 from rich.style import Style
+from textual.strip import Strip
+
 from sightline.pipeline.hits import Pattern
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.messages import DiffMoved
@@ -16,7 +18,6 @@ from sightline.tui.diff.comparing import Compared
 from sightline.tui.diff.row_strips import Look, RowStrips
 from sightline.tui.diff.rows import Kind, Row, Rows
 from sightline.tui.diff.searching import DiffSearch, Places
-from textual.strip import Strip
 
 KEPT_ABOVE = 3  # rows that stay in sight above a hunk that one goes to
 

@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import SideLinesChosen
 from sightline.tui.diff.comparison_view import KEPT_ABOVE, ComparisonView
 from sightline.tui.diff.rows import Kind
-from textual import events
-from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
 
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.strip import Strip
+
 from sightline.pipeline.diff.inline import Span
 from sightline.tui.common.painting import expanded
 from sightline.tui.common.safe import pieces
-from textual.strip import Strip
 
 Styles = dict[str, Style]
 

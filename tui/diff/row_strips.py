@@ -5,14 +5,15 @@ from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.cache import LRUCache
+from textual.strip import Strip
+
 from sightline.tui.common.strips import pad
 from sightline.tui.common.wording import counted
 from sightline.tui.diff.comparing import Compared
 from sightline.tui.diff.drawing import Styles, cells, line_strip
 from sightline.tui.diff.rows import Kind, Row, Rows
 from sightline.tui.diff.texts import Pairs, Spans, Texts
-from textual.cache import LRUCache
-from textual.strip import Strip
 
 _MIN_DIGITS = 3
 _KEPT_STRIPS = 1_000

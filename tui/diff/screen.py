@@ -5,6 +5,10 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.timer import Timer
+
 from sightline.pipeline.diff.engines import Ignore
 from sightline.pipeline.diff.sides import Side
 from sightline.records import Buffer
@@ -26,9 +30,6 @@ from sightline.tui.diff.comparison_view import DiffSearching
 from sightline.tui.diff.diff_header import DiffHeader, Told
 from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.texts import text_of
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.timer import Timer
 
 SIDE_BY_SIDE_COLUMNS = 120  # below it, each side would have less than 50 for its text
 PROGRESS_SECONDS = 0.2

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from textual.cache import LRUCache
+
 from sightline.pipeline.diff.engines import Ignore
 from sightline.pipeline.diff.hunks import Hunk
 from sightline.pipeline.diff.inline import MOST_PAIRS, Span, aligned, inline
@@ -12,7 +14,6 @@ from sightline.shape.summary import human_bytes
 from sightline.tui.common.painting import plain_text
 from sightline.tui.common.safe import lone_controls_shown
 from sightline.tui.common.selection import COPY_BYTES
-from textual.cache import LRUCache
 
 LINE_BYTES = 1 << 14  # read of one line at most: its two ends
 _READ_AHEAD = 60  # lines that are read with the one asked for: a screenful costs one read

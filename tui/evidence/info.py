@@ -5,6 +5,11 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen, Screen
+
 from sightline.audit.view_text import view_text
 from sightline.disk.view_index import IndexedView
 from sightline.store import Store
@@ -21,10 +26,6 @@ from sightline.tui.common.stylesheets import load_style
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.texts import Text
 from sightline.tui.evidence.dossier import facts_of, read_dossier, view_told, view_when
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen, Screen
 
 _EMPTY_TEXT = "(nothing: the reply had no text)"
 

@@ -3,14 +3,15 @@
 import time
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, pad, row
 from sightline.tui.common.wording import short_bytes, short_count
 from sightline.tui.evidence.replies import Reply
-from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.strip import Strip
 
 CUT_BADGE = " CUT "
 _WHO_CELLS, _VERB_CELLS = 18, 12

@@ -5,6 +5,11 @@ import time
 from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.screen import Screen
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
@@ -21,10 +26,6 @@ from sightline.tui.common.texts import Text
 from sightline.tui.common.wording import counted
 from sightline.tui.evidence.replies import Reply, line_behind, read_replies, text_of
 from sightline.tui.evidence.reply_rows import ReplyRows, lines_text
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
-from textual.screen import Screen
 
 _EMPTY_TEXT = "(nothing: the reply had no text)"
 

@@ -5,6 +5,11 @@ from typing import ClassVar, cast
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
 from sightline.disk.streams import StreamReader
 from sightline.pipeline.hits import Pattern
 from sightline.shape.structured.json_scan import NotJson
@@ -18,10 +23,6 @@ from sightline.tui.common.safe import pieces, visible
 from sightline.tui.common.stream_search import Search
 from sightline.tui.json.nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root, towards
 from sightline.tui.json.rows import JsonRows
-from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.strip import Strip
 
 MOST_ON_THE_WAY = 50_000
 """Values of a container that are read, and kept, to get to one behind them."""

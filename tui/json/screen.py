@@ -3,6 +3,9 @@
 import asyncio
 from typing import ClassVar
 
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+
 from sightline.records import Buffer
 from sightline.store import Store, Target
 from sightline.tui.common.bar import Bar
@@ -17,8 +20,6 @@ from sightline.tui.common.strips import Part
 from sightline.tui.common.stylesheets import load_style
 from sightline.tui.json.json_view import JsonSearching, JsonView, json_target
 from sightline.tui.json.nodes import Node
-from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
 
 
 class JsonScreen(SearchedScreen):

@@ -4,13 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
-from sightline.audit.notes import MAX_CHARACTERS
-from sightline.tui.common.errand import is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
-from sightline.tui.common.row_view import RowView
-from sightline.tui.common.safe import title, visible
-from sightline.tui.common.strips import Part, row
-from sightline.tui.common.stylesheets import load_style
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,6 +12,14 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input, Static
+
+from sightline.audit.notes import MAX_CHARACTERS
+from sightline.tui.common.errand import is_whole
+from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.safe import title, visible
+from sightline.tui.common.strips import Part, row
+from sightline.tui.common.stylesheets import load_style
 
 
 class Excerpt(NamedTuple):

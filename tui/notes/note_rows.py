@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
 from sightline.audit.notes import whereto
 from sightline.records import Note
 from sightline.tui.common.keys import named
@@ -10,9 +14,6 @@ from sightline.tui.common.row_view import RowView
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, pad, row
 from sightline.tui.common.wording import age
-from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.strip import Strip
 
 _REF_CELLS = 24
 KEPT, WAITING, DELIVERED = "○", "◔", "●"

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from textual.app import App
+
 from sightline.audit.notes import ANYONE, send_note, write_note
 from sightline.audit.roster import SessionFacts, list_sessions
 from sightline.records import Buffer, Note
@@ -16,7 +18,6 @@ from sightline.tui.common.reading import Blocks, Both, One
 from sightline.tui.common.wording import age
 from sightline.tui.notes.note import NOBODY, Excerpt, NoteScreen, Recipient, Written
 from sightline.tui.viewer.viewer import Viewer
-from textual.app import App
 
 _EXCERPT_LINES = 3
 _EXCERPT_BYTES = 400

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
 from sightline.audit.notes import list_notes, send_note, withdraw_note
 from sightline.audit.roster import list_sessions
 from sightline.records import Note
@@ -26,8 +29,6 @@ from sightline.tui.notes.note import Excerpt, NoteScreen, Recipient, Written
 from sightline.tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows
 from sightline.tui.notes.noting import kept_told, recipients
 from sightline.tui.timeline.reading import buffer_of
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 
 
 class NotesScreen(StoreScreen[None]):

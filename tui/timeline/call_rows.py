@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
 from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import row
 from sightline.tui.timeline.call_parts import Look, row_parts
 from sightline.tui.timeline.reading import Row, place_of
-from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.strip import Strip
 
 _FAINT = ("dim",)  # not so in the cursor's row: on a terminal of 16 colours it is its very background
 

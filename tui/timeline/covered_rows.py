@@ -4,6 +4,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.message import Message
+from textual.strip import Strip
+
 from sightline.disk.streams import StreamReader
 from sightline.records import Buffer
 from sightline.store import Store, Target
@@ -13,10 +18,6 @@ from sightline.tui.common.row_view import RowView
 from sightline.tui.common.text_rows import LINE_BYTES, drawn
 from sightline.tui.common.wording import counted
 from sightline.tui.timeline.covered import ASKED, BEFORE, CUT, MISSED, NOW, UNSEEN, Rows, Run, Standing, runs_of
-from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
-from textual.message import Message
-from textual.strip import Strip
 
 MARKS = {NOW: "█", BEFORE: "▓", CUT: "▚", ASKED: "▒", UNSEEN: "░", MISSED: "!"}
 """What stands beside a line, and in the map for the lines of a cell."""

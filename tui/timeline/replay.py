@@ -3,6 +3,11 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.errand import Errand
@@ -26,10 +31,6 @@ from sightline.tui.timeline.step_parts import (
     step_at,
     track_parts,
 )
-from textual import events
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container
 
 SIDE_BY_SIDE_COLUMNS = 110
 _LAST = 1 << 60

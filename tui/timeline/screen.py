@@ -5,6 +5,10 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
 from sightline.audit.timeline import Call, Wanted
 from sightline.audit.view_text import view_text
 from sightline.records import Note
@@ -29,9 +33,6 @@ from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, 
 from sightline.tui.timeline.call_rows import CallRows
 from sightline.tui.timeline.reading import CallReader, Reading, id_of
 from sightline.tui.timeline.totalling import Totalled, Totalling
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.widgets import Input
 
 ALL = None
 

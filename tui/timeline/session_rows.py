@@ -3,14 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
 from sightline.audit.roster import SessionFacts
 from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import row
 from sightline.tui.timeline.session_parts import FactRow, row_parts
-from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.strip import Strip
 
 
 class SessionRows(RowView):

@@ -5,6 +5,11 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.message import Message
+
 from sightline.audit.roster import Belongings, SessionFacts, belongings_of, list_sessions, rename_session
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
@@ -21,10 +26,6 @@ from sightline.tui.common.stylesheets import load_style
 from sightline.tui.common.wording import counted
 from sightline.tui.timeline.session_parts import FactRow, fact_rows, heading_parts
 from sightline.tui.timeline.session_rows import SessionFactRows, SessionRows
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container
-from textual.message import Message
 
 SIDE_BY_SIDE_COLUMNS = 130
 _MANY_BUFFERS = 500  # of one session are told in its panel, the newest

@@ -6,13 +6,14 @@ All but the selection is made, and loaded, when it is first wanted.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from textual.strip import Strip
+
 from sightline.store import Store
 from sightline.tui.common.errand import is_whole
 from sightline.tui.viewer.line_strips import Drawn
 from sightline.tui.viewer.opened_output import Opened
 from sightline.tui.viewer.pane import OutputPane
 from sightline.tui.viewer.selection import Selecting
-from textual.strip import Strip
 
 if TYPE_CHECKING:
     from sightline.tui.viewer.audit import Auditing

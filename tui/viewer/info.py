@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from textual import events
+
 from sightline.records import Buffer
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.divider import Dragging
@@ -10,7 +12,6 @@ from sightline.tui.common.messages import PlaceChanged
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import LEAST_LEFT, Part, fitted, width_of
 from sightline.tui.common.wording import MARKS, PIN, facts, state_of
-from textual import events
 
 _LEAST_FACTS = 14  # cells for how it ended, whatever there is to say of a line
 

@@ -9,6 +9,9 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from rich.segment import Segment
+from textual.cache import LRUCache
+from textual.strip import Strip
+
 from sightline.records import Buffer
 from sightline.shape.source import Line
 from sightline.tui.common.hexdump import draw_row
@@ -16,8 +19,6 @@ from sightline.tui.common.middle import Middle, middle_of
 from sightline.tui.common.painting import LOOKS, Paint, Spans, character_at, draw, plain_text
 from sightline.tui.common.pens import PLAIN, Pen, pen_after
 from sightline.tui.common.reading import Reading
-from textual.cache import LRUCache
-from textual.strip import Strip
 
 LINE_BYTES = 1 << 14  # read of one line at most: its two ends; scrolling to column 8,000 is rare enough
 CHUNK_LINES = 32

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from textual.widget import Widget
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.errand import Errand
@@ -11,7 +13,6 @@ from sightline.tui.common.hexdump import is_binary, open_dump
 from sightline.tui.common.painting import plain_text
 from sightline.tui.common.reading import Reading, open_reading, streams_of
 from sightline.tui.viewer.line_strips import Highlighter
-from textual.widget import Widget
 
 SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
 SYNTAX_SECONDS = 0.05  # after the first screen is there, what knows of syntax is loaded

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
+from textual.scrollbar import ScrollBar, ScrollTo
+from textual.strip import Strip
+
 from sightline.tui.common.bare_rows import BareRows
 from sightline.tui.common.messages import PlaceMeant
 from sightline.tui.common.styled import Styled
 from sightline.tui.common.textual_internals import keep_rows_in
 from sightline.tui.common.wording import PARTIAL
-from textual import events
-from textual.scrollbar import ScrollBar, ScrollTo
-from textual.strip import Strip
 
 if TYPE_CHECKING:  # loaded with the audit
     from sightline.tui.viewer.overview import Cell

@@ -4,14 +4,15 @@ from bisect import bisect_right
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Size
+from textual.strip import Strip
+
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.folding import Place, fold, folds
 from sightline.tui.common.painting import Paint
 from sightline.tui.common.pens import SIXTEEN
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Drawn
-from textual.geometry import Size
-from textual.strip import Strip
 
 STREAM_MARKS = {"err": "▌"}
 """What stands between number and text; the other streams have nothing there."""

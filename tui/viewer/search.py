@@ -4,6 +4,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple, cast
 
 from rich.style import Style
+from textual.strip import Strip
+
 from sightline.pipeline.hits import Pattern
 from sightline.search.errors import Cancelled
 from sightline.shape.source import Line
@@ -17,7 +19,6 @@ from sightline.tui.common.reading import Reading, open_reading
 from sightline.tui.common.stream_search import NONE, Search
 from sightline.tui.viewer.opened_output import Opened
 from sightline.tui.viewer.pane import OutputPane
-from textual.strip import Strip
 
 
 class Inside(NamedTuple):

@@ -1,12 +1,13 @@
 """Selecting lines in the viewer, by keys or with the mouse, and copying them or what names them."""
 
+from textual import events
+
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.hexdump import ROW_BYTES, Dump
 from sightline.tui.common.reading import Blocks, Both, One, refs_of
 from sightline.tui.common.selection import COPY_BYTES, Selection, text_of
 from sightline.tui.common.wording import counted, short_bytes
 from sightline.tui.viewer.pane import OutputPane
-from textual import events
 
 
 class Selecting:

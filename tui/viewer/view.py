@@ -7,6 +7,8 @@ in `rows`; the keys are in `viewer`.
 from typing import ClassVar
 
 from rich.cells import cell_len
+from textual.strip import Strip
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.folding import START, Place
@@ -17,7 +19,6 @@ from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
 from sightline.tui.viewer.opened_output import Opened, Opening
 from sightline.tui.viewer.rows import Rows
-from textual.strip import Strip
 
 _COLUMN_STEP = 8
 _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}

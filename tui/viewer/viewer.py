@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+
 from sightline.tui.common.folding import START, Place
 from sightline.tui.common.keys import named
 from sightline.tui.common.painting import LOOKS
 from sightline.tui.viewer.view import OutputView
-from textual import events
-from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
 
 AHEAD_SECONDS = 0.03  # after a page key, when its page is on the screen, the lines of the next one are drawn
 COUNT_SECONDS = 0.05  # after a digit it is told: where it is typed ahead, drawing it would have what it is for wait

@@ -12,9 +12,10 @@ from collections.abc import Awaitable, Callable
 from string import Template
 
 from aiohttp import web
+from textual_serve.server import Server
+
 from sightline.errors import SightlineError
 from sightline.tui.web.guard import HEADERS, POLICY, Address, address_of, is_from_here, is_ours, is_token, token_for
-from textual_serve.server import Server
 
 _FOLDER = os.path.dirname(__file__)
 _REFUSED = "Open the link that `sightline serve` has printed: it has the token.\n"

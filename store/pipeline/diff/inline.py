@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
+
 from sightline.pipeline.diff.engines import Ignore
 from sightline.pipeline.diff.feed import DATES, HASHES, NUMBERS, TEMPORARY
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+
 from sightline.audit.accounting import (
     COMMAND,
     FILE,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from sightline.audit import failures
 from sightline.audit.checking import CUT, OVERLOOKED, UNTOLD, find_all
 from sightline.audit.covering import coverage_of

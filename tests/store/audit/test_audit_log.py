@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+
 from sightline.audit import log
 
 HEADER = {"kind": "session", "session": {"name": "s"}}

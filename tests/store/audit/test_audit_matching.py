@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.audit import matching
 from sightline.audit.matching import How, has_long_lines, how_made, match_lines, match_parts
 from sightline.audit.spans import Spans, size

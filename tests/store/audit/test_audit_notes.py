@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 
 import pytest
+
 from sightline.audit import log, retention
 from sightline.audit.indexing import catch_up
 from sightline.audit.notes import (

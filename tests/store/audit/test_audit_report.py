@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.audit.notes import write_note
 from sightline.audit.report import gather
 from sightline.audit.report.data import as_data

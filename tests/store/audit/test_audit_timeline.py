@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from sightline.audit import log, retention, timeline
 from sightline.audit.notes import send_note, write_note
 from sightline.audit.overview import Overview

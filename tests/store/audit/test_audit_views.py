@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from sightline.audit import log, retention
 from sightline.audit.encoding import TIES
 from sightline.audit.notes import list_notes, write_note

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.audit import failure_lines as module
 from sightline.audit.failure_lines import REGION_GAP_LINES, REGION_LINES, FailureLines, GivenUp
 from sightline.records import Buffer

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.capture.background import start_in_background
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.fallback import Size, Unkept

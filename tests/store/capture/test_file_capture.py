@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from sightline.capture import file as file_module
 from sightline.capture.fallback import Unkept
 from sightline.capture.file import FileNotReadable, capture_file, changed_since

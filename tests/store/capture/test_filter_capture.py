@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import sightline.capture.tap as tapping
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.filters import find_split

@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 import pytest
+
 from sightline.capture.fallback import Size, Unkept
 from sightline.capture.result import Block, blocks_of, call_text, capture_result, fields_of
 from sightline.config import Settings

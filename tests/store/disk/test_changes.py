@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+
 from sightline.disk.changes import (
     _WAIT_MS,
     DEBOUNCE_MS,

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from sightline.disk.deposit import Deposit
 from sightline.disk.layout import SEALED_MODE
 from sightline.disk.rebuilding import rebuild_buffers

@@ -6,6 +6,7 @@ from json import encoder as standard
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.disk.encoder import encoder
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text('\udcff"\\\n\x1b aé\u2028', max_size=9)

@@ -6,6 +6,7 @@ from tempfile import TemporaryFile
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.disk import hashing
 from sightline.disk.hashing import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher, sha256_hex
 from sightline.disk.lines import newlines_in

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.config import Settings
 from sightline.disk import schema
 from sightline.disk.database import WAL_KEPT_BYTES, Database

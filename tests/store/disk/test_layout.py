@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from sightline.audit import log
 from sightline.config import Settings
 from sightline.disk.layout import Layout, remove_folder, write_atomically

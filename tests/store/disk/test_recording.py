@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from sightline.config import Settings
 from sightline.disk import recording as recording_module
 from sightline.disk.meta import decode_buffer, encode_buffer, read_meta

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
 from sightline.disk.live import Marker, take_dead, writer_alive
 from sightline.disk.meta import write_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals

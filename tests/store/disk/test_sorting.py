@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.disk.sorting import Sorter
 
 

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.config import Settings
 from sightline.disk.lines import CHECKPOINT_BYTES
 from sightline.disk.streams import StreamReader

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.audit import failures
 from sightline.audit.checking import KINDS
 from sightline.doors.cli import coverage

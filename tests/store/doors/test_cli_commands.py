@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.doors.cli import demo
 from sightline.doors.cli.main import COMMANDS
 

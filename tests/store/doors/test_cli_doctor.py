@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.doors.cli import doctor, main
 from sightline.search import executables
 from sightline.search.sandbox import NO_BACKING

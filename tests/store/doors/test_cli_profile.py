@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from sightline.profile import profile_names
 
 LONG = "print('x' * 2000)"

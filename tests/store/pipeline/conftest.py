@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from sightline.errors import UnknownRef
 from sightline.pipeline.parse import Pipeline, parse
 from sightline.search.sandbox import NO_BACKING, Backing, describe

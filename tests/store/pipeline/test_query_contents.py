@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from sightline.errors import UsageError
 from sightline.pipeline import contents as module
 from sightline.pipeline.contents import Found, Progress, search_contents

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.disk.streams import StreamReader
 from sightline.pipeline.diff import engines as module
 from sightline.pipeline.diff.compare import DEFAULT_LIMITS, Comparison, Limits, compare

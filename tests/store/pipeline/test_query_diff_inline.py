@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.pipeline.diff.engines import Ignore
 from sightline.pipeline.diff.inline import MOST_PAIRS, aligned, inline
 

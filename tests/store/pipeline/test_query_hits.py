@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.errors import UsageError
 from sightline.pipeline.hits import Hits, Near, Pattern, offset_in, pattern_of, places_in, scan
 from sightline.pipeline.search import ENGINES, engine_of

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.errors import SightlineError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.programs import _options_of

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import pytest
+
 from sightline.errors import BadRange, BadRef, QueryRefused, UnknownRef
 from sightline.pipeline.parse import MAX_STAGES, parse
 

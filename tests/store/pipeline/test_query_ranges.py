@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from sightline.pipeline.ranges import exact_ranges
 from sightline.pipeline.run import Limits, run
 

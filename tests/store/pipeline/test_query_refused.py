@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from sightline.errors import QueryRefused
 from sightline.pipeline.options import GRAMMARS, WHY_NOT
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from query_kit import has_gawk
+
 from sightline.pipeline.parse import Pipeline, Stage
 from sightline.pipeline.run import DEFAULT_LIMITS, Head, Limits, QueryResult, _reply, run, whole_characters
 from sightline.search.executables import executable_of, find

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from query_kit import has_gawk
+
 from sightline.pipeline.parse import Pipeline, Stage
 from sightline.pipeline.run import QueryResult, run
 from sightline.search import executables, landlock, seccomp

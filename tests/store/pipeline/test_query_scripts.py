@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.errors import QueryRefused
 from sightline.pipeline.scripts import check_awk, check_jq
 

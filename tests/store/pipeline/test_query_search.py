@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.errors import UsageError
 from sightline.pipeline import search as module
 from sightline.pipeline.search import ENGINES, Hits, search

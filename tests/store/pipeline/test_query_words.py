@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sightline.errors import QueryRefused
 from sightline.pipeline.words import quoted, split
 

@@ -6,6 +6,7 @@ import pty
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.audit.report.words import visible
 from sightline.doors.cli.output import _for
 from sightline.shape.invisible import fit_to_read, mark_hidden

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+
 from sightline.errors import UsageError
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.cut import shape

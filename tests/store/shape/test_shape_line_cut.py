@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.shape.clean import clean_line
 from sightline.shape.line_cut import common_head, cut_at_ends, raw_range
 from sightline.shape.memory import BytesSource

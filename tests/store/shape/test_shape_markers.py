@@ -1,6 +1,7 @@
 """The grammar of markers."""
 
 import pytest
+
 from sightline.shape import markers
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.whole import STDERR

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.shape import markers
 from sightline.shape.memory import BytesSource
 from sightline.shape.rewritten import LONGEST_MOVE_ROWS, SCREEN_ROWS, rewritten

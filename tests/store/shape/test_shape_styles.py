@@ -5,6 +5,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.profile import Cut
 from sightline.shape.memory import BytesSource
 from sightline.shape.middle import WHOLE_BYTES, cut_middle, split_bytes, whole_part

@@ -1,6 +1,7 @@
 """The sentence about an output, and the units it speaks in."""
 
 import pytest
+
 from sightline.shape.failure.examine import Examination
 from sightline.shape.memory import BytesSource
 from sightline.shape.summary import human_bytes, human_seconds, summary

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.shape.clean import CLEAN_VERSION, clean_line, clean_text
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import render_lines

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tools.previous_run import previous_run

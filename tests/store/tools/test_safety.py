@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
+
 from sightline.errors import SettingError
 from sightline.shell_words.commands import Script
 from sightline.tools.safety import ALL, KINDS, reason_to_confirm

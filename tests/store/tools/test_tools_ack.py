@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.config import Settings
 from sightline.errors import ExpiredRef, UnknownRef
 from sightline.store import Store

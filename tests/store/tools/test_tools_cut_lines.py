@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.audit.coverage import Coverage, told_share
 from sightline.audit.covering import coverage_of
 from sightline.audit.overview import Overview

@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+
 from sightline.disk.writing import BufferWriter
 from sightline.errors import StoreFailed
 from sightline.tools.filtering import left_side

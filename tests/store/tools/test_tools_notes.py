@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from sightline.audit.notes import ANYONE, MAX_CHARACTERS, list_notes, send_note, write_note
 from sightline.records import Note
 from sightline.store import Target

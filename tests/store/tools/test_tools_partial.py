@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.records import Buffer, Gap
 from sightline.shape.markers import MARKER
 from sightline.shape.segments import Segment, join_segments

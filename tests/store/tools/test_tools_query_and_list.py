@@ -4,6 +4,7 @@ import shlex
 from typing import Any
 
 import pytest
+
 from sightline.audit import retention
 from sightline.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
 from sightline.tools import list_outputs as listing

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.capture.file import FileNotReadable
 from sightline.config import Settings
 from sightline.errors import BadRange, UsageError

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.audit import retention
 from sightline.errors import BadRange, BadRef, ExpiredRef, UnknownRef, UsageError
 from sightline.profile import DEFAULT

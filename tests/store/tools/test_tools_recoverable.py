@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.capture.result import Block, capture_result
 from sightline.disk.writing import BufferWriter
 from sightline.errors import BadRange, StoreFailed

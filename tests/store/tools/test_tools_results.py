@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.capture.result import Block, capture_result
 from sightline.errors import SightlineError, UsageError
 from sightline.records import Buffer

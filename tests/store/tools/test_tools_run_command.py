@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
 from sightline.disk.writing import BufferWriter

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.audit import retention
 from sightline.disk.recording import new_buffer
 from sightline.errors import BadRef, ExpiredRef, SightlineError, UnknownRef

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from past_kit import Import
+
 from sightline.capture.importers.formats import find_sources
 from sightline.store import Store
 from sightline.tools.import_past import Importer

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from past_kit import Claude, Import, buffers, line, read, views, write_lines
+
 from sightline.audit.accounting import alone_of
 from sightline.audit.retention import enforce_limits, remove, remove_session
 from sightline.audit.views import Shows, record_view

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from past_kit import Claude, Import, buffers, read, views, write_lines
+
 from sightline.audit import log
 from sightline.capture.importers.formats import find_sources
 from sightline.disk.index import Index

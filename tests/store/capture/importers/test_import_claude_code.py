@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from past_kit import Claude, Import, buffers, read, views, write_lines
+
 from sightline.store import Store
 
 BLOCKS = [{"type": "text", "text": '{"sites": [1, 2, 3]}'}, {"type": "text", "text": "and more"}]

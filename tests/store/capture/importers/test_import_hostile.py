@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from past_kit import HARNESSES, Claude, Import, buffers, line, read, recorded, views, write_lines
+
 from sightline.capture.importers import transcript
 from sightline.capture.importers.formats import find_sources
 from sightline.config import Settings

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from past_kit import Import, buffers, read, views, write_lines
+
 from sightline.store import Store
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from past_kit import Claude, buffers, read, views, write_lines
+
 from sightline.capture.importers import claude_code, codex, gemini, opencode
 from sightline.capture.importers.content import Kept, parted
 from sightline.records import Gap, Shown

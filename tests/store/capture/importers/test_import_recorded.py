@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from past_kit import HARNESSES, RECORDED, Import, buffers, read, recorded, views
+
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tools.doctor import examine

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hook_kit import Harness
+
 from sightline.store import Store
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
 from sightline.capture.inserting import PIPEFAIL
 from sightline.doors.hooks import before
 from sightline.doors.hooks.facts import HARNESSES, KEEP, allow_rules

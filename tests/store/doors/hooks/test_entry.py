@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hook_kit import Harness
+
 from sightline.capture import piped
 from sightline.doors.hooks.entry import FILE, is_rule, is_script, script
 from sightline.doors.hooks.facts import allow_rules

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hook_kit import Harness, process
+
 from sightline.capture.piped import pump
 from sightline.doors.hooks import after, before, piped
 from sightline.doors.hooks import line as lines

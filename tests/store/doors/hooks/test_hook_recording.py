@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hook_kit import Harness, claude_cut, process
+
 from sightline.doors.hooks import record
 from sightline.doors.hooks.line import hook_words
 from sightline.records import Gap, LinePart, Shown

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hook_kit import Harness
+
 from sightline.doors.hooks import tasks
 from sightline.doors.hooks.tasks import notices_in
 

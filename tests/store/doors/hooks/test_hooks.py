@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from hook_kit import Harness, process
+
 from sightline.audit.notes import ANYONE, list_notes, send_note, write_note
 from sightline.capture.piped import Ended
 from sightline.doors.hooks import piped as piping

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text
 from sightline.capture.importers.formats import find_sources

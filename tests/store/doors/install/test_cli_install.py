@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.doors.hooks.facts import HARNESSES
 from sightline.doors.install import files, installing
 from sightline.doors.install.errors import SettingsBusy, SettingsReadOnly

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+
 from sightline.doors.hooks.facts import HARNESSES, KEEP, MODES, RECORD, SHAPE
 from sightline.doors.install.content import Undo, of_ours, with_ours, without_ours
 from sightline.doors.install.jsonc import parse, plain

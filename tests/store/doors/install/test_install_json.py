@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from settings_kit import documents, unhurried
+
 from sightline.doors.install.json_edit import NoPlace, append, put, remove, remove_item
 from sightline.doors.install.jsonc import NotJson, find, parse, plain
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from settings_kit import unhurried
+
 from sightline.doors.install.json_edit import NoPlace
 from sightline.doors.install.toml_edit import NotToml, put_table, remove_table
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.store import Store
 
 PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main", "mcp"]

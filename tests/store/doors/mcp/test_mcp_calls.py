@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.errors import UnknownRef
 
 MODERN = "2026-07-28"

@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+
 from sightline.disk.layout import Layout
 from sightline.doors.mcp.guard import Guard, check_address, is_loopback, token_of
 from sightline.errors import UsageError

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from sightline.audit.notes import list_notes, send_note, write_note
 from sightline.records import Session
 from sightline.store import Store

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.doors.mcp.confine import under
 from sightline.errors import UsageError
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.doors.mcp.protocol import (
     LEGACY,
     MODERN,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.doors.mcp.resources import BASE, Address
 
 MODERN = "2026-07-28"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.doors.mcp.caller import Caller, Sessions, caller_of, room_of
 from sightline.doors.mcp.protocol import Context
 from sightline.shape.budgets import HARD_LIMIT_BYTES

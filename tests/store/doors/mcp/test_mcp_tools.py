@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+
 from sightline.doors.mcp.arguments import checked
 from sightline.doors.mcp.calls import calls_in
 from sightline.doors.mcp.instructions import instructions

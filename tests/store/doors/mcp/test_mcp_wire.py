@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.doors.mcp import wire
 from sightline.doors.mcp.wire import Batch, Invalid, LineReader, LineTooLong, LineWriter, decode, encode
 

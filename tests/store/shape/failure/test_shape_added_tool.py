@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.shape.failure import tool_rules
 from sightline.shape.failure.examine import Examination
 from sightline.shape.failure.tool_rules import catalogue, recognise

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
 

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.shape.failure import failures
 from sightline.shape.failure.failures import find_failures
 from sightline.shape.failure.judge import (

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.shape.failure import sieve
 from sightline.shape.failure.classes import STEMS
 from sightline.shape.failure.sieve import FEW, Sieve

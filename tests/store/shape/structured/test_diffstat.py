@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_kit import unhurried
+
 from sightline.shape.clean import clean_text
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.memory import BytesSource

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from sightline.shape.memory import BytesSource
 from sightline.shape.structured.json_path import BadPath, NotFound, find, parse_path
 

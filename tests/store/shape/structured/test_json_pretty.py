@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_kit import SPELLED, texts, unhurried
+
 from sightline.shape.structured import json_pretty
 from sightline.shape.structured.json_pretty import pretty
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from json_kit import SPELLED, VALUES, lines_of_json, texts, unhurried, written
+
 from sightline.shape.memory import BytesSource
 from sightline.shape.structured.json_scan import DEPTH_LIMIT, NotJson, Scanner
 from sightline.shape.structured.json_tree import read_document

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from json_kit import texts, unhurried
+
 from sightline.shape.memory import BytesSource
 from sightline.shape.structured.json_tree import read_document
 from sightline.shape.structured.sampling import Sampling

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.shape.memory import BytesSource
 from sightline.shape.structured.json_string import string_text, text_size
 from sightline.shape.structured.json_tree import read_document

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sightline.audit.view_list import list_views
 from sightline.audit.views import index_view
 from sightline.doors.mcp import proxy_keep

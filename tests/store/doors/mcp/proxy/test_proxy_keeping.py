@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
+
 from sightline.audit.timeline import calls_of
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from proxy_kit import PATIENCE_SECONDS, Client, answer, text_result
+
 from sightline.audit.view_list import list_views
 
 Make = Callable[..., Client]

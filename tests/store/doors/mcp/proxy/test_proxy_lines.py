@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proxy_kit import PATIENCE_SECONDS
+
 from sightline.doors.mcp.proxy_lines import LEFT_SECONDS, PassingLines
 
 

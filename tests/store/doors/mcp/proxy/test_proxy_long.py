@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
+
 from sightline.audit.view_list import list_views
 from sightline.audit.view_text import view_text
 from sightline.doors.mcp.proxy_long import LongLine

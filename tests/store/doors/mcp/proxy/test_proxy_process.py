@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from proxy_kit import PATIENCE_SECONDS, SERVER, Client, answer, text_result
+
 from sightline.search.processes import DEFAULT_SECONDS
 
 Make = Callable[..., Client]

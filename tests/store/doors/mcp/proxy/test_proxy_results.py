@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from sightline.doors.mcp.proxy_results import read_result, rewritten
 from sightline.doors.mcp.proxy_spans import Span, array_of, object_of, parse, plain
 

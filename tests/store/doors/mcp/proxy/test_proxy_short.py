@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.doors.mcp.proxy import _message
 from sightline.doors.mcp.proxy_results import read_result, told
 from sightline.doors.mcp.proxy_short import one_text

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sightline.doors.mcp.proxy_spans import NotPlain, Span, array_of, object_of, parse, plain, replaced, without
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
