@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 
 _MARK = "7777777777777777"  # a whole number is written in one way only
 _OPENING = "[{"
+_NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
+_USUAL_DEPTH = 64  # pairs within pairs, each looked for in one pass
 
 
 def _refuse(name: str) -> NoReturn:
@@ -27,6 +29,22 @@ def cost(failure: BaseException, size: int) -> int:
     if isinstance(failure, RecursionError):
         return min(size, 1 << 14)
     return size
+
+
+def may_be_deep(text: str, limit: int) -> bool:
+    """Whether brackets may be nested deeper than a limit; those in strings count, too.
+
+    How deep the C scanner goes is another depth on each Python, and on 3.14 as deep as the thread's stack.
+    """
+    limit -= _USUAL_DEPTH  # so deep is what is taken away
+    if text.count("[") + text.count("{") <= limit:
+        return False
+    left = text.encode("latin-1").translate(None, _NO_BRACKETS)
+    for _ in range(_USUAL_DEPTH):
+        left = left.replace(b"[]", b"").replace(b"{}", b"")
+        if len(left) <= limit:
+            return False
+    return left.count(b"[") + left.count(b"{") > limit
 
 
 def string_end(text: str, start: int) -> int:

@@ -10,7 +10,16 @@ import re
 from typing import Any, Protocol
 
 from sightline.shape.source import Source
-from sightline.shape.structured.json_native import FAILURES, cost, lines_of, parsed, scan, scan_pairs, string_end
+from sightline.shape.structured.json_native import (
+    FAILURES,
+    cost,
+    lines_of,
+    may_be_deep,
+    parsed,
+    scan,
+    scan_pairs,
+    string_end,
+)
 
 WINDOW_BYTES = 1 << 17  # larger ones make so many objects at once that the collector halves the speed
 DEPTH_LIMIT = 10_000  # what is nested deeper is no data; json.loads gives up at a thousand
@@ -71,6 +80,7 @@ class Scanner:
         self._window = window
         self._base = 0
         self._text = ""
+        self._is_deep = False  # what the window holds, perhaps: then it is walked by hand
         self._whole_values = _Credit(32 * window)
         self._batches = _Credit(32 * window)
         self._overshot = -1  # the window in which a batch held more than was wanted
@@ -215,7 +225,7 @@ class Scanner:
         while at < self.size:
             here = self._at(at)
             last = self._text.rfind("\n", here)
-            if last > here and not several:
+            if last > here and not several and not self._is_deep:
                 values, size = lines_of(self._text[here:last])
                 if values:
                     tally.values(values)
@@ -259,6 +269,7 @@ class Scanner:
                 credit.earn(here)
             self._base = offset
             self._text = self.source.read(offset, max(self._window, ahead)).decode("latin-1")
+            self._is_deep = may_be_deep(self._text, DEPTH_LIMIT)
             if not self._text:
                 self.size = offset  # cut short from outside
             here = 0
@@ -273,7 +284,7 @@ class Scanner:
         """Past the container that begins here, where the C scanner takes it; else 0."""
         here = self._at(at)
         for _ in range(2):
-            if not self._whole_values:
+            if not self._whole_values or self._is_deep:
                 return 0
             try:
                 end: int = scan(self._text, here)[1]
@@ -290,7 +301,7 @@ class Scanner:
         """As many children as the window holds, by the C scanner: how many, and then as `step`. None for none."""
         here = self._at(at, self._window // 2)
         text = self._text
-        if not self._whole_values:
+        if not self._whole_values or self._is_deep:
             return None
         start = here
         if closing == "}":

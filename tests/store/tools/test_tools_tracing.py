@@ -59,7 +59,7 @@ FIRST = st.one_of(
 )
 LATER = st.sampled_from(
     ["", "", " | head -n 7", " | tail -n 7", " | sed -n 3,20p", " | sort", " | sort | uniq -c", " | cut -c1-5",
-     " | grep 1", " | grep -c row", " | awk '{print $2}'", " | wc -l", " | tr a-z A-Z", " | rev", " | nl | tail -n 3"]
+     " | grep 1", " | grep -c row", " | awk '{print $2}'", " | wc -l", " | tr a-z A-Z", " | tac", " | nl | tail -n 3"]
 )  # fmt: skip
 
 

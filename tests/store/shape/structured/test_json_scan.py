@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from json_kit import SPELLED, VALUES, lines_of_json, texts, unhurried, written
 
 from sightline.shape.memory import BytesSource
+from sightline.shape.structured import json_scan
 from sightline.shape.structured.json_scan import DEPTH_LIMIT, NotJson, Scanner
 from sightline.shape.structured.json_tree import read_document
 from sightline.shape.structured.sampling import Sampling
@@ -159,3 +160,23 @@ def test_the_document_is_the_same_wherever_windows_fall(data: bytes, window: int
     assert other
     assert one.root == other.root
     assert describe(one, source) == describe(other, source)
+
+
+@pytest.mark.parametrize("pair", ["[]", "{}"])
+def test_how_deep_it_may_be_nested_does_not_depend_on_what_the_c_scanner_takes(
+    monkeypatch: pytest.MonkeyPatch, pair: str
+) -> None:
+    def takes_all(text: str, at: int) -> tuple[list[object], int]:
+        return [], len(text)
+
+    monkeypatch.setattr(json_scan, "scan", takes_all)
+    opening, closing = ("[", "]") if pair == "[]" else ('{"a":', "}")
+    depth = DEPTH_LIMIT + 100
+    assert not accepts((opening * depth + "1" + closing * depth).encode())
+    assert not accepts(f'["{"]" * depth}",{opening * depth}1{closing * depth}]'.encode())
+
+
+def test_many_brackets_beside_each_other_or_in_strings_are_no_nesting() -> None:
+    assert accepts(b"[" + b"[],{}," * 20_000 + b"[]]")
+    assert accepts(b'["' + b"\\u001b[31m" * 40_000 + b'", {}]')
+    assert accepts(b'["' + b"[" * 40_000 + b'", {}]')
