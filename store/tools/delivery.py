@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from sightline.audit.views import record_shown, record_view
 from sightline.errors import StoreFailed
+from sightline.records import Buffer
 from sightline.shape.budgets import Room
 from sightline.shape.segments import join_segments
+from sightline.store import Store
 from sightline.tools.asking import Asking
 from sightline.tools.reply import Render, Reply, in_order, serialised_bytes
 
@@ -36,10 +38,10 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
 
 
 def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
-    if reply.shows.refs:
-        from sightline.tools.partial_reply import partial_reply  # a reply without refs has none
+    if partial := [buffer for name in reply.shows.refs if (buffer := _partial(asking.store, name))]:
+        from sightline.tools.partial_reply import partial_reply  # few are
 
-        reply = partial_reply(asking.store, reply)
+        reply = partial_reply(reply, partial)
     if asking.store.settings.redacts:
         from sightline.tools.redacted import redacted_reply  # only where a person has turned it on
 
@@ -64,6 +66,12 @@ def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str],
             enforce_limits(asking.store)
     except Exception:  # the reply is out; what is wrong with the store, the next call or `doctor` tells
         return
+
+
+def _partial(store: Store, name: str) -> Buffer | None:
+    """A buffer of which only a part is there; None for any other."""
+    buffer = store.index.buffer(name)
+    return buffer if buffer and buffer.is_partial and buffer.state != "evicted" else None
 
 
 def _deliver_with_notes(asking: Asking, reply: Reply, render: Render, deliver: Callable[[Reply], None]) -> None:

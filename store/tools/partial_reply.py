@@ -5,19 +5,17 @@ from collections.abc import Iterator, Sequence
 from sightline.records import Buffer, Gap
 from sightline.shape.markers import missing
 from sightline.shape.segments import Segment
-from sightline.store import Store, Target
+from sightline.store import Target
 from sightline.tools.reply import Reply, in_order
 
 
-def partial_reply(store: Store, reply: Reply) -> Reply:
-    """The reply with what is missing of its buffers; as it is where they are whole.
+def partial_reply(reply: Reply, partial: Sequence[Buffer]) -> Reply:
+    """The reply with what is missing of its buffers. The markers come on top of any budget, as notes do.
 
-    The markers come on top of any budget, as notes do.
+    Args:
+        reply: what is answered.
+        partial: those of its buffers that are not whole, at least one.
     """
-    found = [store.index.buffer(name) for name in reply.shows.refs]
-    partial = [buffer for buffer in found if buffer and buffer.is_partial and buffer.state != "evicted"]
-    if not partial:
-        return reply
     body = list(reply.body)
     for buffer in partial:
         for gap in buffer.gaps:

@@ -5,11 +5,10 @@ import json
 import os
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline.audit.sessions import current_session
 from sightline.audit.views import Shows, record_view
-from sightline.capture.fallback import Echo
 from sightline.errors import SightlineError, StoreFailed
 from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
@@ -20,6 +19,9 @@ from sightline.tools.delivery import deliver
 from sightline.tools.files import file_fields
 from sightline.tools.printing import escape, printable
 from sightline.tools.reply import Render, Reply, error_reply
+
+if TYPE_CHECKING:
+    from sightline.capture.fallback import Echo
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What an output goes to takes no more, though nobody has closed it."""
@@ -181,7 +183,7 @@ def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer,
         write_err(dim(f"sightline: {error.message}") + "\n")
 
 
-def passing_on() -> Echo:
+def passing_on() -> "Echo":
     """What writes an output to where ours goes, as it comes; once a reader has left, the rest is for nobody."""
     gone: set[str] = set()
 
