@@ -148,7 +148,7 @@ def not_started(program: str, cwd: str | None, error: OSError | ValueError) -> C
         return CommandNotStarted(
             f"{cwd}: {(error.strerror or str(error)).lower()}", "cwd is where the command runs", 126
         )
-    if error.errno == errno.ENOENT:
+    if error.errno == errno.ENOENT or (error.errno == errno.EACCES and not _is_anywhere(program)):
         return CommandNotStarted(
             f"{program}: command not found", "check its name and PATH; a shell's own words need -c"
         )
@@ -157,6 +157,11 @@ def not_started(program: str, cwd: str | None, error: OSError | ValueError) -> C
             f"{program}: cannot be executed ({error.strerror})", "is it a program, with its x bit set?", 126
         )
     return CommandNotStarted(f"{program}: not started ({error.strerror})", "", 126)
+
+
+def _is_anywhere(program: str) -> bool:
+    """Whether there is such a file. What may not be looked into has none, as for a shell; the system says otherwise."""
+    return "/" in program or any(os.path.exists(os.path.join(folder, program)) for folder in os.get_exec_path())
 
 
 def _watch(pid: int) -> tuple[int, list[int] | None]:

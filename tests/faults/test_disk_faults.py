@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -126,7 +127,7 @@ def gives_what_it_cannot_keep(disk: Disk, why: str) -> None:
 def test_a_read_only_store_can_be_read(disk: Callable[[str], Disk]) -> None:
     made = disk("8m")
     filled(made)
-    made.does("mount", "-o", "remount,ro", str(made.folder))
+    made.does("mount", "-o", "remount,bind,ro", str(made.folder))
     can_be_read(made, "the file system is read-only", len(READING))
     gives_what_it_cannot_keep(made, "the file system is read-only")
 
@@ -134,7 +135,7 @@ def test_a_read_only_store_can_be_read(disk: Callable[[str], Disk]) -> None:
 def test_a_read_only_store_without_its_index_can_be_read(disk: Callable[[str], Disk]) -> None:
     made = disk("8m")
     filled(made)
-    made.does("sh", "-c", "rm root/index.sqlite*; mount -o remount,ro .")
+    made.does("sh", "-c", "rm root/index.sqlite*; mount -o remount,bind,ro .")
     assert len(json.loads(made.told("list", "--json").out)) == 2
     assert made.told("views").out.count("run_command") == 2
     assert "2\n3\n" in made.told("show", "@last:2-3").out
@@ -209,7 +210,7 @@ def test_a_limit_of_file_sizes_costs_nobody_its_output(mounting: Nursery, tmp_pa
         (tmp_path / "root" / "config.toml").write_text("[redact]\nknown = true\n")
     why = "the file-size limit of this process is reached"
     is_counted(mounting.run("run", "-c", "seq 300000; exit 6", fsize=100_000, environment=AGENT), why, 6)
-    limited = f"ulimit -f 200; {sys.executable} -m sightline.doors.cli.main run -c 'seq 300000; exit 6'"
+    limited = f"ulimit -f 200; {shlex.quote(sys.executable)} -m sightline.doors.cli.main run -c 'seq 300000; exit 6'"
     ran = mounting.run("@exec", "bash", "-c", f"set -o pipefail; ({limited}) | cat")
     is_all(ran, why, 6)
     assert mounting.run("doctor").out.count("✗") == 0

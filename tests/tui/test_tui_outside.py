@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import signal
 import stat
 import sys
@@ -21,9 +22,9 @@ from sightline.tui.common.outside import COPY_BYTES, Copies, Shown, editor_call,
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     """A program that writes down what it was given."""
-    path = tmp_path / "program"
-    path.write_text(
-        f"#!{sys.executable}\n"
+    path, script = tmp_path / "program", tmp_path / "program.py"
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(script))} "$@"\n')
+    script.write_text(
         "import os, sys\n"
         f"out = open({str(tmp_path / 'given')!r}, 'wb')\n"
         "out.write('\\n'.join(sys.argv[1:]).encode() + b'\\n--\\n')\n"

@@ -15,7 +15,7 @@ import pytest
 from sightline.capture.background import start_in_background
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.fallback import Size, Unkept
-from sightline.capture.spawn import shell_argv
+from sightline.capture.spawn import not_started, shell_argv
 from sightline.errors import CommandNotStarted
 from sightline.records import Buffer
 from sightline.store import Store, Target
@@ -146,6 +146,16 @@ def test_what_cannot_be_started_leaves_nothing_behind(store: Store, tmp_path: Pa
     assert os.listdir(store.layout.buffers) == os.listdir(store.layout.live) == []
     assert store.listed(9) == []
     assert fds() <= before + 3  # the index
+
+
+@pytest.mark.parametrize(("name", "code"), [("no-such-program", 127), ("plain", 126), ("/no/such/program", 126)])
+def test_a_folder_of_path_that_may_not_be_looked_into_has_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: int
+) -> None:
+    (tmp_path / "plain").write_text("text")
+    monkeypatch.setenv("PATH", f"/no/such/folder:{tmp_path}")
+    told = not_started(name, None, PermissionError(errno.EACCES, "Permission denied"))  # as the system says of it
+    assert told.exit_code == code
 
 
 @pytest.mark.parametrize("failing_at", [1, 2, 3])

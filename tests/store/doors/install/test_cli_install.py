@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import stat
 import sys
 import tomllib
@@ -125,7 +126,9 @@ def test_the_server_is_started_by_this_interpreter_and_told_of_this_store(cli: A
         for hook in group["hooks"]
     ]
     assert commands
-    assert all(command.startswith(f"SIGHTLINE_HOME='{cli.home}' {sys.executable} ") for command in commands)
+    assert all(
+        command.startswith(f"SIGHTLINE_HOME='{cli.home}' {shlex.quote(sys.executable)} ") for command in commands
+    )
 
 
 def test_other_places_that_harnesses_are_told_of_are_used(cli: Any) -> None:
