@@ -110,35 +110,33 @@ class Store:
             StoreFailed: it can be neither written nor read.
         """
         index = self._index
-        if index is not None and not self._is_outdated(index):
-            return index
-        is_mine = self._opening.acquire(blocking=index is None)
-        if index is not None and not is_mine:
-            return index  # another thread is opening the next one
+        if index is not None and not self._is_another(index):
+            if not self._is_tried_again(index) or not self._opening.acquire(blocking=False):
+                return index  # and where it is being tried, it can be read meanwhile
+        else:
+            self._opening.acquire()
         try:
-            if self._index is None:
+            index = self._index
+            if index is None:
                 self._index = self._open_index()
-            elif self._is_outdated(self._index):
-                self._replace(self._index)
+            elif self._is_another(index):
+                self._take_up(self._open_index())
+            elif self._is_tried_again(index):
+                self._retry_at = time.monotonic() + _RETRY_SECONDS
+                with contextlib.suppress(sqlite.Error, OSError):
+                    self._take_up(self._index_to_write())
+            assert self._index is not None
             return self._index
         finally:
             self._opening.release()
 
-    def _is_outdated(self, index: Index) -> bool:
-        is_another = index.identity is not None and self.identity not in (None, index.identity)
-        return is_another or self._is_tried_again(index)
+    def _is_another(self, index: Index) -> bool:
+        """Whether another file lies where its file was."""
+        return index.identity is not None and self.identity not in (None, index.identity)
 
     def _is_tried_again(self, index: Index) -> bool:
         """Whether it could not be written to, and it is time to see whether one can be now."""
         return bool(index.unwritable) and time.monotonic() > self._retry_at
-
-    def _replace(self, index: Index) -> None:
-        if not self._is_tried_again(index):
-            self._take_up(self._open_index())
-            return
-        self._retry_at = time.monotonic() + _RETRY_SECONDS
-        with contextlib.suppress(sqlite.Error, OSError):
-            self._take_up(self._index_to_write())
 
     @property
     def identity(self) -> tuple[int, int] | None:

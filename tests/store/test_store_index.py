@@ -94,3 +94,26 @@ def test_one_that_cannot_be_filled_is_closed(
         with pytest.raises(BaseException, match=r"odd|^$"):
             again.listed(5)
         assert not connections.open
+
+
+def test_threads_wait_for_one_that_was_made_anew(tmp_path: Path, connections: Connections) -> None:
+    with Store(str(tmp_path / "root"), Settings()) as store, Store(str(tmp_path / "root")) as other:
+        first = store.index
+        other.start_index_anew()
+        opening, go_on, found = threading.Event(), threading.Event(), list[object]()
+
+        def before() -> None:
+            opening.set()
+            go_on.wait(20)
+
+        connections.before = before
+        threads = [threading.Thread(target=lambda: found.append(store.index)) for _ in range(2)]
+        threads[0].start()
+        assert opening.wait(20)
+        threads[1].start()
+        threads[1].join(0.1)  # it cannot end before the other one has opened it
+        go_on.set()
+        for thread in threads:
+            thread.join()
+        assert found == [store.index] * 2
+        assert store.index is not first
