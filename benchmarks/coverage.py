@@ -5,7 +5,7 @@ import random
 import sys
 
 from benchmarks.measure import Row, mib, ms, run
-from sightline.audit.views import Shows, record_view
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store

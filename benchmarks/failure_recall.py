@@ -88,8 +88,8 @@ def view(case: Case, verbosity: str) -> Told:
     from sightline.shape.memory import BytesSource
     from sightline.shape.segments import join_segments
     from sightline.shape.summary import summary
-    from sightline.tools.short import short_body
-    from sightline.tools.structured_view import shape_output
+    from sightline.verbs.short import short_body
+    from sightline.verbs.structured_view import shape_output
 
     exit_code = case.entry["exit_code"]
     out, err = BytesSource(case.out, "@cmd_a1b2c3"), BytesSource(case.err, "@cmd_a1b2c3.err")

@@ -12,16 +12,16 @@ from benchmarks import stores
 from benchmarks.measure import SIGHTLINE, Ran, run
 from benchmarks.screen import first_screen
 from sightline.audit.overview import Overview
-from sightline.audit.retention import collect
-from sightline.audit.views import Shows, record_view
+from sightline.log.retention import collect
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.list_outputs import Request as Listing
-from sightline.tools.list_outputs import list_outputs
-from sightline.tools.read_output import Request as Reading
-from sightline.tools.read_output import read_output
+from sightline.verbs.asking import Asking
+from sightline.verbs.list_outputs import Request as Listing
+from sightline.verbs.list_outputs import list_outputs
+from sightline.verbs.read_output import Request as Reading
+from sightline.verbs.read_output import read_output
 
 _ROUNDS = 9
 _GIVE_WAY = 10  # buffers that a measured gc evicts

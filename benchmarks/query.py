@@ -11,8 +11,8 @@ from sightline.config import Settings
 from sightline.records import Session
 from sightline.search.executables import executable_of
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.query import Request, query
+from sightline.verbs.asking import Asking
+from sightline.verbs.query import Request, query
 
 _ROUNDS = 7
 _FIXED_AIM_MS = 30.0

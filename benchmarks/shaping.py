@@ -16,7 +16,7 @@ from sightline.shape.memory import BytesSource
 from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import summary
 from sightline.store import Store, Target
-from sightline.tools.structured_view import shape_output
+from sightline.verbs.structured_view import shape_output
 
 ROUNDS = 3
 MEGABYTE = 1_000_000

@@ -19,17 +19,17 @@ from collections.abc import Iterator
 from unittest.mock import patch
 
 import session
-from sightline.audit.notes import write_note
+from sightline.log.notes import write_note
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
 from sightline.doors.cli.output import render_text
 from sightline.records import Session
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.query import Request as Query
-from sightline.tools.query import query
-from sightline.tools.delivery import deliver
-from sightline.tools.run_command import Request, run_command
+from sightline.verbs.asking import Asking
+from sightline.verbs.query import Request as Query
+from sightline.verbs.query import query
+from sightline.verbs.delivery import deliver
+from sightline.verbs.run_command import Request, run_command
 from sightline.tui.asking.answers import bar_call
 from sightline.tui.app import InspectorApp
 from sightline.tui.diff.screen import DiffScreen

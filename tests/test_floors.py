@@ -106,13 +106,13 @@ def test_hooks_that_keep_something_load_no_reader_and_no_view(
 ) -> None:
     loaded = _loaded(_hook(event, given), tmp_path)
     assert "sightline.store" in loaded
-    unneeded = {"argparse", "subprocess", "threading", "sightline.tools.reply", "sightline.pipeline"}
+    unneeded = {"argparse", "subprocess", "threading", "sightline.verbs.reply", "sightline.pipeline"}
     assert not loaded & {*NEVER_LOADED, *unneeded, "sightline.shape.cut", "sightline.doors.mcp"}
 
 
 def test_running_a_short_command_loads_only_what_it_needs(tmp_path: Path) -> None:
     loaded = _loaded(_call("run", "--", "true"), tmp_path)
-    for module in ("sightline.pipeline", "sightline.tools.substitution", "subprocess", "difflib"):
+    for module in ("sightline.pipeline", "sightline.verbs.substitution", "subprocess", "difflib"):
         assert module not in loaded
 
 

@@ -17,7 +17,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ROOMS = ("store", "tui")
-NEED_EXTRAS = ("sightline.doors.mcp.http", "sightline.doors.mcp.proxy_http")
+NEED_EXTRAS = ("sightline.doors.mcp.http", "sightline.doors.proxy.http")
 """Modules that only an extra makes usable; nothing else imports them."""
 _SECONDS = 300
 

@@ -40,7 +40,7 @@ class Feed:
         """Have views logged that wait for what a harness writes down, which nothing else may tell of for long."""
         while True:
             if self._store.layout.waiting_sessions():
-                from sightline.tools.live_transcript import catch_up  # few stores ever need it
+                from sightline.imports.live_transcript import catch_up  # few stores ever need it
 
                 try:
                     with Store(self._store.root, self._store.settings) as own:  # what it changes is told as by another

@@ -30,7 +30,7 @@ _WRITER = (
     "from sightline.capture.command import CommandCapture\n"
     "from sightline.capture.spawn import shell_argv\n"
     "from sightline.store import Store\n"
-    "from sightline.audit.retention import enforce_limits\n"
+    "from sightline.log.retention import enforce_limits\n"
     "with Store() as store:\n"
     "    for line in sys.stdin:\n"
     "        argv, session = shell_argv(json.loads(line)), 'writer-' + sys.argv[1]\n"

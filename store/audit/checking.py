@@ -6,8 +6,8 @@ from typing import NamedTuple
 from sightline.audit.covering import filtered_from
 from sightline.audit.failures import Overlooked, overlooked
 from sightline.audit.timeline import Call
-from sightline.audit.verifying import last_known, verify_log
 from sightline.errors import SightlineError
+from sightline.log.chain import last_known, verify_log
 from sightline.records import TOOL_FAILED, Buffer
 from sightline.store import Store
 

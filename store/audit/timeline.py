@@ -8,12 +8,12 @@ from sightline.audit.accounting import Accounted, accounted, alone_of
 from sightline.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
 from sightline.audit.covering import contribution_of
 from sightline.audit.spans import NONE, Spans, common, size, spans_of, union
-from sightline.audit.view_list import fill_index
-from sightline.audit.view_text import TextGone, view_text
-from sightline.audit.views import ref_of_shown
 from sightline.disk.recovery import adopt_dead
 from sightline.disk.view_index import IndexedView
 from sightline.errors import SightlineError
+from sightline.log.view_list import fill_index
+from sightline.log.view_text import TextGone, view_text
+from sightline.log.views import ref_of_shown
 from sightline.records import TOOL_FAILED, Buffer, Shown, View
 from sightline.store import Store
 

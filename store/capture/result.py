@@ -11,11 +11,11 @@ from sightline.disk.opening import open_stream
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
 from sightline.records import Buffer, Gap
+from sightline.shape.json.result import looks_like_json
+from sightline.shape.json.sampling import Sampling
+from sightline.shape.json.string import string_text, text_size
+from sightline.shape.json.tree import Node, read_document
 from sightline.shape.source import Source
-from sightline.shape.structured.json_string import string_text, text_size
-from sightline.shape.structured.json_tree import Node, read_document
-from sightline.shape.structured.result import looks_like_json
-from sightline.shape.structured.sampling import Sampling
 from sightline.store import Store
 
 if TYPE_CHECKING:  # only past sessions need it

@@ -14,7 +14,7 @@ from sightline.disk.opening import open_stream
 from sightline.disk.streams import StreamReader
 from sightline.disk.writing import store_failed
 from sightline.records import Buffer
-from sightline.shape.structured.json_pretty import pretty
+from sightline.shape.json.pretty import pretty
 
 JSON_MIME = "application/json"
 _READ_BYTES = 1 << 16

@@ -14,13 +14,13 @@ from sightline.doors.cli.output import cli_call, render_text
 from sightline.profile import Profile, load_profile
 from sightline.records import Buffer, Session
 from sightline.store import Store
-from sightline.tools import query, read_file, read_output, run_command
-from sightline.tools.asking import Asking
-from sightline.tools.delivery import deliver
-from sightline.tools.reply import Reply
-from sightline.tools.result_view import result_reply
-from sightline.tools.run_command import Doorway
-from sightline.tools.structured_view import sampling_of
+from sightline.verbs import query, read_file, read_output, run_command
+from sightline.verbs.asking import Asking
+from sightline.verbs.delivery import deliver
+from sightline.verbs.reply import Reply
+from sightline.verbs.result_view import result_reply
+from sightline.verbs.run_command import Doorway
+from sightline.verbs.structured_view import sampling_of
 
 
 class Agent:

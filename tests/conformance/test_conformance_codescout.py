@@ -11,8 +11,8 @@ import pytest
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import Head, Limits, QueryResult, _reply
 from sightline.shape.variants import text_of
-from sightline.tools.reply import serialised_bytes
-from sightline.tools.run_command import Request
+from sightline.verbs.reply import serialised_bytes
+from sightline.verbs.run_command import Request
 
 PROFILE = "codescout"
 Keep = Callable[..., str]

@@ -10,7 +10,7 @@ import pytest
 
 from sightline.errors import BadRange, BadRef, ExpiredRef, SightlineError, UnknownRef
 from sightline.store import Target
-from sightline.tools.run_command import Doorway
+from sightline.verbs.run_command import Doorway
 
 Keep = Callable[..., str]
 

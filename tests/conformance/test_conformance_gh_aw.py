@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sightline.disk.recovery import stream_files
-from sightline.tools.doctor import examine
+from sightline.doors.doctor.doctor import examine
 
 PROFILE = "gh-aw"
 

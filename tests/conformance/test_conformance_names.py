@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sightline.audit.retention import enforce_limits
 from sightline.capture.result import Block, capture_result
 from sightline.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
+from sightline.log.retention import enforce_limits
 from sightline.records import Buffer
 from sightline.store import Store, Target
 

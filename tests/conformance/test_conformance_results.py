@@ -12,17 +12,17 @@ from sightline.capture.result import Block, capture_result
 from sightline.config import Settings
 from sightline.errors import BadRange
 from sightline.records import Buffer, Session
+from sightline.shape.json.path import BadPath, NotFound, parse_path
+from sightline.shape.json.result import shape_result
+from sightline.shape.json.sampling import Sampling
+from sightline.shape.json.schema import describe
+from sightline.shape.json.skeleton import skeleton
+from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource
-from sightline.shape.structured.json_path import BadPath, NotFound, parse_path
-from sightline.shape.structured.json_tree import read_document
-from sightline.shape.structured.result import shape_result
-from sightline.shape.structured.sampling import Sampling
-from sightline.shape.structured.schema import describe
-from sightline.shape.structured.skeleton import skeleton
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.read_output import Request, read_output
-from sightline.tools.reply import Reply
+from sightline.verbs.asking import Asking
+from sightline.verbs.read_output import Request, read_output
+from sightline.verbs.reply import Reply
 
 ROWS = [{"id": n, "name": f"Item {n}", "data": "X" * 30} for n in range(2000)]
 

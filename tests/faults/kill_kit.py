@@ -28,10 +28,10 @@ _MODULES = [
     "sightline.doors.cli.proxy",
     "sightline.doors.cli.run",
     "sightline.doors.mcp.desk",
-    "sightline.doors.mcp.proxy_keep",
+    "sightline.doors.proxy.keep",
     "sightline.doors.mcp.stdio",
     "sightline.disk.recovery",
-    "sightline.tools.run_command",
+    "sightline.verbs.run_command",
 ]
 """What the kinds load; loaded before the fork, each is at its work at once."""
 

@@ -25,7 +25,7 @@ from sightline.pipeline.run import run as run_query
 from sightline.search.errors import ProgramMissing
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
-from sightline.tools.filtering import left_side
+from sightline.verbs.filtering import left_side
 
 FORKS = 200
 

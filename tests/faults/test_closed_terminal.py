@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from fault_kit import PATIENCE_SECONDS, PROGRAM, Pty, Until, children_of, lives
 
+from sightline.doors.doctor.doctor import examine
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tools.doctor import examine
 
 HEEDLESS = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]
 LEAVES_SCREEN = "\x1b[?1049l"

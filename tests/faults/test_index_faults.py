@@ -12,21 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from sightline.audit.log import verify
-from sightline.audit.notes import list_notes, write_note
-from sightline.audit.view_list import list_views, rebuild_views
-from sightline.audit.view_text import view_text
-from sightline.audit.views import Shows, Traced, append_view, index_view, record_shown, record_view
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
 from sightline.disk import database, rebuilding
 from sightline.disk.layout import Layout
 from sightline.disk.rebuilding import rebuild_buffers
 from sightline.doors.cli.main import main
+from sightline.doors.doctor.doctor import examine
+from sightline.log.log import verify
+from sightline.log.notes import list_notes, write_note
+from sightline.log.view_list import list_views, rebuild_views
+from sightline.log.view_text import view_text
+from sightline.log.views import Shows, Traced, append_view, index_view, record_shown, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from sightline.tools.doctor import examine
 
 ASKING = Session("mine", "shell", "", "", "/", 1.0)
 OUTPUTS = 5

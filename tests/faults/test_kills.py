@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 from kill_kit import Moments, Nursery, is_gone, refs_in, soon
 
-from sightline.audit import log
-from sightline.audit.view_list import list_views
-from sightline.audit.view_text import view_text
 from sightline.config import Settings
+from sightline.doors.doctor.doctor import examine
+from sightline.log import log
+from sightline.log.view_list import list_views
+from sightline.log.view_text import view_text
 from sightline.records import Buffer
 from sightline.store import Store, Target
-from sightline.tools.doctor import examine
 
 pytestmark = pytest.mark.xdist_group("kills")  # what they are forked from is loaded once
 

@@ -11,24 +11,24 @@ from typing import Any
 import pytest
 from fault_kit import run
 
-from sightline.audit import encoding, log
 from sightline.audit.covering import coverage_of
 from sightline.audit.report.gather import gather
-from sightline.audit.retention import purge_gone, remove
 from sightline.audit.timeline import calls_of, unknowable
-from sightline.audit.view_list import list_views, rebuild_views
-from sightline.audit.view_text import TextGone, view_text
-from sightline.audit.views import Shows, record_view
-from sightline.capture.importers.formats import Source
 from sightline.disk import rebuilding, schema
 from sightline.disk.meta import FORMAT, read_meta
 from sightline.disk.recovery import adopt_dead
+from sightline.doors.doctor.doctor import examine
 from sightline.errors import OfNewerVersion
+from sightline.harnesses.formats import Source
+from sightline.imports.ledger import Ledger
+from sightline.log import encoding, log
+from sightline.log.retention import purge_gone, remove
+from sightline.log.view_list import list_views, rebuild_views
+from sightline.log.view_text import TextGone, view_text
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Gap, Session
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from sightline.tools.doctor import examine
-from sightline.tools.import_ledger import Ledger
 
 Python = Callable[..., "subprocess.Popen[bytes]"]
 Keep = Callable[..., Buffer]

@@ -13,10 +13,10 @@ from sightline.errors import SightlineError
 from sightline.records import Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.read_output import Request, read_output
-from sightline.tools.reply import Reply
-from sightline.tools.result_view import result_reply
+from sightline.verbs.asking import Asking
+from sightline.verbs.read_output import Request, read_output
+from sightline.verbs.reply import Reply
+from sightline.verbs.result_view import result_reply
 
 MEMORY_BYTES = 96 << 20
 """Beyond what the interpreter has taken with everything loaded."""

@@ -22,14 +22,14 @@ from sightline.doors.mcp.guard import Guard
 from sightline.errors import SightlineError
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import Limits, run
-from sightline.pipeline.search import search
 from sightline.records import Buffer, Session
 from sightline.search.errors import Cancelled, SearchFailed
 from sightline.search.processes import Cancel
-from sightline.shape.structured.element_tally import MEMBERS_LOOKED_AT
+from sightline.search.streams import search
+from sightline.shape.json.element_tally import MEMBERS_LOOKED_AT
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.result_view import result_reply
+from sightline.verbs.asking import Asking
+from sightline.verbs.result_view import result_reply
 
 SLACK_SECONDS = 20.0
 """How much longer than its limit anything may take on a machine that others use."""

@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from sightline.audit.view_list import list_views
-from sightline.audit.view_text import view_text
 from sightline.capture.command import CommandCapture
 from sightline.capture.file import capture_file
-from sightline.capture.importers.formats import find_sources
 from sightline.capture.result import Block, capture_result
 from sightline.config import Settings, load_settings
 from sightline.doors.cli.output import cli_call
 from sightline.errors import SettingError
+from sightline.harnesses.formats import find_sources
+from sightline.imports.import_past import Importer
+from sightline.log.view_list import list_views
+from sightline.log.view_text import view_text
 from sightline.records import Buffer, Session
 from sightline.store import Store, Target
-from sightline.tools.asking import Asking
-from sightline.tools.import_past import Importer
-from sightline.tools.read_file import Request, read_file
+from sightline.verbs.asking import Asking
+from sightline.verbs.read_file import Request, read_file
 
 Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]
 TOKEN = "npm_" + "aB3" * 12

@@ -15,23 +15,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.audit.notes import list_notes, write_note
-from sightline.audit.sessions import current_session, safe_name
-from sightline.audit.view_list import list_views, rebuild_views
-from sightline.audit.views import Shows, record_view
 from sightline.capture.file import FileNotReadable, capture_file, open_exactly
 from sightline.disk.layout import open_private
 from sightline.disk.rebuilding import rebuild_buffers
 from sightline.disk.recovery import adopt_dead
+from sightline.doors.doctor.doctor import examine
 from sightline.doors.hooks.mishaps import last_mishaps
 from sightline.doors.mcp.guard import token_of
 from sightline.errors import SettingError, SightlineError, UnsafeStore
+from sightline.imports.ledger import Ledger
+from sightline.log.notes import list_notes, write_note
+from sightline.log.sessions import current_session, safe_name
+from sightline.log.view_list import list_views, rebuild_views
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.tools.doctor import examine
-from sightline.tools.import_ledger import Ledger
 
 Keep = Callable[..., Buffer]
 ME = Session("s", "shell", "", "", "/", 1.0)

@@ -18,14 +18,14 @@ from attacks import ATTACKS, deeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.audit.notes import write_note
-from sightline.audit.views import Shows, record_view
 from sightline.doors.cli.output import _for, dim, green, red
+from sightline.log.notes import write_note
+from sightline.log.views import Shows, record_view
 from sightline.records import Session
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.tools.printing import printable
+from sightline.verbs.printing import printable
 
 ALL = b"\n".join(ATTACKS.values()) + b"\nwell\n"
 NAMES = b" ".join(ATTACKS.values()).decode(errors="backslashreplace").replace("\x00", "")

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from harnesses import HARNESSES, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
 
-from sightline.audit.view_list import list_views
-from sightline.audit.view_text import view_text
 from sightline.doors.hooks.facts import MODES
+from sightline.log.view_list import list_views
+from sightline.log.view_text import view_text
 from sightline.records import Buffer
 from sightline.store import Store
 

@@ -1,7 +1,7 @@
 """Record what real harnesses write of a session: ``SIGHTLINE_PEERS=DIR python tests/peers/record_transcripts.py``.
 
 Each runs once with a model that follows a script and uses the harness' own tools. What it leaves is put below
-``tests/store/capture/importers/recorded/``, without anything of this machine and without the harness' own instructions,
+``tests/store/harnesses/recorded/``, without anything of this machine and without the harness' own instructions,
 beside what the model was shown, and what the harness told the hooks of mode ``record`` meanwhile, with the number of
 lines that its transcript had by then. Names of harnesses as arguments record those alone.
 """
@@ -29,7 +29,7 @@ from sightline.doors.hooks.facts import HARNESSES, RECORD  # noqa: E402
 from sightline.doors.hooks.opencode import FILE, plugin_text  # noqa: E402
 
 HOME = "/home/user"
-OUT = Path(__file__).parent.parent / "store/capture/importers/recorded"
+OUT = Path(__file__).parent.parent / "store/harnesses/recorded"
 NOTES = "".join(f"note {number}\n" for number in range(1, 41))
 HELPER = "be the helper"
 _LONG_TEXT = 100  # characters; longer ones in records without calls are a harness' own words

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import node_peers
 import pytest
 
-from sightline.audit.view_list import list_views
 from sightline.doors.mcp.options import TOOLS
+from sightline.log.view_list import list_views
 from sightline.store import Store
 
 INSPECTOR = "@modelcontextprotocol/inspector"

@@ -90,7 +90,7 @@ def test_the_environment_is_asked_before_the_file(tmp_path: Path) -> None:
 def test_no_code_asks_for_a_profile_by_its_name() -> None:
     others = set(profile_names()) - {DEFAULT.name}
     for path in Path(FOLDER).parent.rglob("*.py"):
-        if path.parent.name == "importers":
+        if path.parent.name == "harnesses":
             continue  # "roo" is there whose transcripts they are
         constants = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
         assert not others & constants, path

@@ -7,7 +7,7 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 from tui_kit import NOW, text
 
-from sightline.audit.views import Shows, record_view
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown, View
 from sightline.shape.segments import Segment
 from sightline.store import Store

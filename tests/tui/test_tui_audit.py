@@ -5,8 +5,8 @@ from typing import Any
 from textual.pilot import Pilot
 from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
-from sightline.audit.notes import write_note
-from sightline.audit.views import Shows, record_view
+from sightline.log.notes import write_note
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target

@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 from tui_kit import NOW, add, rest, until
 
-from sightline.audit.notes import write_note
-from sightline.audit.views import Shows, record_view
+from sightline.log.notes import write_note
+from sightline.log.views import Shows, record_view
 from sightline.records import Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target

@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 from tui_kit import add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
-from sightline.pipeline import contents
+from sightline.search import contents
 from sightline.store import Store
 from sightline.tui.buffers.found_lines import FoundLines
 

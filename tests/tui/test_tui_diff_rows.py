@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.pipeline.diff.compare import Comparison
-from sightline.pipeline.diff.hunks import Hunk, Hunks
+from sightline.search.diff.compare import Comparison
+from sightline.search.diff.hunks import Hunk, Hunks
 from sightline.tui.diff.rows import Kind, Rows
 
 GAPS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4), st.integers(0, 4)), max_size=6)

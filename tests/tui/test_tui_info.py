@@ -7,16 +7,16 @@ import pytest
 from textual.pilot import Pilot
 from tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
 
-from sightline.audit.sessions import current_session
+from sightline.log.sessions import current_session
 from sightline.records import StreamInfo
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.delivery import deliver
-from sightline.tools.query import Request, query
 from sightline.tui.common.fact_rows import FactRows, folded
 from sightline.tui.evidence.dossier import Fact, facts_of, read_dossier
 from sightline.tui.evidence.info import InfoScreen, ViewScreen
 from sightline.tui.inspector import Inspector
+from sightline.verbs.asking import Asking
+from sightline.verbs.delivery import deliver
+from sightline.verbs.query import Request, query
 
 
 @pytest.fixture(autouse=True)

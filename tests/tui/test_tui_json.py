@@ -14,8 +14,8 @@ from textual.pilot import Pilot
 from tui_kit import add, burst, opened, press, rest, run, text, until
 
 from sightline.disk.streams import StreamReader
-from sightline.shape.structured.json_path import find, parse_path
-from sightline.shape.structured.json_scan import NotJson
+from sightline.shape.json.path import find, parse_path
+from sightline.shape.json.scan import NotJson
 from sightline.store import Store
 from sightline.tui.common.actions import actions_of
 from sightline.tui.inspector import Inspector

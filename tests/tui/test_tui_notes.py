@@ -5,7 +5,7 @@ from audit_kit import AGENT, OTHER, ask, bar, rows, session
 from textual.pilot import Pilot
 from tui_kit import add, burst, numbered, opened, press, rest, run, until, viewer
 
-from sightline.audit.notes import ANYONE, hold_waiting, list_notes, release
+from sightline.log.notes import ANYONE, hold_waiting, list_notes, release
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.inspector import Inspector

@@ -10,16 +10,16 @@ from textual import events
 from textual.pilot import Pilot
 from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
-from sightline.audit.sessions import is_person
-from sightline.audit.view_list import list_views
-from sightline.audit.view_text import view_text
+from sightline.log.sessions import is_person
+from sightline.log.view_list import list_views
+from sightline.log.view_text import view_text
 from sightline.search.processes import Cancel
 from sightline.store import Store
-from sightline.tools.asking import Asking
 from sightline.tui.asking import answers
 from sightline.tui.asking.asked import Pipeline
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.texts import Spool
+from sightline.verbs.asking import Asking
 
 
 def pane(pilot: Pilot[None]) -> ResultPane:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, rest, run, text
 
-from sightline.pipeline.diff.engines import Ignore
-from sightline.pipeline.hits import Pattern
+from sightline.search.diff.engines import Ignore
+from sightline.search.hits import Pattern
 from sightline.store import Store, Target
 from sightline.tui.diff.comparing import Comparing
 from sightline.tui.diff.diff_view import DiffView

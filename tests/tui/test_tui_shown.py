@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, rest, run, text, until, viewer
 
-from sightline.audit.views import Shows, record_view
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store

@@ -7,7 +7,7 @@ from audit_kit import AGENT, OTHER, ask, bar, rows, session
 from textual.pilot import Pilot
 from tui_kit import NOW, add, burst, numbered, opened, press, run, text, until, viewer
 
-from sightline.audit.notes import write_note
+from sightline.log.notes import write_note
 from sightline.records import Buffer
 from sightline.store import Store, Target
 from sightline.tui.common.messages import StoreChanged

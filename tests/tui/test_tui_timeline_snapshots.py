@@ -9,7 +9,7 @@ from audit_kit import AGENT, OTHER, ask, session
 from textual.pilot import Pilot
 from tui_kit import NOW, add, numbered, rest
 
-from sightline.audit.notes import send_note, write_note
+from sightline.log.notes import send_note, write_note
 from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
 

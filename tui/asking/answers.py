@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from sightline.audit.views import record_view
 from sightline.errors import SightlineError, StoreFailed
+from sightline.log.views import record_view
 from sightline.pipeline.parse import Pipeline as Parsed
 from sightline.pipeline.parse import Stage, parse
 from sightline.pipeline.programs import Argument, check
@@ -21,15 +21,15 @@ from sightline.refs import parse_ref
 from sightline.search.processes import Cancel
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.tools import query as query_verb
-from sightline.tools import read_output as read_verb
-from sightline.tools.asking import Asking
-from sightline.tools.delivery import deliver
-from sightline.tools.reply import Reply, error_reply
 from sightline.tui.asking.asked import SHOW, Part, Pipeline
 from sightline.tui.common.person import person_session
 from sightline.tui.common.places import Hit
 from sightline.tui.common.texts import Lines, Spool, Text
+from sightline.verbs import query as query_verb
+from sightline.verbs import read_output as read_verb
+from sightline.verbs.asking import Asking
+from sightline.verbs.delivery import deliver
+from sightline.verbs.reply import Reply, error_reply
 
 _NUMBERED = re.compile(r"(?:(@[^\s:]+):)?([0-9]{1,15})[:-]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

@@ -10,8 +10,8 @@ from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.words import Word, split
 from sightline.records import Buffer
 from sightline.refs import format_ref, looks_like_a_ref
-from sightline.tools.read_output import Request
 from sightline.tui.common.goto import is_place
+from sightline.verbs.read_output import Request
 
 FORMS = (
     ("42 · 42,80 · 50% · $", "Go there in the output that is shown"),

@@ -13,7 +13,6 @@ from sightline.errors import SightlineError
 from sightline.records import Buffer
 from sightline.search.processes import Cancel
 from sightline.store import Store
-from sightline.tools.asking import Asking
 from sightline.tui.asking import asked
 from sightline.tui.asking.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
 from sightline.tui.common import messages
@@ -26,6 +25,7 @@ from sightline.tui.common.safe import title, visible
 from sightline.tui.common.strips import Part
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.wording import counted
+from sightline.verbs.asking import Asking
 
 _MOST_FIELD_ROWS = 6
 

@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from sightline.errors import SightlineError
-from sightline.pipeline.contents import LINES, Progress, search_contents
+from sightline.search.contents import LINES, Progress, search_contents
 from sightline.search.errors import Cancelled
 from sightline.search.processes import Cancel
 from sightline.store import Store

@@ -6,8 +6,8 @@ from typing import ClassVar, NamedTuple
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from sightline.pipeline.contents import LINES_PER_STREAM, Found
 from sightline.records import Buffer
+from sightline.search.contents import LINES_PER_STREAM, Found
 from sightline.tui.common import wording
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import HitSelected

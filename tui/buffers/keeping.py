@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from textual.app import App
 
-from sightline.audit import retention
+from sightline.log import retention
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes
 from sightline.store import Store

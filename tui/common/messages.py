@@ -9,7 +9,7 @@ from sightline.tui.buffers.ordering import Order
 from sightline.tui.common.strips import Part
 
 if TYPE_CHECKING:  # the first screen asks nothing
-    from sightline.pipeline.contents import Found, Progress
+    from sightline.search.contents import Found, Progress
 
 
 class StoreChanged(Message):

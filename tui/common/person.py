@@ -3,7 +3,7 @@
 import os
 from functools import cache
 
-from sightline.audit.sessions import current_session
+from sightline.log.sessions import current_session
 from sightline.records import Session
 
 CLIENT = "inspector"

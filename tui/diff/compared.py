@@ -6,9 +6,9 @@ from textual.app import App
 
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tools.previous_run import previous_run
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.diff.screen import DiffScreen
+from sightline.verbs.previous_run import previous_run
 
 
 async def open_diff(app: App[None], store: Store, buffer: Buffer | None, marks: tuple[str, ...]) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.pipeline.diff.compare import Comparison, compare
-from sightline.pipeline.diff.engines import Ignore
-from sightline.pipeline.diff.sides import Side, open_side
+from sightline.search.diff.compare import Comparison, compare
+from sightline.search.diff.engines import Ignore
+from sightline.search.diff.sides import Side, open_side
 from sightline.search.errors import Cancelled
 from sightline.search.processes import Cancel
 from sightline.store import Store, Target

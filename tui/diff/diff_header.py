@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.pipeline.diff.engines import Ignore
-from sightline.pipeline.diff.hunks import Hunks
+from sightline.search.diff.engines import Ignore
+from sightline.search.diff.hunks import Hunks
 from sightline.store import Target
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.safe import title

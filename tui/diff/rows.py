@@ -11,8 +11,8 @@ from itertools import accumulate, chain
 from operator import add, sub
 from typing import NamedTuple
 
-from sightline.pipeline.diff.compare import Comparison
-from sightline.pipeline.diff.hunks import Hunk
+from sightline.search.diff.compare import Comparison
+from sightline.search.diff.hunks import Hunk
 
 CONTEXT_LINES = 3
 """Equal lines that are shown beside a hunk."""

@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
-from sightline.pipeline.diff.engines import Ignore
-from sightline.pipeline.diff.sides import Side
 from sightline.records import Buffer
 from sightline.refs import parse_ref
+from sightline.search.diff.engines import Ignore
+from sightline.search.diff.sides import Side
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
 from sightline.tui.common import messages

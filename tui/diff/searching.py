@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from sightline.disk.streams import StreamReader
-from sightline.pipeline.diff.compare import Comparison
-from sightline.pipeline.diff.engines import Ignore
-from sightline.pipeline.diff.sides import Side
-from sightline.pipeline.hits import Pattern
+from sightline.search.diff.compare import Comparison
+from sightline.search.diff.engines import Ignore
+from sightline.search.diff.sides import Side
+from sightline.search.hits import Pattern
 from sightline.tui.common.stream_search import Search, Step
 from sightline.tui.diff.rows import Kind, Rows
 from sightline.tui.diff.texts import Pairs, Texts

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from textual.cache import LRUCache
 
-from sightline.pipeline.diff.engines import Ignore
-from sightline.pipeline.diff.hunks import Hunk
-from sightline.pipeline.diff.inline import MOST_PAIRS, Span, aligned, inline
-from sightline.pipeline.diff.sides import Side
+from sightline.search.diff.engines import Ignore
+from sightline.search.diff.hunks import Hunk
+from sightline.search.diff.inline import MOST_PAIRS, Span, aligned, inline
+from sightline.search.diff.sides import Side
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes

@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sightline.disk.streams import StreamReader
-from sightline.pipeline.hits import Pattern
-from sightline.shape.structured.json_scan import NotJson
+from sightline.search.hits import Pattern
+from sightline.shape.json.scan import NotJson
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
 from sightline.tui.common.errand import Errand

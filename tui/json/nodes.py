@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import NamedTuple, cast
 
 from sightline.disk.streams import StreamReader
+from sightline.shape.json.native import FAILURES, parsed, scan
+from sightline.shape.json.scan import NotJson, Scanner, kind_of
 from sightline.shape.source import Source
-from sightline.shape.structured.json_native import FAILURES, parsed, scan
-from sightline.shape.structured.json_scan import NotJson, Scanner, kind_of
 
 PAGE = 200
 """Children that are read at a time."""

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from sightline.audit.notes import MAX_CHARACTERS
+from sightline.log.notes import MAX_CHARACTERS
 from sightline.tui.common.errand import is_whole
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.row_view import RowView

@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.audit.notes import whereto
+from sightline.log.notes import whereto
 from sightline.records import Note
 from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView

@@ -6,8 +6,8 @@ from typing import Any
 
 from textual.app import App
 
-from sightline.audit.notes import ANYONE, send_note, write_note
-from sightline.audit.roster import SessionFacts, list_sessions
+from sightline.log.notes import ANYONE, send_note, write_note
+from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.records import Buffer, Note
 from sightline.refs import format_ref
 from sightline.shape.clean import clean_line

@@ -9,8 +9,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from sightline.audit.notes import list_notes, send_note, withdraw_note
-from sightline.audit.roster import list_sessions
+from sightline.log.notes import list_notes, send_note, withdraw_note
+from sightline.log.session_list import list_sessions
 from sightline.records import Note
 from sightline.store import Store
 from sightline.tui.common.bar import Bar

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sightline.audit.coverage import percent, told_share
-from sightline.audit.notes import whereto
 from sightline.audit.timeline import Call, Totals
+from sightline.log.notes import whereto
 from sightline.records import Note
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.command_words import START_CHARS, command_parts, parts_in

@@ -5,8 +5,8 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.audit.notes import list_notes, notes_for
 from sightline.audit.timeline import Call, Timeline, Wanted, filtered
+from sightline.log.notes import list_notes, notes_for
 from sightline.records import Note
 from sightline.store import Store
 
@@ -104,7 +104,7 @@ class CallReader:
         """Calls with the notes that are wanted where they were written; of one session, those on what it asked of."""
         rows: list[Row] = list(calls)
         notes = [note for note in list_notes(self._store) if note_is_wanted(note, wanted)]
-        for note in notes_for(notes, calls, self._session):
+        for note in notes_for(notes, (call.view for call in calls), self._session):
             insort(rows, note, key=time_of)
         return rows
 

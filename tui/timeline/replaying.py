@@ -8,8 +8,8 @@ from sightline.audit.covering import coverage_of
 from sightline.audit.failures import Failure, failures_if_quick
 from sightline.audit.spans import union
 from sightline.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
-from sightline.audit.view_text import TextGone, view_text
 from sightline.errors import OfNewerVersion, SightlineError
+from sightline.log.view_text import TextGone, view_text
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.timeline.covered import Standing, standing

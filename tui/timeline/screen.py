@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from sightline.audit.timeline import Call, Wanted
-from sightline.audit.view_text import view_text
+from sightline.log.view_text import view_text
 from sightline.records import Note
 from sightline.refs import parse_ref
 from sightline.store import Store

@@ -4,13 +4,13 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.audit.roster import Belongings, SessionFacts
+from sightline.log.session_list import Belongings, SessionFacts
 from sightline.shape.summary import human_bytes
-from sightline.tools.list_outputs import state_of
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, cut, pad
 from sightline.tui.common.wording import age, counted, short_bytes, short_count
 from sightline.tui.timeline.call_parts import short_asked
+from sightline.verbs.list_outputs import state_of
 
 ALL_SESSIONS = "all sessions"
 _LEAST_NAME = 16

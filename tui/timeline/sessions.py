@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
 
-from sightline.audit.roster import Belongings, SessionFacts, belongings_of, list_sessions, rename_session
+from sightline.log.session_list import Belongings, SessionFacts, belongings_of, list_sessions, rename_session
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from sightline.audit.covering import coverage_of
 from sightline.audit.failures import Failure, failures_if_quick, failures_of, judgement_of, unjudged_of
-from sightline.audit.notes import list_notes
 from sightline.audit.spans import Span
 from sightline.errors import SightlineError
+from sightline.log.notes import list_notes
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.reading import open_reading

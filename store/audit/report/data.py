@@ -5,7 +5,7 @@ from typing import Any
 from sightline.audit.coverage import cut_data, rounded
 from sightline.audit.report.gather import Output, Report, Told, halves
 from sightline.audit.spans import written
-from sightline.audit.views import ref_of_shown
+from sightline.log.views import ref_of_shown
 
 
 def as_data(report: Report) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from sightline.audit.checking import CUT, Finding, find_others
 from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.covering import coverage_of, filtered_from
 from sightline.audit.failures import Failure, Overlooked, failures_of, not_judged, overlooked
-from sightline.audit.notes import list_notes, notes_for
-from sightline.audit.roster import SessionFacts, list_sessions
 from sightline.audit.spans import Span, Spans, minus, spans_of
 from sightline.audit.timeline import Call, Totals, calls_of, captured_by, totals_of, unknowable
-from sightline.audit.view_text import TextGone, view_text
 from sightline.errors import SightlineError
+from sightline.log.notes import list_notes, notes_for
+from sightline.log.session_list import SessionFacts, list_sessions
+from sightline.log.view_text import TextGone, view_text
 from sightline.records import Buffer, Note
 from sightline.shape.clean import clean_line, clean_text
 from sightline.store import Store, Target
@@ -155,7 +155,7 @@ def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> R
         findings=tuple(sorted(findings, key=lambda one: one.kind == CUT)),
         outputs=tuple(outputs[:MOST_OUTPUTS]),
         calls=tuple(told),
-        notes=tuple(notes_for(list_notes(store), calls, session, since)),
+        notes=tuple(notes_for(list_notes(store), (call.view for call in calls), session, since)),
         left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone))),
         overlooked=len(unseen),
         unjudged=not_judged(captured),

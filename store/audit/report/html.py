@@ -7,10 +7,10 @@ import html
 import os
 from collections.abc import Iterable, Iterator
 
-from sightline.audit.notes import whereto
 from sightline.audit.report import words
 from sightline.audit.report.gather import Missed, Output, Report, Stretch, Told, halves
 from sightline.audit.spans import Spans
+from sightline.log.notes import whereto
 from sightline.records import Note
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

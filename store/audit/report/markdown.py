@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from sightline.audit.notes import whereto
 from sightline.audit.report import words
 from sightline.audit.report.gather import Output, Report, Told, halves
+from sightline.log.notes import whereto
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 

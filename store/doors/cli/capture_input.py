@@ -3,17 +3,17 @@
 import os
 from typing import Any
 
-from sightline.audit.sessions import is_person, working_directory
 from sightline.capture.fallback import Unkept
 from sightline.capture.stdin import capture_stdin
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, log_streamed, passing_on, tell_error, write_all
 from sightline.errors import UsageError
+from sightline.log.sessions import is_person, working_directory
 from sightline.records import Buffer
 from sightline.shape.budgets import budget_for
-from sightline.tools.command_view import Ending, command_reply, ending_of
-from sightline.tools.reply import Reply
-from sightline.tools.unkept_view import unkept_reply
+from sightline.verbs.command_view import Ending, command_reply, ending_of
+from sightline.verbs.reply import Reply
+from sightline.verbs.unkept_view import unkept_reply
 
 VERB = "capture"
 

@@ -6,8 +6,8 @@ from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.full import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.refs import format_ref
-from sightline.tools.query import VERB, Request, query
-from sightline.tools.reply import Reply
+from sightline.verbs.query import VERB, Request, query
+from sightline.verbs.reply import Reply
 
 
 def main(name: str, words: list[str]) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, dim, print_json, red, write_all, write_out
+from sightline.doors.doctor.complaints import Finding
+from sightline.doors.doctor.doctor import examine
 from sightline.shape.summary import human_bytes
-from sightline.tools.doctor import examine
-from sightline.tools.findings import Finding
 
 _DRAWN_SECONDS = 0.1
 _MARKS = {"ok": "✓", "note": "·", "mended": "✚", "problem": "✗"}

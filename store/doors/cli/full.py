@@ -7,13 +7,13 @@ to act on it.
 import hashlib
 import os
 
-from sightline.audit.views import record_view
 from sightline.doors.cli.output import Door, dim, write_all, write_err, write_out
 from sightline.errors import StoreFailed
+from sightline.log.views import record_view
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
-from sightline.tools.reply import Reply
+from sightline.verbs.reply import Reply
 
 _LINE_BYTES = 1 << 16
 """A longer line is cleaned in pieces of this size."""

@@ -6,14 +6,14 @@ import sys
 import threading
 from collections.abc import Iterable
 
-from sightline.capture.importers.formats import Source, find_sources, usual_places
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
+from sightline.harnesses.formats import Source, find_sources, usual_places
+from sightline.imports.import_past import Counts, Importer
+from sightline.imports.live_transcript import catch_up
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
-from sightline.tools.import_past import Counts, Importer
-from sightline.tools.live_transcript import catch_up
-from sightline.tools.printing import printable
+from sightline.verbs.printing import printable
 
 _TOLD = 10  # troubles that are listed; all are counted
 _BAR_CHARACTERS = 30
@@ -162,7 +162,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _follow(importer: Importer, paths: Iterable[str], *, as_json: bool) -> None:
-    from sightline.tools.follow_past import Follower
+    from sightline.imports.follow import Follower
 
     def told(came: int) -> None:
         if as_json:

@@ -15,7 +15,7 @@ from sightline.doors.install.records import Record
 from sightline.doors.install.status import status_of
 from sightline.doors.install.wanted import hints_for, targets_of
 from sightline.errors import UsageError
-from sightline.tools.printing import printable
+from sightline.verbs.printing import printable
 
 _MODES = (
     "The mode says what hooks do: record looks on; keep has what commands write kept whole, while the agent sees what "

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sightline.audit import retention
 from sightline.doors.cli.arguments import Parser, parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef
+from sightline.log import retention
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes
 

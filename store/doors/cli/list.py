@@ -1,12 +1,12 @@
 """``sightline list``: buffers, most recently used first."""
 
-from sightline.audit.views import Shows
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, json_text, write_err, write_out
+from sightline.log.views import Shows
 from sightline.shape.segments import Segment
-from sightline.tools.delivery import deliver
-from sightline.tools.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
-from sightline.tools.reply import Reply
+from sightline.verbs.delivery import deliver
+from sightline.verbs.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
+from sightline.verbs.reply import Reply
 
 
 def main(name: str, words: list[str]) -> int:

@@ -3,15 +3,15 @@
 import time
 from typing import Any
 
-from sightline.audit.notes import ANYONE, list_notes, send_note, whereto, write_note
-from sightline.audit.roster import find_session
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
+from sightline.log.notes import ANYONE, list_notes, send_note, whereto, write_note
+from sightline.log.session_list import find_session
 from sightline.records import Note
 from sightline.store import Target
-from sightline.tools.lines import open_lines
-from sightline.tools.printing import printable
+from sightline.verbs.lines import open_lines
+from sightline.verbs.printing import printable
 
 
 def main(name: str, words: list[str]) -> int:

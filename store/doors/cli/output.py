@@ -7,18 +7,18 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sightline.audit.sessions import current_session
-from sightline.audit.views import Shows, record_view
 from sightline.errors import SightlineError, StoreFailed
+from sightline.log.sessions import current_session
+from sightline.log.views import Shows, record_view
 from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.delivery import deliver
-from sightline.tools.files import file_fields
-from sightline.tools.printing import escape, printable
-from sightline.tools.reply import Render, Reply, error_reply
+from sightline.verbs.asking import Asking
+from sightline.verbs.delivery import deliver
+from sightline.verbs.files import file_fields
+from sightline.verbs.printing import escape, printable
+from sightline.verbs.reply import Render, Reply, error_reply
 
 if TYPE_CHECKING:
     from sightline.capture.fallback import Echo
@@ -124,7 +124,7 @@ class Door:
         """
         self.store = Store(insist=insist)
         if self.store.layout.waiting_sessions():  # mostly none: a hook's next event sees to it, too
-            from sightline.tools.live_transcript import catch_up
+            from sightline.imports.live_transcript import catch_up
 
             catch_up(self.store)
         chosen = load_profile(profile or self.store.settings.profile, "--profile" if profile else "profile")

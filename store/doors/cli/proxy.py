@@ -8,8 +8,8 @@ from sightline.doors.cli.arguments import parser
 from sightline.errors import UsageError
 
 if TYPE_CHECKING:
-    from sightline.doors.mcp.proxy import Proxy
     from sightline.doors.mcp.wire import LineWriter
+    from sightline.doors.proxy.relay import Proxy
 
 _WITH_VALUE = ("--min-bytes", "--profile", "--session", "--url", "--bearer-env")
 
@@ -74,12 +74,12 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _stdio(given: Any, argv: list[str]) -> int:
-    from sightline.doors.mcp.proxy_server import Server
+    from sightline.doors.proxy.server import Server
 
     server = Server(argv)
     try:  # all that follows is loaded while the server starts
-        from sightline.doors.mcp.proxy_stdio import serve
         from sightline.doors.mcp.wire import LineWriter
+        from sightline.doors.proxy.stdio import serve
 
         client = LineWriter(1)
         proxy = _proxy(given, client)
@@ -91,8 +91,8 @@ def _stdio(given: Any, argv: list[str]) -> int:
 
 def _url(given: Any) -> int:
     # All of this is loaded here only: the SDK takes longer than everything else.
-    from sightline.doors.mcp.proxy_http import serve_url
     from sightline.doors.mcp.wire import LineWriter
+    from sightline.doors.proxy.http import serve_url
 
     client = LineWriter(1)
     return serve_url(given.url, _proxy(given, client), client, token=_token(given.bearer_env))
@@ -108,7 +108,7 @@ def _proxy(given: Any, client: "LineWriter") -> "Proxy | None":
     """What becomes of the lines; None where nothing may be kept, or can be: a store out of order costs no server."""
     from sightline.config import default_root, load_settings
     from sightline.disk.layout import Layout
-    from sightline.doors.mcp.proxy import Proxy
+    from sightline.doors.proxy.relay import Proxy
     from sightline.profile import check_profile_name
 
     layout = Layout(default_root())

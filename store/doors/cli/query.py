@@ -3,7 +3,7 @@
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.full import FullAnswer
 from sightline.doors.cli.output import Door
-from sightline.tools.query import VERB, Request, query
+from sightline.verbs.query import VERB, Request, query
 
 
 def main(name: str, words: list[str]) -> int:

@@ -6,7 +6,7 @@ from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door
 from sightline.errors import BadRange
 from sightline.refs import parse_lines
-from sightline.tools.read_file import VERB, Request, read_file
+from sightline.verbs.read_file import VERB, Request, read_file
 
 
 def main(name: str, words: list[str]) -> int:

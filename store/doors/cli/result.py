@@ -5,18 +5,18 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sightline.audit.sessions import working_directory
 from sightline.capture.fallback import Unkept
 from sightline.capture.result import Block, blocks_of, call_text, capture_result
 from sightline.doors.cli.output import Door
 from sightline.errors import UsageError
+from sightline.log.sessions import working_directory
 from sightline.records import TOOL_FAILED
 from sightline.shape.budgets import budget_for
-from sightline.tools.command_view import Ending
-from sightline.tools.reply import Reply
-from sightline.tools.result_view import result_reply
-from sightline.tools.structured_view import sampling_of
-from sightline.tools.unkept_view import unkept_reply
+from sightline.verbs.command_view import Ending
+from sightline.verbs.reply import Reply
+from sightline.verbs.result_view import result_reply
+from sightline.verbs.structured_view import sampling_of
+from sightline.verbs.unkept_view import unkept_reply
 
 VERB = "capture"
 _READ_BYTES = 1 << 18

@@ -4,17 +4,17 @@ import os
 import signal
 from typing import Any
 
-from sightline.audit.sessions import is_person
 from sightline.capture.command import CommandCapture
 from sightline.doors.cli.arguments import parser, seconds
 from sightline.doors.cli.output import Door, dim, log_streamed, passing_on, write_err
+from sightline.log.sessions import is_person
 from sightline.records import Buffer
 from sightline.shape.segments import Segment
 from sightline.store import Target
-from sightline.tools.command_view import ending_of
-from sightline.tools.delivery import deliver
-from sightline.tools.reply import Reply
-from sightline.tools.run_command import VERB, Doorway, Request, run_command
+from sightline.verbs.command_view import ending_of
+from sightline.verbs.delivery import deliver
+from sightline.verbs.reply import Reply
+from sightline.verbs.run_command import VERB, Doorway, Request, run_command
 
 _NEWLINE = ord("\n")
 

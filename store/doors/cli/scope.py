@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sightline.audit.roster import find_session, list_sessions
 from sightline.audit.timeline import Call
 from sightline.doors.cli.arguments import Parser
 from sightline.errors import UsageError
+from sightline.log.session_list import find_session, list_sessions
 from sightline.store import Store
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}

@@ -3,14 +3,14 @@
 import time
 from typing import Any
 
-from sightline.audit.retention import remove_session
-from sightline.audit.roster import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import UsageError
+from sightline.log.retention import remove_session
+from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.shape.summary import human_bytes
-from sightline.tools.list_outputs import state_of
-from sightline.tools.printing import printable
+from sightline.verbs.list_outputs import state_of
+from sightline.verbs.printing import printable
 
 _MANY = 50
 _COMMAND_CHARACTERS = 90

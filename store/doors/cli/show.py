@@ -3,7 +3,7 @@
 from sightline.doors.cli.arguments import parser, seconds
 from sightline.doors.cli.output import Door
 from sightline.profile import DEFAULT
-from sightline.tools.read_output import VERB, Request, read_output
+from sightline.verbs.read_output import VERB, Request, read_output
 
 
 def main(name: str, words: list[str]) -> int:

@@ -6,7 +6,6 @@ from typing import Any
 from sightline.audit.accounting import Accounted
 from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.failures import not_judged, overlooked
-from sightline.audit.notes import list_notes, notes_for
 from sightline.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.note import as_data as note_data
@@ -16,8 +15,9 @@ from sightline.doors.cli.scope import add_scope, scope_of
 from sightline.doors.cli.views import as_data as view_data
 from sightline.doors.cli.views import gone_of
 from sightline.errors import ExpiredRef
+from sightline.log.notes import list_notes, notes_for
 from sightline.shape.summary import human_bytes
-from sightline.tools.printing import printable
+from sightline.verbs.printing import printable
 
 _ASKED_CHARACTERS = 90
 
@@ -48,7 +48,7 @@ def main(name: str, words: list[str]) -> int:
         unjudged = not_judged(captured)
         wanted = Wanted(given.verb, _name(door, given.ref), given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
-        notes = notes_for(list_notes(door.store), calls, scope.session, scope.since)
+        notes = notes_for(list_notes(door.store), (call.view for call in calls), scope.session, scope.since)
         if given.json:
             rows = [{**as_data(call), "gone": gone_of(door.store, call.view)} for call in shown]
             print_json(

@@ -59,7 +59,7 @@ def _is_logged(store: Store, session: Session, buffer: Buffer, use: str, text: s
     views = store.index.views(buffer=buffer.name, session=session.name, limit=1)
     if not views or not use or f'"{use}"' not in views[0].view.request:
         return False
-    from sightline.audit.view_text import view_text
+    from sightline.log.view_text import view_text
 
     said = text[found.end() :] if (found := EXIT_LINE.match(text)) else text
     told = view_text(store, views[0]).strip()

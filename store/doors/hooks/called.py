@@ -4,12 +4,12 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.capture.importers.past import CHANGES_FILES
 from sightline.doors.hooks.facts import FAILED, Facts
+from sightline.harnesses.past import CHANGES_FILES
 from sightline.records import Gap
 
 if TYPE_CHECKING:
-    from sightline.capture.importers.content import Kept
+    from sightline.harnesses.content import Kept
 
 Json = dict[str, Any]
 
@@ -140,7 +140,7 @@ def _claude_failed(call: Called, error: str) -> Called:
     call = call._replace(text=error[start:], exit_code=int(found[1]) if found else None, failed=True)
     if " truncated] ..." not in error:
         return call
-    from sightline.capture.importers.claude_code import left_of  # only what was cut pays for it
+    from sightline.harnesses.claude_code import left_of  # only what was cut pays for it
 
     return _left(call, left_of(error, start, _stream(call)))
 
@@ -159,7 +159,7 @@ def _codex(call: Called, _: str, given: Json) -> Called | None:
         call = call._replace(text=response, told=response)
         if not response.startswith(("Warning: truncated", "Total output lines: ")):
             return call
-        from sightline.capture.importers.codex import left_of  # only what was cut pays for it
+        from sightline.harnesses.codex import left_of  # only what was cut pays for it
 
         return _left(call, left_of(response, _stream(call)))
     return with_result(call, response)
@@ -191,7 +191,7 @@ def _gemini(call: Called, _: str, given: Json) -> Called | None:
 
 
 def _gemini_displayed(shown: str, display: str) -> str:
-    from sightline.capture.importers.gemini import displayed  # of no other harness
+    from sightline.harnesses.gemini import displayed  # of no other harness
 
     return displayed(shown, display)
 
@@ -222,7 +222,7 @@ def _opencode(call: Called, _: str, given: Json) -> Called | None:
     )
     if not call.partial:
         return call
-    from sightline.capture.importers.opencode import left_of  # only what was cut pays for it
+    from sightline.harnesses.opencode import left_of  # only what was cut pays for it
 
     return _left(call, left_of(output, _stream(call)))
 

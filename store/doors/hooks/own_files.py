@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sightline.capture.importers.past import Beside
+from sightline.harnesses.past import Beside
 
 
 def own_file(path: str, ends: Sequence[str]) -> Beside:

@@ -83,10 +83,10 @@ class _Kept:
             self._failed(error)
 
     def _begin(self) -> None:
-        from sightline.audit.sessions import use_key, working_directory
         from sightline.capture.keeping import Keeper
         from sightline.disk.recording import Recording
         from sightline.doors.hooks.who import session_of
+        from sightline.log.sessions import use_key, working_directory
         from sightline.store import Store
 
         pending = self._pending

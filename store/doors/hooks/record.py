@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.audit.sessions import use_key
-from sightline.audit.views import Shows, record_view
 from sightline.doors.hooks.called import Called
+from sightline.log.sessions import use_key
+from sightline.log.views import Shows, record_view
 from sightline.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
@@ -112,8 +112,8 @@ def _whole(call: Called) -> tuple[bytes, bool]:
 
 def _read_whole(call: Called) -> bytes | None:
     """What the harness' own file holds; None while it is not whole. Raises OSError where it is not to be read."""
-    from sightline.capture.importers.transcript import open_beside  # few calls have such a file
     from sightline.doors.hooks.own_files import own_file
+    from sightline.harnesses.transcript import open_beside  # few calls have such a file
 
     fd = open_beside(own_file(call.whole_path, call.whole_in))
     with open(fd, "rb") as file:
@@ -263,7 +263,7 @@ def log_view(
 def tidy(store: Store) -> None:
     """Let go of what is over the limits."""
     if store.over_limits():
-        from sightline.audit.retention import enforce_limits
+        from sightline.log.retention import enforce_limits
 
         enforce_limits(store)
 

@@ -15,10 +15,10 @@ from sightline.profile import load_profile
 from sightline.records import Buffer, Session
 from sightline.shape.segments import join_segments
 from sightline.store import Store
-from sightline.tools.asking import Asking
-from sightline.tools.command_view import command_reply, ending_of
-from sightline.tools.delivery import deliver
-from sightline.tools.reply import Reply
+from sightline.verbs.asking import Asking
+from sightline.verbs.command_view import command_reply, ending_of
+from sightline.verbs.delivery import deliver
+from sightline.verbs.reply import Reply
 
 
 def _asking(store: Store, session: Session) -> Asking:
@@ -79,7 +79,7 @@ def _reply(asking: Asking, buffer: Buffer, call: Called, request: dict[str, Any]
         return command_reply(
             asking, buffer, ending_of(buffer), verbosity="auto", verb="capture", request=request, always_ref=True
         )
-    from sightline.tools.result_view import result_reply
+    from sightline.verbs.result_view import result_reply
 
     return result_reply(asking, buffer, verb=VERB, request=request, failed=call.failed, always_ref=True)
 

@@ -62,7 +62,7 @@ def notes_answer(store: "Store", session: "Session", facts: Facts, event: str) -
 
 def _notes(store: "Store", session: "Session") -> list[str]:
     """The notes that wait, which with this are sent."""
-    from sightline.audit.notes import hold_waiting, release
+    from sightline.log.notes import hold_waiting, release
 
     held = hold_waiting(store, session.name, anyone=True)
     if not held:

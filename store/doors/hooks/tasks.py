@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.audit.sessions import use_key
 from sightline.doors.hooks.facts import PATIENCE_SECONDS, Facts
 from sightline.doors.hooks.own_files import own_file
 from sightline.doors.hooks.pending import Pending, forget, is_use, recall, remember
 from sightline.doors.hooks.record import find
 from sightline.doors.hooks.who import session_of
+from sightline.log.sessions import use_key
 from sightline.records import Buffer, Session
 from sightline.store import Store
 
@@ -128,7 +128,7 @@ def _open(notice: Notice, session: str) -> int:
     Raises:
         OSError: there is no such regular file of the person's own, or a symbolic link stands in the way.
     """
-    from sightline.capture.importers.transcript import open_beside
+    from sightline.harnesses.transcript import open_beside
 
     ends = (f"claude-{os.getuid()}", "", session, "tasks", f"{notice.task}.output")
     file = own_file(notice.path, ends)

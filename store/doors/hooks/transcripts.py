@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sightline.capture.importers.past import PastCall, PastSession
 from sightline.config import default_root
 from sightline.disk.layout import Layout
 from sightline.doors.hooks.called import Called
 from sightline.doors.hooks.facts import PATIENCE_SECONDS, Facts
 from sightline.doors.hooks.who import session_of
+from sightline.harnesses.past import PastCall, PastSession
+from sightline.imports.live_transcript import LiveTranscript, Place, Waiting, begin, opened
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Store
-from sightline.tools.live_transcript import LiveTranscript, Place, Waiting, begin, opened
 
 _PATIENCE_TURNS, _TURN_SECONDS = 30, 0.01  # until a command's end is in the transcript, which is written beside hooks
 

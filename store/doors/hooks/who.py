@@ -2,8 +2,8 @@
 
 import time
 
-from sightline.audit.sessions import safe_name
 from sightline.disk.recording import storable
+from sightline.log.sessions import safe_name
 from sightline.records import Session
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from sightline.doors.doctor.complaints import Finding
 from sightline.doors.hooks.facts import HARNESSES
 from sightline.doors.install.places import SCOPES, USER, Where, coincide, places_of
 from sightline.doors.install.probe import Probe, probe_hooks, probe_server
 from sightline.doors.install.status import Status, status_of
 from sightline.doors.install.versions import Program, program_of
 from sightline.errors import SightlineError
-from sightline.tools.findings import Finding
 
 
 def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:

@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sightline.audit.sessions import SHELL, current_session, safe_name, working_directory
 from sightline.disk.recording import storable
 from sightline.doors.mcp.protocol import Context
+from sightline.log.sessions import SHELL, current_session, safe_name, working_directory
 from sightline.records import Session
 from sightline.shape.budgets import ROOMY, Room
 

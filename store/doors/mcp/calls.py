@@ -11,9 +11,9 @@ from sightline.doors.mcp.confine import under
 from sightline.doors.mcp.options import Options
 from sightline.errors import SightlineError
 from sightline.shape.segments import Segment
-from sightline.tools.asking import Asking, Calls
-from sightline.tools.delivery import deliver
-from sightline.tools.reply import Reply, error_reply
+from sightline.verbs.asking import Asking, Calls
+from sightline.verbs.delivery import deliver
+from sightline.verbs.reply import Reply, error_reply
 
 if TYPE_CHECKING:  # loaded by the calls that need them
     from sightline.doors.mcp.caller import Caller
@@ -95,7 +95,7 @@ def with_caller(reply: Reply, caller: "Caller") -> Reply:
 
 
 def _run_command(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.tools.run_command import Doorway, Request, run_command
+    from sightline.verbs.run_command import Doorway, Request, run_command
 
     # A confirmation brings its folder along, so that it is known only there.
     doorway = Doorway(run=lambda capture: errand.commands.run(capture, errand.call), confine=errand.confined)
@@ -103,14 +103,14 @@ def _run_command(errand: Errand, values: dict[str, Any]) -> Reply:
 
 
 def _read_file(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.tools.read_file import Request, read_file
+    from sightline.verbs.read_file import Request, read_file
 
     path = errand.confined(values["path"])
     return read_file(errand.asking, Request(**{**values, "path": path}, exact=bool(errand.options.root)))
 
 
 def _read_output(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.tools.read_output import Request, read_output
+    from sightline.verbs.read_output import Request, read_output
 
     if "wait" in values:
         values["wait"] = min(values["wait"], errand.options.patience_secs)
@@ -118,13 +118,13 @@ def _read_output(errand: Errand, values: dict[str, Any]) -> Reply:
 
 
 def _query(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.tools.query import Request, query
+    from sightline.verbs.query import Request, query
 
     return query(errand.cancellable(), Request(**values))
 
 
 def _list_outputs(errand: Errand, values: dict[str, Any]) -> Reply:
-    from sightline.tools.list_outputs import Request, list_outputs
+    from sightline.verbs.list_outputs import Request, list_outputs
 
     return list_outputs(errand.asking, Request(**values))
 

@@ -14,8 +14,8 @@ from sightline.doors.mcp.wire import INVALID_PARAMS
 from sightline.profile import load_profile
 from sightline.records import Session
 from sightline.store import Store
-from sightline.tools.asking import Asking, Calls
-from sightline.tools.delivery import deliver
+from sightline.verbs.asking import Asking, Calls
+from sightline.verbs.delivery import deliver
 
 
 class Desk:

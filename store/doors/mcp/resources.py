@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from sightline.audit.views import Shows
 from sightline.doors.mcp.protocol import Context, Rejected
 from sightline.doors.mcp.wire import INVALID_PARAMS
 from sightline.errors import SightlineError
+from sightline.log.views import Shows
 from sightline.records import Buffer
 from sightline.refs import format_ref, looks_like_a_ref
 from sightline.shape import markers
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
-from sightline.tools.asking import Asking
-from sightline.tools.list_outputs import Request as ListRequest
-from sightline.tools.list_outputs import find_buffers, state_of
-from sightline.tools.printing import printable
-from sightline.tools.read_output import VERB, Request, read_output
-from sightline.tools.reply import Reply
+from sightline.verbs.asking import Asking
+from sightline.verbs.list_outputs import Request as ListRequest
+from sightline.verbs.list_outputs import find_buffers, state_of
+from sightline.verbs.printing import printable
+from sightline.verbs.read_output import VERB, Request, read_output
+from sightline.verbs.reply import Reply
 
 BASE = "sightline://buffers/"
 TEMPLATES = (BASE + "{ref}", BASE + "{ref}{?from,to}")

@@ -17,7 +17,7 @@ from sightline.threads import share_one_heap
 
 if TYPE_CHECKING:
     from sightline.doors.mcp.desk import Desk
-    from sightline.tools.asking import Calls
+    from sightline.verbs.asking import Calls
 
 
 class Service:

@@ -10,7 +10,7 @@ from sightline.audit.checking import CUT, OVERLOOKED, UNTOLD, find_all
 from sightline.audit.covering import coverage_of
 from sightline.audit.failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
 from sightline.audit.timeline import calls_of, captured_by
-from sightline.audit.views import Shows, record_view
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, LinePart, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.audit.notes import write_note
 from sightline.audit.report import gather
 from sightline.audit.report.data import as_data
 from sightline.audit.report.gather import Report
 from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
-from sightline.audit.roster import find_session, rename_session
-from sightline.audit.views import Shows, record_view
+from sightline.log.notes import write_note
+from sightline.log.session_list import find_session, rename_session
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
@@ -173,7 +173,7 @@ def test_texts_have_a_limit_in_all(store: Store, keep: Keep, monkeypatch: pytest
 
 
 def test_a_blanked_reply_is_told_as_that(store: Store, keep: Keep) -> None:
-    from sightline.audit import retention
+    from sightline.log import retention
 
     _fill(store, keep, "boom")
     retention.remove(store, [item.buffer for item in store.listed(5)], purge=True)

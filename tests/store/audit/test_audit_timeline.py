@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from sightline.audit import log, retention, timeline
-from sightline.audit.notes import send_note, write_note
+from sightline.audit import timeline
 from sightline.audit.overview import Overview
-from sightline.audit.retention import StillRunning, remove_session
-from sightline.audit.roster import UnknownSession, find_session, list_sessions, rename_session
 from sightline.audit.timeline import (
     Call,
     Timeline,
@@ -22,10 +19,14 @@ from sightline.audit.timeline import (
     seen_after,
     totals_of,
 )
-from sightline.audit.view_list import find_view, rebuild_views
-from sightline.audit.view_text import TextGone, view_text
-from sightline.audit.views import Shows, Traced, record_shown, record_view
 from sightline.errors import ExpiredRef, UsageError
+from sightline.log import log, retention
+from sightline.log.notes import send_note, write_note
+from sightline.log.retention import StillRunning, remove_session
+from sightline.log.session_list import UnknownSession, find_session, list_sessions, rename_session
+from sightline.log.view_list import find_view, rebuild_views
+from sightline.log.view_text import TextGone, view_text
+from sightline.log.views import Shows, Traced, record_shown, record_view
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown, View
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target

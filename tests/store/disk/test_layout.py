@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sightline.audit import log
 from sightline.config import Settings
 from sightline.disk.layout import Layout, remove_folder, write_atomically
 from sightline.errors import UnsafeStore
+from sightline.log import log
 from sightline.records import Buffer
 from sightline.store import Store, Target
 
@@ -21,7 +21,7 @@ Keep = Callable[..., Buffer]
 MAKE_A_STORE = """
 import os, sys
 os.umask(int(sys.argv[2], 8))
-from sightline.audit import log
+from sightline.log import log
 from sightline.store import Store
 with Store(sys.argv[1]) as store:
     running = store.begin("cmd", "x", "/", "s")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from sightline.doors.cli import doctor, main
+from sightline.doors.doctor.doctor import examine
 from sightline.search import executables
 from sightline.search.sandbox import NO_BACKING
 from sightline.store import Store
-from sightline.tools.doctor import examine
 
 
 def _levels(cli: Any, level: str) -> list[str]:
@@ -48,8 +48,8 @@ def test_programs_that_no_query_can_use_here_are_named(store: Store, monkeypatch
     here = executables.find
     monkeypatch.setattr(executables, "find", lambda name: "" if name in ("jq", "gawk") else here(name))
     monkeypatch.setattr(executables, "_is_gnu", lambda path: "awk" not in path)
-    monkeypatch.setattr("sightline.tools.doctor.find", executables.find)
-    monkeypatch.setattr("sightline.tools.doctor.describe", lambda: NO_BACKING)
+    monkeypatch.setattr("sightline.doors.doctor.doctor.find", executables.find)
+    monkeypatch.setattr("sightline.doors.doctor.doctor.describe", lambda: NO_BACKING)
     notes = [finding.text for finding in examine(store) if finding.level == "note"]
     assert "awk cannot be held to reading here: it is not gawk, and the kernel has no Landlock" in notes[0]
     assert "not installed" in notes[1]

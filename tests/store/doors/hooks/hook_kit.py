@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from sightline.audit.view_list import list_views
-from sightline.audit.view_text import view_text
 from sightline.doors.hooks.hook import answer_to
+from sightline.log.view_list import list_views
+from sightline.log.view_text import view_text
 from sightline.records import Buffer, View
 from sightline.store import Store, Target
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hook_kit import Harness, process
 
-from sightline.audit.notes import ANYONE, list_notes, send_note, write_note
 from sightline.capture.piped import Ended
 from sightline.doors.hooks import piped as piping
 from sightline.doors.hooks.facts import HARNESSES, MODES, allow_rules
@@ -18,6 +17,7 @@ from sightline.doors.hooks.line import capture_program, hook_words
 from sightline.doors.hooks.opencode import plugin_text
 from sightline.doors.hooks.pending import recall
 from sightline.doors.hooks.who import session_of
+from sightline.log.notes import ANYONE, list_notes, send_note, write_note
 from sightline.records import Shown
 from sightline.store import Store
 

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sightline.audit.view_list import list_views
-from sightline.audit.view_text import view_text
-from sightline.capture.importers.formats import find_sources
 from sightline.doors.hooks.hook import answer_to
+from sightline.harnesses.formats import find_sources
+from sightline.imports.import_past import Importer
+from sightline.imports.live_transcript import catch_up
+from sightline.log.view_list import list_views
+from sightline.log.view_text import view_text
 from sightline.records import Gap
 from sightline.store import Store
-from sightline.tools.import_past import Importer
-from sightline.tools.live_transcript import catch_up
 
-RECORDED = Path(__file__).parents[2] / "capture/importers/recorded"
+RECORDED = Path(__file__).parents[2] / "harnesses/recorded"
 PLACES = {
     "claude-code": ".claude/projects",
     "codex": ".codex/sessions",

@@ -62,7 +62,7 @@ def test_it_changes_and_goes_wherever_it_stands(before: str, behind: set[str]) -
 def test_tables_within_ours_go_along() -> None:
     """Codex keeps there which tools it need not ask about."""
     text = put_table("a = 1\n\n[x]\nb = 2\n", KEYS, SERVER)
-    asked = text + '\n[mcp_servers.sightline.tools.query]\napproval_mode = "approve"\n\n[y]\nc = 3\n'
+    asked = text + '\n[mcp_servers.sightline.verbs.query]\napproval_mode = "approve"\n\n[y]\nc = 3\n'
     assert put_table(asked, KEYS, SERVER) == asked
     assert tomllib.loads(remove_table(asked, KEYS)) == {"a": 1, "x": {"b": 2}, "y": {"c": 3}}
 

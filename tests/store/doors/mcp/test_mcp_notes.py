@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sightline.audit.notes import list_notes, send_note, write_note
+from sightline.log.notes import list_notes, send_note, write_note
 from sightline.records import Session
 from sightline.store import Store
 

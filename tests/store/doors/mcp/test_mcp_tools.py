@@ -15,11 +15,11 @@ from sightline.doors.mcp.tools import definitions, schema_of
 from sightline.errors import UsageError
 
 REQUESTS = {
-    "run_command": "sightline.tools.run_command",
-    "read_file": "sightline.tools.read_file",
-    "read_output": "sightline.tools.read_output",
-    "query": "sightline.tools.query",
-    "list_outputs": "sightline.tools.list_outputs",
+    "run_command": "sightline.verbs.run_command",
+    "read_file": "sightline.verbs.read_file",
+    "read_output": "sightline.verbs.read_output",
+    "query": "sightline.verbs.query",
+    "list_outputs": "sightline.verbs.list_outputs",
 }
 
 
@@ -71,7 +71,7 @@ def test_every_argument_of_a_schema_is_one_of_the_verb(tool: str) -> None:
 
 def test_what_a_description_says_of_defaults_is_so() -> None:
     from sightline.profile import DEFAULT
-    from sightline.tools.list_outputs import LIMIT
+    from sightline.verbs.list_outputs import LIMIT
 
     said = {name: schema_of("read_output")["properties"][name]["description"] for name in ("limit", "ignore_case")}
     assert f"default {DEFAULT.reading.page_bytes}" in said["limit"]

@@ -1,0 +1,146 @@
+"""What `doctor` finds of the buffers: every folder has a record, every record its folder, every stream its hash."""
+
+import os
+from collections.abc import Iterator
+from functools import partial
+
+from sightline.disk.hashing import hash_file
+from sightline.disk.layout import SEALED_MODE, open_private, remove_folder
+from sightline.disk.live import writer_alive
+from sightline.disk.meta import is_buffer_name, read_meta, write_meta
+from sightline.disk.recording import new_buffer
+from sightline.disk.recovery import close_interrupted, stream_files
+from sightline.doors.doctor.complaints import Advance, Finding
+from sightline.doors.doctor.files import Derived, check_files, is_old
+from sightline.errors import OfNewerVersion, SightlineError, UnsafeStore
+from sightline.records import Buffer
+from sightline.shape.summary import human_bytes
+from sightline.store import Store
+from sightline.verbs.printing import printable
+
+_PAGE = 1_000
+_SEALED = ("sealed", "interrupted")
+
+
+def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[Finding]:
+    """The index knows every folder.
+
+    Of the others nothing is read here: in this order they lie scattered over the disk.
+    """
+    with os.scandir(store.layout.buffers) as folders:
+        for folder in folders:
+            advance("folders", 1)
+            if folder.is_symlink():
+                yield Finding("problem", f"{folder.path} is a symbolic link; nothing follows it: remove it")
+            if store.index.has(folder.name):
+                continue
+            yield from check_files(folder.path, derived)
+            try:
+                buffer = read_meta(store.layout, folder.name)
+            except OfNewerVersion as error:
+                yield _of_newer(error)
+                continue
+            except (FileNotFoundError, NotADirectoryError, ValueError, SightlineError):
+                yield from _orphan(store, folder.name)
+                continue
+            if not store.index.knows(folder.name) and not writer_alive(store.layout, folder.name):
+                store.index.put_buffer(buffer)
+                yield Finding("mended", f"@{folder.name} was missing in the index: added")
+
+
+def _orphan(store: Store, name: str) -> Iterator[Finding]:
+    folder = store.layout.folder(name)
+    if os.path.islink(folder) or not os.path.isdir(folder) or not is_buffer_name(name):
+        yield Finding("problem", f"{printable(folder)} is no buffer's folder: move it away")
+        return
+    known = store.index.buffer(name)
+    if known is not None and known.state in ("sealed", "interrupted"):
+        try:
+            write_meta(store.layout, known, durable=store.settings.durable)
+        except OSError as error:
+            yield Finding("problem", f"@{name} has lost its record, which cannot be written: {error.strerror}")
+            return
+        yield Finding("mended", f"@{name} had lost its record: written again from the index")
+        return
+    if writer_alive(store.layout, name) or not is_old(folder):
+        return
+    if not any(True for _ in stream_files(store.layout, name)):
+        remove_folder(folder)
+        yield Finding("mended", f"{folder} was an empty folder without a record: removed")
+        return
+    lost = new_buffer(name, name.partition("_")[0], "(its record was lost)", store.root, "", note="record lost")
+    store.index.put_buffer(close_interrupted(store.layout, lost))
+    yield Finding("mended", f"@{name} had bytes and no record: it has one again, without its command")
+
+
+def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[Finding]:
+    """Every buffer has its folder, its record, and its streams with size, hash and mode.
+
+    In the order in which they were captured, in which they lie on a disk.
+    """
+    sound = size = 0
+    page = store.index.numbered_after(0, _PAGE)
+    while page:
+        for _, buffer in page:
+            advance("records", 1)
+            if buffer.state == "evicted":
+                continue
+            folder = store.layout.folder(buffer.name)
+            yield from check_files(folder, derived)
+            if not os.path.isdir(folder):
+                yield from _forget(store, buffer)
+                continue
+            try:
+                read_meta(store.layout, buffer.name)
+            except OfNewerVersion as error:
+                yield _of_newer(error)
+            except (FileNotFoundError, NotADirectoryError, ValueError, SightlineError):
+                yield from _orphan(store, buffer.name)
+            for stream, info in buffer.streams.items() if buffer.state in _SEALED else ():
+                if wrong := _wrong_with(store, buffer, stream, advance):
+                    if not _is_still_kept(store, buffer.name):
+                        break
+                    yield Finding("problem", f"{buffer.ref} ({stream}) {wrong}")
+                else:
+                    sound, size = sound + 1, size + info.bytes
+        page = store.index.numbered_after(page[-1][0], _PAGE)
+    yield Finding("ok", f"streams that hash as recorded: {sound:,}, {human_bytes(size)} in all")
+
+
+def _of_newer(error: OfNewerVersion) -> Finding:
+    return Finding("note", f"{error.message}, and cannot be seen here: {error.hint}")
+
+
+def _is_still_kept(store: Store, name: str) -> bool:
+    """Whether it is sealed, and has not gone just now, as others may let it go while we look."""
+    buffer = store.index.buffer(name)
+    return buffer is not None and buffer.state in _SEALED
+
+
+def _forget(store: Store, buffer: Buffer) -> Iterator[Finding]:
+    if not _is_still_kept(store, buffer.name):
+        return
+    store.index.forget_buffer(buffer.name)
+    told = printable(buffer.command[:80])
+    yield Finding("problem", f"{buffer.ref} was listed, but its folder is gone; no longer listed: {told}")
+
+
+def _wrong_with(store: Store, buffer: Buffer, stream: str, advance: Advance) -> str:
+    path, info = store.layout.stream(buffer.name, stream), buffer.streams[stream]
+    try:
+        fd = open_private(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return "is missing: its bytes are lost"
+    except UnsafeStore:
+        return "is no file, or a symbolic link: its bytes are lost"
+    try:
+        status = os.fstat(fd)
+        if status.st_size != info.bytes:
+            return f"has {status.st_size:,} bytes instead of {info.bytes:,}: it was changed from outside"
+        if hash_file(fd, info.bytes, partial(advance, "bytes")) != info.sha256:
+            return "no longer hashes as recorded: it was changed from outside"
+        if status.st_mode & 0o777 != SEALED_MODE:  # only of what is ours: another file may have been put in its place
+            os.fchmod(fd, SEALED_MODE)
+        return ""
+    finally:
+        os.close(fd)

@@ -1,0 +1,139 @@
+"""What `doctor` finds: every promise of the store checked, and mended where that loses nothing."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from sightline.disk.layout import FOLDER_MODE
+from sightline.disk.live import marker_names, writer_alive
+from sightline.disk.rebuilding import rebuild_buffers
+from sightline.disk.recovery import adopt_dead
+from sightline.disk.trouble import is_broken, trouble_of
+from sightline.doors.doctor.buffers import check_folders, check_records
+from sightline.doors.doctor.complaints import Advance, Finding, unheard
+from sightline.doors.doctor.files import Derived, check_files
+from sightline.doors.doctor.views import check_views
+from sightline.errors import SightlineError
+from sightline.log.view_list import rebuild_views
+from sightline.pipeline.options import GRAMMARS
+from sightline.search.errors import ProgramMissing
+from sightline.search.executables import executable_of, find
+from sightline.search.sandbox import describe
+from sightline.shape.summary import human_bytes
+from sightline.store import Store
+
+
+def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[Finding]:
+    """Check the store; findings as they come.
+
+    Args:
+        store: the store.
+        rebuild: whether the index is made anew even where nothing is wrong with it.
+        advance: is told how far it has come.
+    """
+    derived = Derived()
+    writable = partial(_writable, store)  # without which there is no index to look at
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+        lambda: _root(store),
+        lambda: check_files(store.root, derived, besides=store.layout.buffers),
+        writable,
+        lambda: _index(store, rebuild),
+        lambda: _dead(store),
+        lambda: check_folders(store, derived, advance),
+        lambda: check_records(store, derived, advance),
+        lambda: check_views(store, advance),
+        lambda: _limits(store, derived.bytes),
+        _queries,
+    )
+    for check in checks:
+        try:
+            yield from check()
+        except (OSError, sqlite3.Error, SightlineError) as error:
+            if isinstance(error, sqlite3.DatabaseError) and is_broken(error) and not store.index.unwritable:
+                yield from _made_anew(store, "it was damaged")
+                yield from check()
+            elif check is writable:
+                yield Finding("problem", f"nothing can be looked at: {_told(store, error)}")
+                return
+            else:
+                yield Finding("problem", f"this check broke off where it was to mend something: {_told(store, error)}")
+
+
+def _told(store: Store, error: Exception) -> str:
+    told = (error.message, error.hint) if isinstance(error, SightlineError) else trouble_of(error, store.root)
+    return ": ".join(told)
+
+
+def _writable(store: Store) -> Iterator[Finding]:
+    if store.index.unwritable:
+        yield Finding("problem", f"nothing can be written to the store, and nothing mended: {store.index.unwritable}")
+        names = [name for name in marker_names(store.layout) if not writer_alive(store.layout, name)]
+        for name in names:
+            yield Finding("note", f"@{name}: its writer is dead; it is yet to be marked interrupted")
+
+
+def _root(store: Store) -> Iterator[Finding]:
+    status = os.stat(store.root)
+    if status.st_uid != os.getuid():
+        yield Finding("problem", f"{store.root} belongs to another user: set SIGHTLINE_HOME to a folder of yours")
+    elif status.st_mode & 0o777 != FOLDER_MODE:
+        os.chmod(store.root, FOLDER_MODE)
+        yield Finding("mended", f"{store.root} was open to others; now it is yours alone")
+    else:
+        yield Finding("ok", f"{store.root} is private")
+
+
+def _index(store: Store, rebuild: bool) -> Iterator[Finding]:
+    try:
+        sound = store.index.is_sound()
+    except sqlite3.DatabaseError:
+        sound = False
+    if sound and not rebuild:
+        yield Finding("ok", "the index is sound")
+    else:
+        yield from _made_anew(store, "as asked" if sound else "it was damaged")
+
+
+def _made_anew(store: Store, why: str) -> Iterator[Finding]:
+    store.start_index_anew()
+    rebuilt = rebuild_buffers(store.layout, store.index)
+    views = rebuild_views(store)
+    yield Finding("mended", f"the index was made anew, {why}: {rebuilt.buffers:,} buffers, {views:,} views")
+
+
+def _dead(store: Store) -> Iterator[Finding]:
+    adopted = adopt_dead(store.layout, store.index)
+    for name in adopted.interrupted:
+        yield Finding("mended", f"@{name} was still marked running, but its writer is dead: marked interrupted")
+    for name in adopted.dropped:
+        yield Finding("mended", f"@{name} was reserved by a writer that died before it had a record: dropped")
+
+
+def _limits(store: Store, derived: int) -> Iterator[Finding]:
+    totals, settings = store.index.totals(), store.settings
+    yield Finding(
+        "ok",
+        f"{totals.buffers:,} of {settings.max_buffers:,} buffers, "
+        f"{human_bytes(totals.bytes)} of {human_bytes(settings.max_bytes)}",
+    )
+    if derived:
+        yield Finding(
+            "note", f"{human_bytes(derived)} of files that can be made again (both streams in order, JSON in lines)"
+        )
+
+
+def _queries() -> Iterator[Finding]:
+    backing = describe()
+    yield Finding("ok", backing.text)
+    missing = []
+    for program in GRAMMARS:
+        try:
+            executable_of((program,), held=backing.landlock > 0)
+        except ProgramMissing as error:
+            if find(program):
+                yield Finding("note", f"{error.message}: {error.hint}")
+            else:
+                missing.append(program)
+    if missing:
+        yield Finding("note", f"not installed, so queries cannot use them: {', '.join(missing)}")

@@ -1,0 +1,61 @@
+"""What `doctor` finds of the files as such: links, what dead writers left over, what can be made again."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+
+from sightline.disk.layout import DERIVED, remove_file
+from sightline.doors.doctor.complaints import Finding
+
+_YOUNG_SECONDS = 60.0  # what is younger may be of a capture that is just being made
+
+
+class Derived:
+    """What can be made again.
+
+    Attributes:
+        bytes: of the files that can.
+    """
+
+    bytes = 0
+
+
+def check_files(folder: str, derived: Derived, *, besides: str = "") -> Iterator[Finding]:
+    """No file of a folder is a link, or was left over.
+
+    Args:
+        folder: the folder, which may be gone; nothing is looked at behind a link.
+        derived: takes the bytes of those that can be made again.
+        besides: a folder below it whose own files are not looked at.
+    """
+    if os.path.islink(folder):  # what lies behind is not ours
+        return
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                yield Finding("problem", f"{entry.path} is a symbolic link; nothing follows it: remove it")
+            elif entry.is_dir(follow_symlinks=False):
+                if entry.path != besides:
+                    yield from check_files(entry.path, derived)
+            elif not entry.is_file(follow_symlinks=False):
+                yield Finding("problem", f"{entry.path} is not a file; nothing reads it: move it away")
+            elif entry.name in DERIVED:
+                derived.bytes += _size(entry)
+            elif entry.name.endswith(".tmp") and is_old(entry.path):
+                remove_file(entry.path)
+                yield Finding("mended", f"{entry.path} was left by a writer that died; removed")
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    with contextlib.suppress(FileNotFoundError):
+        return entry.stat().st_size
+    return 0
+
+
+def is_old(path: str) -> bool:
+    """Whether nobody is just making it; what has gone meanwhile was."""
+    try:
+        return time.time() - os.lstat(path).st_mtime > _YOUNG_SECONDS
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,120 @@
+"""What `doctor` finds of the views: every chain holds, the index knows all, and their buffers are what they were."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.doors.doctor.complaints import Advance, Finding
+from sightline.errors import OfNewerVersion, SightlineError
+from sightline.log import log
+from sightline.log.chain import last_known, verify_log
+from sightline.log.view_list import fill_index, rebuild_views
+from sightline.store import Store
+
+_PAGE = 1_000
+_TOLD_VIEWS = 10
+_GONE = ("expired", "removed", "lost")
+
+
+def check_views(store: Store, advance: Advance) -> Iterator[Finding]:
+    """Every chain of views holds up to the last view that is known, the index knows all of them, and so on."""
+    lines = sound = 0
+    is_known = True
+    known = last_known(store)
+    _read_records(store)
+    files = {file.removesuffix(".jsonl") for file in os.listdir(store.layout.audit) if file.endswith(".jsonl")}
+    tally = _Tally(store, advance)
+    for session in sorted(files | known.keys()):
+        tally.begin(session)
+        try:
+            lines += verify_log(store, session, known.get(session, 0), tally.take)
+            sound += 1
+        except OfNewerVersion as error:
+            yield Finding("note", f"{error.message}, and cannot be checked here: {error.hint}")
+            tally.take_rest(store.layout.audit_file(session))
+        except SightlineError as error:
+            yield Finding("problem", f"{error.message}: {error.hint}")
+            tally.take_rest(store.layout.audit_file(session))
+        fill_index(store, session)  # what its writer is about to index
+        is_known = is_known and store.index.view_count(session) >= tally.views
+    yield Finding("ok", f"audit files whose chain holds: {sound:,}, {lines:,} entries in all")
+    if not is_known:
+        yield Finding("mended", f"the index did not know all views: {rebuild_views(store):,} indexed anew")
+    yield from tally.findings()
+
+
+def _read_records(store: Store) -> None:
+    """Have it raised, as a damaged index is, where the record of a view is none."""
+    number = 0
+    while page := store.index.views_after(number, limit=_PAGE):
+        number = page[-1][0]
+
+
+class _Tally:
+    """What has become of the buffers that views showed, over all logs.
+
+    Attributes:
+        views: how many views a session has, as far as its log can be read.
+    """
+
+    def __init__(self, store: Store, advance: Advance) -> None:
+        self.views = 0
+        self._store = store
+        self._advance = advance
+        self._sound = self._wrong = 0
+        self._told: list[str] = []
+        self._counted = dict.fromkeys((*_GONE, "blanked"), 0)
+        self._session = ""
+        self._next = 0
+
+    def begin(self, session: str) -> None:
+        """What follows is of one session."""
+        self._session, self._next, self.views = session, 0, 0
+
+    def take(self, place: log.Place, entry: dict[str, Any]) -> None:
+        """Count one entry."""
+        self._next = place.number + 1
+        if entry.get("kind") != "view":
+            return
+        self.views += 1
+        self._advance("views", 1)
+        self._counted["blanked"] += entry.get("text") is None
+        states = [(name, self._state(name, entry.get("sealed", {}).get(name))) for name in entry.get("refs", ())]
+        for name, state in states:
+            if state in self._counted:
+                self._counted[state] += 1
+            elif state:
+                self._wrong += 1
+                if len(self._told) < _TOLD_VIEWS:
+                    self._told.append(f"view {self._session}:{place.number} showed @{name}, which {state}")
+        self._sound += not any(state for _, state in states)
+
+    def take_rest(self, path: str) -> None:
+        """Count what follows in a log whose chain is broken, as far as it can be read."""
+        with contextlib.suppress(SightlineError, FileNotFoundError):  # what cannot be read has been told of
+            for place, entry in log.read_all(path):
+                if place.number >= self._next:
+                    self.take(place, entry)
+
+    def _state(self, name: str, sealed: dict[str, str] | None) -> str:
+        """What has become of a view's buffer: nothing, one of _GONE, or what is wrong with it."""
+        hashes = self._store.index.hashes_of(name)
+        if hashes is None:
+            tombstone = self._store.tombstone(name)
+            if tombstone is None:
+                return "lost"  # which was told when it was found to be
+            return "removed" if tombstone.get("reason") == "removed" else "expired"
+        if sealed is not None and hashes != sealed:
+            return "no longer hashes as it did then: its record was changed from outside"
+        return ""
+
+    def findings(self) -> Iterator[Finding]:
+        """What there is to say of all of them."""
+        yield from (Finding("problem", text) for text in self._told)
+        if self._wrong > len(self._told):
+            yield Finding("problem", f"and {self._wrong - len(self._told):,} more views of such buffers")
+        yield Finding("ok", f"views whose buffers are as they were: {self._sound:,}")
+        if any(self._counted.values()):
+            told = ", ".join(f"{count:,} {what}" for what, count in self._counted.items() if count)
+            yield Finding("note", f"views of buffers that are gone, or without their text: {told}")

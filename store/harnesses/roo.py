@@ -1,0 +1,131 @@
+"""Roo Code's persisted outputs: ``tasks/TASK/command-output/cmd-MILLISECONDS.txt`` in its extension's storage.
+
+From its published source. An artifact is the whole of a command's output, both streams in one; its number is the ``ts``
+of the message in the task's ``ui_messages.json`` (``{ts, type: "ask", ask: "command", text}``) that approved it. What
+the model was shown is in ``api_conversation_history.json``: the result that names the artifact.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.harnesses.content import shown_of
+from sightline.harnesses.past import Beside, Event, Part, PastCall, PastSession, Trouble
+from sightline.harnesses.transcript import (
+    DOCUMENT_BYTES,
+    dict_of,
+    list_of,
+    number,
+    open_beside,
+    plain,
+    size_beside,
+    text_of,
+)
+
+HARNESS = "roo"
+FOLDER = "command-output"
+ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
+_EXIT = re.compile(r"Exit code: (-?\d{1,10})\b")
+_NO_COMMAND = "(the command was not written down)"
+
+
+class FolderReading:
+    """The artifacts of one task."""
+
+    waiting = False
+
+    def __init__(self, path: str) -> None:
+        """Prepare for a ``command-output`` folder."""
+        self._path = os.path.abspath(path)
+        self._task = os.path.dirname(self._path)
+        self._given: set[str] = set()
+        self.position = 0
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing waits."""
+        return iter(())
+
+    def advance(self) -> Iterator[Event]:
+        """The artifacts that were not there before."""
+        try:
+            found = sorted(name for name in os.listdir(self._path) if ARTIFACT.fullmatch(name))
+        except OSError as error:
+            yield Trouble(0, f"the folder cannot be read: {error.strerror}")
+            return
+        new = [name for name in found if name not in self._given]
+        if not new:
+            return
+        commands = _commands(self._document("ui_messages.json"))
+        shown: dict[str, str] = {}
+        for name, text in _shown(self._document("api_conversation_history.json")):
+            shown.setdefault(name, text)
+        for name in new:
+            self._given.add(name)
+            artifact = Beside(self._path, (name,))
+            if (size := size_beside(artifact)) < 0:
+                yield Trouble(0, f"{name} is not a file that can be read")
+                continue
+            self.position += size
+            yield self._call(name, artifact, size, commands, shown.get(name))
+
+    def _call(self, name: str, artifact: Beside, size: int, commands: dict[int, str], shown: str | None) -> PastCall:
+        match = ARTIFACT.fullmatch(name)
+        stamp = int(match[1]) if match else 0
+        command = commands.get(stamp, _NO_COMMAND)
+        ended = _EXIT.search(shown or "")
+        return PastCall(
+            session=PastSession(HARNESS, os.path.basename(self._task), HARNESS, "", stamp / 1000),
+            id=name,
+            use="",
+            line=0,
+            asked=stamp / 1000,
+            answered=stamp / 1000,
+            tool="execute_command",
+            arguments={"command": command},
+            kind="cmd",
+            command=plain(command),
+            cwd="",
+            shown=() if shown is None else (plain(shown),),
+            parts=(Part("out", artifact),) if size else (),
+            exit_code=int(ended[1]) if ended else None,
+            note="merged",
+        )
+
+    def _document(self, name: str) -> Any:
+        """One of the task's documents; None where it cannot be read."""
+        try:
+            fd = open_beside(Beside(self._task, (name,)))
+        except OSError:
+            return None
+        with os.fdopen(fd, "rb") as file:
+            if os.fstat(file.fileno()).st_size > DOCUMENT_BYTES:
+                return None
+            try:
+                return json.loads(file.read())
+            except (ValueError, RecursionError):
+                return None
+
+
+def _commands(document: Any) -> dict[int, str]:
+    """Command lines by the time (milliseconds) of the message that approved them."""
+    return {
+        int(number(message.get("ts"))): text_of(message.get("text"))
+        for message in map(dict_of, list_of(document))
+        if message.get("ask") == "command"
+    }
+
+
+def _shown(document: Any) -> Iterator[tuple[str, str]]:
+    """(artifact, text) of each result that names one."""
+    for message in map(dict_of, list_of(document)):
+        for block in list_of(message.get("content")):
+            fields = dict_of(block)
+            content = fields.get("content", fields.get("text")) if fields.get("type") != "text" else fields.get("text")
+            text = "\n".join(shown_of(content))
+            for match in ARTIFACT.finditer(text):
+                yield match[0], text

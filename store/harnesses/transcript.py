@@ -1,0 +1,347 @@
+"""Reading transcripts: whole lines as they come, of any file however damaged, in bounded memory."""
+
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from sightline.errors import SightlineError
+from sightline.harnesses.past import Beside, Event, PastCall, Trouble
+
+LINE_BYTES = 64 << 20
+"""A longer line is not read: an image or two fit, and a file without any newline must not fill the memory."""
+
+DOCUMENT_BYTES = 64 << 20
+"""A larger document is not read: one that is not made of lines must be held whole."""
+
+NEST_TROUBLE = "it is nested too deeply"
+
+
+class NotReadable(SightlineError):
+    """A transcript cannot be read, or is none that is known."""
+
+    exit_code = 2
+
+
+class Line(NamedTuple):
+    """One whole line: its number from 1, its bytes, and whether it ended in a newline."""
+
+    number: int
+    data: bytes
+    ended: bool = True
+
+
+class Transcript:
+    """A file that may still be written.
+
+    Attributes:
+        path: where it lies.
+        position: bytes that were read.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Open it. Raises NotReadable for anything that is no regular file of ours to read."""
+        self.path = path
+        self.position = 0
+        self._number = 0
+        self._skipping = 0
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as error:
+            raise NotReadable(f"{path}: {error.strerror or error}") from error
+        self._file = os.fdopen(fd, "rb", buffering=1 << 18)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            self._file.close()
+            raise NotReadable(f"{path} is not a regular file", "name a transcript, or a folder with some")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @property
+    def status(self) -> os.stat_result:
+        """Of the file that is open, whatever has its name now."""
+        return os.fstat(self._file.fileno())
+
+    def start_at(self, position: int) -> None:
+        """Read on from a byte, where a line begins; lines are numbered from there."""
+        self._file.seek(position)
+        self.position, self._number, self._skipping = position, 0, 0
+
+    def head(self, size: int) -> bytes:
+        """The first bytes; nothing counts as read."""
+        return os.pread(self._file.fileno(), size, 0)
+
+    def tail(self, size: int) -> bytes:
+        """The last bytes, likewise."""
+        return os.pread(self._file.fileno(), size, max(0, self.status.st_size - size))
+
+    def lines(self, *, last: bool = False) -> Iterator[Line]:
+        """The whole lines from where reading stopped on.
+
+        Args:
+            last: whether a last line without a newline is given, too: nobody is writing it any more.
+
+        A line that is too long comes empty.
+        """
+        while data := self._file.readline(LINE_BYTES):
+            if data.endswith(b"\n"):
+                self._number += 1
+                self.position += len(data)
+                skipped, self._skipping = self._skipping, 0
+                yield Line(self._number, b"" if skipped else data)
+            elif len(data) == LINE_BYTES:
+                self._skipping += len(data)
+                self.position += len(data)
+            else:
+                break
+        if last and (data or self._skipping):
+            self._number += 1
+            self.position += len(data)
+            skipped, self._skipping = self._skipping, 0
+            yield Line(self._number, b"" if skipped else data, ended=False)
+        elif data:
+            self._file.seek(self.position)
+
+    def document(self) -> bytes:
+        """All of it. Raises NotReadable where it is too large to be held."""
+        size = self.status.st_size
+        if size > DOCUMENT_BYTES:
+            raise NotReadable(f"{self.path} has {size:,} bytes; a document of at most {DOCUMENT_BYTES:,} can be read")
+        self._file.seek(0)
+        data = self._file.read(DOCUMENT_BYTES)
+        self.position = len(data)
+        return data
+
+
+class Reading(Protocol):
+    """A transcript that is being read. Nothing is given twice by one reading."""
+
+    def advance(self) -> Iterator[Event]:
+        """What has come since."""
+        ...
+
+    def finish(self) -> Iterator[Event]:
+        """What still waits for more of it, as far as it is known: nothing more is coming."""
+        ...
+
+    def close(self) -> None:
+        """Close what is open."""
+        ...
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something waits for more."""
+        ...
+
+    @property
+    def position(self) -> int:
+        """Bytes that were read."""
+        ...
+
+
+class Parser(Protocol):
+    """Makes calls of records; pure."""
+
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+        """The calls that a record completes."""
+        ...
+
+    def finish(self) -> Iterator[Event]:
+        """Those that wait for more."""
+        ...
+
+    @property
+    def waiting(self) -> bool:
+        """Whether some do."""
+        ...
+
+
+class LineReading:
+    """A transcript of one JSON object a line."""
+
+    def __init__(self, transcript: Transcript, parser: Parser) -> None:
+        self._transcript = transcript
+        self._parser = parser
+
+    def advance(self) -> Iterator[Event]:
+        """What whole lines have come since."""
+        return self._read(last=False)
+
+    def finish(self) -> Iterator[Event]:
+        """A last line that was never ended, and what waits."""
+        yield from self._read(last=True)
+        yield from self._parser.finish()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._transcript.close()
+
+    @property
+    def position(self) -> int:
+        """Bytes that were read."""
+        return self._transcript.position
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a call waits for more, or a line for its end."""
+        return self._parser.waiting or self._transcript.position < self._transcript.status.st_size
+
+    def _read(self, *, last: bool) -> Iterator[Event]:
+        for line in self._transcript.lines(last=last):
+            record = load_object(line)
+            if isinstance(record, Trouble):
+                yield record
+            elif record is not None:
+                try:
+                    yield from self._parser.feed(record, line.number)
+                except SHAPE_ERRORS as error:
+                    yield misshapen(line.number, error)
+
+
+class DocumentReading:
+    """A transcript that is one JSON document: read whole, and whole again when it has changed."""
+
+    waiting = False
+
+    def __init__(self, transcript: Transcript, read: Callable[[Any], Iterator[Event]]) -> None:
+        self._transcript = transcript
+        self._events = read
+        self._given: set[str] = set()
+
+    def advance(self) -> Iterator[Event]:
+        """The calls that were not there before."""
+        try:
+            document = json.loads(self._transcript.document())
+        except RecursionError:
+            yield Trouble(0, NEST_TROUBLE)
+            return
+        except ValueError:
+            yield Trouble(0, "not JSON")
+            return
+        for event in self._events(document):
+            if isinstance(event, PastCall):
+                if event.id in self._given:
+                    continue
+                self._given.add(event.id)
+            yield event
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing waits."""
+        return iter(())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._transcript.close()
+
+    @property
+    def position(self) -> int:
+        """Bytes that were read."""
+        return self._transcript.position
+
+
+SHAPE_ERRORS = (TypeError, ValueError, KeyError, AttributeError, IndexError, RecursionError)
+"""What a parser raises where a record has not the shape that it takes for granted."""
+
+
+def misshapen(line: int, error: Exception) -> Trouble:
+    """What is told of such a record."""
+    return Trouble(line, f"not of the known shape: {type(error).__name__}: {error}"[:200])
+
+
+def load_object(line: Line) -> dict[str, Any] | Trouble | None:
+    """A line's object; None for a blank one."""
+    if not line.data:
+        return Trouble(line.number, f"a line of more than {LINE_BYTES >> 20} MiB was not read")
+    if line.data.isspace():
+        return None
+    try:
+        record = json.loads(line.data)
+    except RecursionError:
+        return Trouble(line.number, NEST_TROUBLE)
+    except ValueError:
+        return Trouble(line.number, "not JSON" if line.ended else "the line ends in the middle")
+    if not isinstance(record, dict):
+        return Trouble(line.number, "not a JSON object")
+    return record
+
+
+def text_bytes(text: str) -> bytes:
+    """A text's bytes; half a surrogate pair, as JSON can spell it, as an escape."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="backslashreplace")
+
+
+def plain(text: str) -> str:
+    """A text that every file of the store can hold: half a surrogate pair is written as an escape."""
+    return text if text.isascii() else text_bytes(text).decode()
+
+
+def when(value: Any, otherwise: float = 0.0) -> float:
+    """Seconds since the epoch of an ISO 8601 text; ``otherwise`` for anything else."""
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError, OSError):
+            return otherwise
+    return otherwise
+
+
+def number(value: Any) -> float:
+    """A number that is one; 0 for anything else."""
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else 0.0
+
+
+def text_of(value: Any) -> str:
+    """The value where it is a text; else empty."""
+    return value if isinstance(value, str) else ""
+
+
+def dict_of(value: Any) -> dict[str, Any]:
+    """The value where it is an object; else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """The value where it is a list; else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def open_beside(beside: Beside) -> int:
+    """A descriptor of a file that a transcript names; nothing outside the harness' folder can be reached by it.
+
+    Raises:
+        OSError: there is no such regular file, or a symbolic link stands in the way.
+    """
+    if not beside.names or any(name in ("", ".", "..") or "/" in name or "\0" in name for name in beside.names):
+        raise FileNotFoundError(2, "not a name of a file beside the transcript")
+    folder = os.open(beside.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in beside.names[:-1]:
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        fd = os.open(beside.names[-1], flags, dir_fd=folder)
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise FileNotFoundError(2, "not a regular file")
+    return fd
+
+
+def size_beside(beside: Beside) -> int:
+    """The size of such a file; -1 where it cannot be opened."""
+    try:
+        fd = open_beside(beside)
+    except (OSError, ValueError):
+        return -1
+    try:
+        return os.fstat(fd).st_size
+    finally:
+        os.close(fd)

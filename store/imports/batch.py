@@ -1,0 +1,176 @@
+"""Batches of past calls made buffers, in processes beside this one: meanwhile the next ones are read.
+
+The other processes write files only. The index and the log stay with this one, which alone knows what they have.
+"""
+
+import contextlib
+import fcntl
+import os
+import pickle
+import signal
+from collections import deque
+from collections.abc import Sequence
+from itertools import starmap
+from typing import Any, NamedTuple
+
+from sightline.disk.view_index import ViewRow
+from sightline.errors import StoreFailed
+from sightline.harnesses.past import PastCall
+from sightline.imports.call import KeptCall, keep_call
+from sightline.log.encoding import Encoded
+from sightline.log.past_views import PastView
+from sightline.records import Buffer, Gap, Session, StreamInfo
+from sightline.store import Store
+
+WORTH_CALLS = 64
+"""Fewer are written at once: starting the other process takes as long."""
+
+MOST_WRITING = 2
+"""Batches at a time: writing one takes longer than reading the next. They are in memory for so long."""
+
+_READ_BYTES = 1 << 20  # what a pipe may hold, too; of a larger batch the rest waits until it is asked for
+
+_STREAMS = Buffer._fields.index("streams")
+_LEFT = "`sightline doctor` finds what is left"
+
+Calls = Sequence[tuple[PastCall, Session]]
+
+
+class Kept(NamedTuple):
+    """What became of a batch.
+
+    Attributes:
+        calls: those that are on disk, in order.
+        error: why the others are not; None where there are no others.
+    """
+
+    calls: list[KeptCall]
+    error: StoreFailed | None = None
+
+
+def keep_calls(store: Store, calls: Calls) -> Kept:
+    """Write their buffers, up to the first that the store could not take."""
+    kept: list[KeptCall] = []
+    try:
+        for call, session in calls:
+            kept.append(keep_call(store, call, session))
+    except StoreFailed as error:
+        return Kept(kept, error)
+    except Exception as error:  # the other process has nobody else to tell it to
+        failed = StoreFailed(f"an output could not be written: {type(error).__name__}: {error}", _LEFT)
+        failed.__cause__ = error
+        return Kept(kept, failed)
+    return Kept(kept)
+
+
+class Writing:
+    """A batch that is being written. It must be waited for, since nobody else knows of what it has written.
+
+    Attributes:
+        ids: of its calls.
+    """
+
+    def __init__(self, store: Store, calls: Calls) -> None:
+        """Begin."""
+        self.ids = {call.id for call, _ in calls}
+        self._calls = calls
+        self._data = bytearray()
+        self._from = self._process = -1
+        if len(calls) >= WORTH_CALLS:
+            self._begin(store, calls)
+        self._kept = keep_calls(store, calls) if self._process < 0 else None
+
+    def _begin(self, store: Store, calls: Calls) -> None:
+        self._from, to = os.pipe()
+        with contextlib.suppress(AttributeError, OSError):  # Linux has it, and may allow no more
+            fcntl.fcntl(to, fcntl.F_SETPIPE_SZ, _READ_BYTES)
+        try:
+            self._process = os.fork()
+        except OSError:  # no room for another process
+            os.close(self._from)
+        if self._process == 0:
+            _write(store, calls, to)
+        os.close(to)
+
+    def wait(self) -> Kept:
+        """What has become of it. May be called again where a key interrupted it."""
+        if self._kept is None:
+            while data := os.read(self._from, _READ_BYTES):
+                self._data += data
+            os.waitpid(self._process, 0)
+            os.close(self._from)
+            self._kept = _told(self._data, self._calls)
+        return self._kept
+
+
+class Writings:
+    """Batches that are being written, in their order."""
+
+    def __init__(self, store: Store) -> None:
+        """Nothing is being written yet."""
+        self._store = store
+        self._begun: deque[Writing] = deque()
+
+    def __len__(self) -> int:
+        """How many batches."""
+        return len(self._begun)
+
+    def __contains__(self, call: str) -> bool:
+        """Whether a call of this id is among them."""
+        return any(call in writing.ids for writing in self._begun)
+
+    @property
+    def calls(self) -> int:
+        """How many calls they have."""
+        return sum(len(writing.ids) for writing in self._begun)
+
+    def begin(self, calls: Calls) -> None:
+        """Have one more written."""
+        self._begun.append(Writing(self._store, calls))
+
+    def first(self) -> Kept:
+        """What has become of the first one, which is waited for, and no more among them then."""
+        kept = self._begun[0].wait()
+        self._begun.popleft()
+        return kept
+
+
+def _write(store: Store, calls: Calls, to: int) -> None:
+    """The other process, from its beginning to its end; a key that interrupts this one does not interrupt it."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        kept = keep_calls(store, calls)
+        failure = kept.error and (kept.error.message, kept.error.hint)
+        with open(to, "wb") as file:
+            file.write(pickle.dumps(([_packed(call) for call in kept.calls], failure)))
+    finally:
+        os._exit(0)
+
+
+def _packed(kept: KeptCall) -> tuple[Any, ...]:
+    """A call as plain tuples, which take a tenth of the time; without the session, which this process has, too."""
+    buffers = [
+        (*one[:_STREAMS], [(name, *info) for name, info in one.streams.items()], one.partial, [*map(tuple, one.gaps)])
+        for one in kept.buffers
+    ]
+    return buffers, kept.view and tuple(map(tuple, kept.view)), kept.calls
+
+
+def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
+    rows, view, calls = packed
+    buffers = tuple(
+        Buffer._make(
+            (*fields, {name: StreamInfo(*info) for name, *info in streams}, partial, tuple(starmap(Gap, gaps)))
+        )
+        for *fields, streams, partial, gaps in rows
+    )
+    return KeptCall(session, buffers, view and PastView(Encoded._make(view[0]), ViewRow._make(view[1])), calls)
+
+
+def _told(data: bytearray, calls: Calls) -> Kept:
+    try:
+        packed, error = pickle.loads(data)  # noqa: S301 - from our own other half, through a pipe that nobody else has
+    except (pickle.UnpicklingError, EOFError, IndexError, AttributeError):  # what it raises for less than all
+        return Kept([], StoreFailed("the process that writes outputs has ended", _LEFT))
+    kept = [_unpacked(one, session) for one, (_, session) in zip(packed, calls, strict=False)]  # fewer where it failed
+    return Kept(kept, error and StoreFailed(*error))

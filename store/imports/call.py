@@ -1,0 +1,140 @@
+"""One past call made a buffer, or several, and the view of what was shown of them."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sightline.disk.layout import remove_folder
+from sightline.harnesses.past import CHANGES_FILES, PastCall
+from sightline.imports.keep import clipped, keep_past
+from sightline.imports.shown import Found, shown_lines
+from sightline.log.past_views import PastView, past_view
+from sightline.log.views import Shows
+from sightline.records import Buffer, Session, Shown
+from sightline.store import Store
+
+_ARGUMENT_CHARACTERS = 4096
+_VERBS = {"cmd": "run_command", "file": "read_file", "tool": "tool"}
+
+
+class Recorded(NamedTuple):
+    """What was recorded of a call as it happened, before anybody knew what was shown of it.
+
+    Attributes:
+        buffer: what it gave; None where no buffer is made of that.
+        shown: the lines of it that were shown, where the call itself tells; else they are looked for.
+    """
+
+    buffer: Buffer | None
+    shown: tuple[Shown, ...] = ()
+
+
+class KeptCall(NamedTuple):
+    """A call that is on disk, and in no list yet.
+
+    Attributes:
+        session: who called.
+        buffers: its own, and those of what a program of the model's called; without those that were recorded before.
+        view: what is to be logged; None where nothing is known to have been shown.
+        calls: how many calls these are.
+    """
+
+    session: Session
+    buffers: tuple[Buffer, ...]
+    view: PastView | None
+    calls: int = 1
+
+
+_NOTHING: Mapping[str, Recorded] = {}
+
+
+def keep_call(store: Store, call: PastCall, session: Session, recorded: Mapping[str, Recorded] = _NOTHING) -> KeptCall:
+    """Write a call's buffers.
+
+    Args:
+        store: where they are kept.
+        call: the call.
+        session: who called.
+        recorded: what there is already, by the calls' ids.
+
+    Raises:
+        StoreFailed: the store could not take them; nothing is left of them then.
+    """
+    made: list[Buffer] = []
+    try:
+        pairs: list[tuple[PastCall, Buffer]] = []
+        for one in (call, *call.inner):
+            if one.id in recorded:
+                buffer = recorded[one.id].buffer
+            elif one.tool in CHANGES_FILES:
+                buffer = None
+            else:
+                buffer = keep_past(store, one, session.name)
+                made.append(buffer)  # it is known where a later one fails
+            if buffer:
+                pairs.append((one, buffer))
+        view = _view(store, session, call, pairs, recorded) if call.shown else None
+    except BaseException:
+        for buffer in made:
+            remove_folder(store.layout.folder(buffer.name))
+        raise
+    return KeptCall(session, tuple(made), view, 1 + len(call.inner))
+
+
+def _view(
+    store: Store,
+    session: Session,
+    call: PastCall,
+    pairs: list[tuple[PastCall, Buffer]],
+    recorded: Mapping[str, Recorded],
+) -> PastView:
+    text = "\n".join(call.shown)
+    found = [
+        Found(told.shown, ())
+        if (told := recorded.get(one.id)) and told.shown
+        else shown_lines(store, one, buffer, text)
+        for one, buffer in pairs
+    ]
+    buffers = [buffer for _, buffer in pairs]
+    shown = tuple(lines for one in found for lines in one.known)
+    matched = tuple(lines for one in found for lines in one.matched)
+    parts = tuple(part for one in found for part in one.parts)
+    lines = sum(one.last - one.first + 1 for one in (*shown, *matched))
+    total = sum(buffer.lines for buffer in buffers)
+    shows = Shows(
+        verb=_VERBS[call.kind],
+        request=_request(call, text, is_recorded=call.id in recorded),
+        refs=tuple(buffer.name for buffer in buffers),
+        shown=shown,
+        lines_total=total,
+        bytes_total=sum(buffer.bytes for buffer in buffers) if buffers else len(text.encode()),
+        exit_code=call.exit_code,
+        truncated=lines < total or any(buffer.is_partial for buffer in buffers),
+        matched=matched,
+        parts=parts,
+        unknown=call.unknown,
+        failed=call.failed,
+    )
+    return past_view(store, session.name, call.answered, shows, text, buffers)
+
+
+def _request(call: PastCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
+    """What the log keeps of a call: what was asked as our own verbs have it, the tool, and where it is from.
+
+    What the harness showed by itself is what it would have shown: nothing was saved. Of a past session nothing is to
+    be accounted.
+    """
+    asked: dict[str, Any] = {}
+    arguments = call.arguments
+    if call.kind != "tool":
+        asked["command" if call.kind == "cmd" else "path"] = call.command
+        if isinstance(arguments, dict):
+            arguments = {name: value for name, value in arguments.items() if value != call.command}
+    caller = {"client": call.session.client, "harness_session": call.session.id, "tool_use": call.use}
+    return {
+        **asked,
+        "tool": call.tool,
+        "arguments": clipped(arguments, _ARGUMENT_CHARACTERS),
+        "caller": {name: value for name, value in caller.items() if value},
+        **({} if is_recorded else {"imported": {"from": call.session.harness, "id": call.id}}),
+        "alone_bytes": len(text.encode()) if is_recorded else None,
+    }

@@ -1,0 +1,125 @@
+"""Keeping up with sessions that are going on: their transcripts are read on as they are written."""
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+
+from sightline.disk.watching import Unwatchable, watching
+from sightline.harnesses.formats import Source, find_sources
+from sightline.harnesses.transcript import NotReadable, Reading
+from sightline.imports.import_past import QUIET_SECONDS, Importer
+
+POLL_SECONDS = 0.5  # where folders cannot be watched
+_LOOK_SECONDS = 5.0  # as often at least, watched or not: calls that wait for more must end some time
+_DEBOUNCE_MS = 100
+_STEP_MS = 50
+_OPEN_READINGS = 64  # sessions go on side by side, but not that many
+
+
+class _Followed:
+    """A transcript that is kept open."""
+
+    def __init__(self, source: Source, reading: Reading) -> None:
+        self.source = source
+        self.reading = reading
+
+
+class Follower:
+    """Reads on in transcripts that were changed. Not before what was there has been imported."""
+
+    def __init__(self, importer: Importer, paths: Iterable[str]) -> None:
+        """Prepare for transcripts, or folders that they lie in or come into."""
+        self._importer = importer
+        self._paths = list(paths)
+        self._open: OrderedDict[str, _Followed] = OrderedDict()
+
+    def catch_up(self, now: float | None = None) -> int:
+        """Read what has been written since; how many calls were imported.
+
+        Raises:
+            StoreFailed: the store could not take it.
+        """
+        now = time.time() if now is None else now
+        before = self._importer.counts.calls
+        for source in self._sources():
+            followed = self._open.get(source.path)
+            if followed is not None and _was_replaced(followed, source):
+                followed.reading.close()
+                del self._open[source.path]
+                followed = None
+            quiet = now - source.written > QUIET_SECONDS
+            if followed is None and not self._importer.is_known(source):
+                if (reading := self._importer.open(source)) is None:
+                    continue
+                followed = self._open[source.path] = _Followed(source, reading)
+            elif followed is None or (
+                followed.source.stamp == source.stamp and not (quiet and followed.reading.waiting)
+            ):
+                continue
+            followed.source = source
+            self._importer.take_in(source, followed.reading, ended=quiet)
+            self._open.move_to_end(source.path)
+        while len(self._open) > _OPEN_READINGS:
+            self._open.popitem(last=False)[1].reading.close()
+        self._importer.settle()
+        return self._importer.counts.calls - before
+
+    def _sources(self) -> list[Source]:
+        found: list[Source] = []
+        for path in self._paths:
+            try:
+                found += find_sources(path)
+            except NotReadable:
+                continue  # gone for now; it may come back
+        return found
+
+    def follow(
+        self,
+        stop: threading.Event,
+        told: Callable[[int], None] = lambda _: None,
+        polls: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Catch up whenever something changes, until told to stop.
+
+        Args:
+            stop: ends it.
+            told: told of how many calls came, each time that some did.
+            polls: told the reason, once, where it looks for changes instead of watching.
+        """
+        try:
+            for _ in self._changes(stop, polls):
+                if came := self.catch_up():
+                    told(came)
+        finally:
+            self.close()
+
+    def _changes(self, stop: threading.Event, polls: Callable[[str], None]) -> Iterator[None]:
+        """Once at first, then whenever something has changed in the folders, or may have, until told to stop."""
+        try:
+            yield from self._watched(stop)
+        except Unwatchable as error:
+            polls(str(error))
+            while not stop.is_set():
+                yield
+                stop.wait(POLL_SECONDS)
+
+    def _watched(self, stop: threading.Event) -> Iterator[None]:
+        folders = {path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in self._paths}
+        with watching(sorted(folders), recursive=True) as watcher:
+            while not stop.is_set():
+                yield
+                if watcher.watch(_DEBOUNCE_MS, _STEP_MS, int(_LOOK_SECONDS * 1000), stop) == "signal":
+                    raise KeyboardInterrupt  # which the watcher has taken for itself
+
+    def close(self) -> None:
+        """Close all transcripts."""
+        for followed in self._open.values():
+            followed.reading.close()
+        self._open.clear()
+
+
+def _was_replaced(followed: _Followed, source: Source) -> bool:
+    """Whether the path names another file now, or the file was cut short: then it is read from its beginning."""
+    return source.stamp[2] != followed.source.stamp[2] or source.size < followed.reading.position

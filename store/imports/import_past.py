@@ -1,0 +1,385 @@
+"""Importing past sessions: each call of their transcripts becomes a buffer and a view, once.
+
+A call is known again by the ids that the log keeps of it. So one that was imported, or recorded as it happened, does
+not come again: whatever became of its buffer, and whichever transcript tells of it.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from sightline.config import Settings
+from sightline.disk.layout import remove_folder
+from sightline.disk.recording import share_streams
+from sightline.disk.view_index import ViewRow
+from sightline.errors import StoreFailed
+from sightline.harnesses.formats import Source, open_reading
+from sightline.harnesses.past import Event, PastCall, PastSession
+from sightline.harnesses.sane import sane_call, sane_session
+from sightline.harnesses.transcript import NotReadable, Reading
+from sightline.imports.batch import MOST_WRITING, Writings
+from sightline.imports.call import KeptCall
+from sightline.imports.ledger import Ledger
+from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
+from sightline.log.retention import enforce_limits
+from sightline.log.sessions import safe_name
+from sightline.records import Buffer, Session
+from sightline.store import Store
+
+QUIET_SECONDS = 60.0
+"""A transcript that nobody has written to for so long is taken to be at its end."""
+
+TOLD_TROUBLES = 1_000
+"""Records that could not be read, of which it is told where they stand; more are counted."""
+
+_KNOWN_SESSIONS = 100
+_BATCH_CALLS = 1024
+_BATCH_BYTES = 8 << 20
+_SETTLE_BUFFERS = 2_000  # after so many, what is over the limits goes: the disk must hold no more than these allow
+_PLACE_BUFFERS = 20_000  # after so many, they are put in their places, whatever the limits say
+_OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
+
+
+class Told(NamedTuple):
+    """A record that could not be read: where it stands (line 0 where there are no lines), and what is wrong."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Counts(NamedTuple):
+    """What an import came to.
+
+    Attributes:
+        transcripts: read.
+        unchanged: transcripts that were imported before, and have not changed.
+        foreign: files that are no transcripts of a known format.
+        left_out: older transcripts that were not read, since the store's limits would not keep what they hold.
+        bytes: read.
+        calls: imported.
+        partial: of these, those whose whole output was nowhere to be found.
+        sessions: that calls were imported of.
+        known: calls that the store knew.
+        own: calls of Sightline's own tools, which are in the log where they were answered.
+        off: calls in folders where nothing is to be captured.
+        damaged: records that could not be read.
+        unknown: records of sorts that are not known.
+        evicted: buffers that had to go, by the store's limits.
+    """
+
+    transcripts: int = 0
+    unchanged: int = 0
+    foreign: int = 0
+    left_out: int = 0
+    bytes: int = 0
+    calls: int = 0
+    partial: int = 0
+    sessions: int = 0
+    known: int = 0
+    own: int = 0
+    off: int = 0
+    damaged: int = 0
+    unknown: int = 0
+    evicted: int = 0
+
+
+class Importer:
+    """One import. Call `run`, or `take_in` for each transcript, then `settle`.
+
+    Attributes:
+        counts: what it has come to.
+        troubles: the first records that could not be read.
+    """
+
+    def __init__(self, store: Store, *, progress: Callable[[int], None] = lambda _: None) -> None:
+        """Prepare.
+
+        Args:
+            store: where all is kept.
+            progress: told of bytes that were read since it was last told.
+        """
+        self.counts = Counts()
+        self.troubles: list[Told] = []
+        self._store = store
+        self._progress = progress
+        self._ledger = Ledger(store.layout, durable=store.settings.durable)
+        self._known: dict[str, Known] = {}
+        self._sessions: dict[str, Session] = {}
+        self._met: dict[PastSession, Session] = {}
+        self._touched: set[str] = set()
+        self._captures: dict[str, bool] = {}
+        self._batch: list[tuple[PastCall, Session]] = []
+        self._waiting: set[str] = set()  # ids of the batch
+        self._batch_bytes = 0
+        self._writings = Writings(store)
+        self._read_whole: list[tuple[Source, set[str]]] = []  # whose calls are not all kept yet
+        self._placed: dict[str, float] = {}
+        self._logged: set[str] = set()  # buffers of the batch that is recorded, as soon as the log has them
+        self._silent: set[str] = set()
+
+    @property
+    def limits(self) -> Settings:
+        """The store's settings, whose limits say what may stay."""
+        return self._store.settings
+
+    def run(self, sources: Iterable[Source]) -> Counts:
+        """Import transcripts, those that were written last first.
+
+        Raises:
+            StoreFailed: the store could not take it; what was imported before stays.
+        """
+        ordered = sorted(sources, key=lambda source: source.written, reverse=True)
+        try:
+            for at, source in enumerate(ordered):
+                if self.is_known(source):
+                    self._count(unchanged=1)
+                    self._progress(source.size)
+                elif (reading := self.open(source)) is not None:
+                    try:
+                        self.take_in(source, reading, ended=time.time() - source.written > QUIET_SECONDS)
+                    finally:
+                        reading.close()
+                    if self._must_settle() and not self.settle():
+                        self._count(left_out=len(ordered) - at - 1)
+                        break
+        finally:
+            self.settle()
+        return self.counts
+
+    @property
+    def _unsettled(self) -> int:
+        """Calls whose buffers are there, or about to be, and have not been held against the limits."""
+        return len(self._placed) + len(self._batch) + self._writings.calls
+
+    def _must_settle(self) -> bool:
+        """Whether some may have to go; where none has, it can wait, for placing them takes long.
+
+        None goes for its age: that is counted from its last use, which its import is.
+        """
+        if self._unsettled < _SETTLE_BUFFERS:
+            return False
+        totals = self._store.index.totals()
+        return (
+            self._unsettled >= _PLACE_BUFFERS
+            or totals.buffers + self._unsettled - len(self._placed) > self.limits.max_buffers
+            or totals.bytes > self.limits.max_bytes
+        )
+
+    def is_known(self, source: Source) -> bool:
+        """Whether a transcript was imported as it is now."""
+        return self._ledger.has(source)
+
+    def open(self, source: Source) -> Reading | None:
+        """A reading of a transcript; None for a file that is none, or cannot be read, which is counted."""
+        try:
+            reading = open_reading(source)
+        except NotReadable as error:
+            self._tell(source, 0, error.message)
+            self._count(damaged=1)
+            return None
+        if reading is None:
+            self._count(foreign=1)
+        return reading
+
+    def take_in(self, source: Source, reading: Reading, *, ended: bool) -> None:
+        """Import what a reading gives now.
+
+        Args:
+            source: the transcript.
+            reading: of it.
+            ended: whether nobody writes it any more, so that what waits for more is taken as it is.
+
+        Raises:
+            StoreFailed: the store could not take it.
+        """
+        self._silent = self._ledger.silent(source)
+        at = reading.position
+        self._count(transcripts=1)
+        for events in (reading.advance, reading.finish) if ended else (reading.advance,):
+            for event in events():
+                self._take(source, event)
+                if reading.position - at >= _BATCH_BYTES // 8:
+                    self._read(reading.position - at)
+                    at = reading.position
+        if ended or not reading.waiting:
+            self._read_whole.append((source, self._silent))
+        if len(self._known) > _KNOWN_SESSIONS:  # what their logs know is read again where it is needed
+            self._keep_all()
+            self._known.clear()
+            self._sessions.clear()
+            self._met.clear()
+        self._read(reading.position - at)
+
+    def _read(self, size: int) -> None:
+        self._count(bytes=size)
+        self._progress(size)
+
+    def _take(self, source: Source, event: Event) -> None:
+        if not isinstance(event, PastCall):
+            self._count(**{"unknown" if event.unknown else "damaged": 1})
+            self._tell(source, event.line, event.text)
+            return
+        event = sane_call(event, source.written)
+        session = self._session(event.session, source.written)
+        known = self._known[session.name]
+        if event.id in known.imported or (event.use and event.use in known.uses) or event.id in self._silent:
+            self._count(known=1)
+        elif known.takes_nameless(Nameless(event.tool, event.command, event.answered)):
+            known.imported.add(event.id)
+            self._count(known=1)
+        elif _OWN.fullmatch(event.tool):
+            self._count(own=1)
+        elif not self._may_capture(event.cwd):
+            self._count(off=1)
+        elif self._is_kept(event.id):
+            self._count(known=1)  # of the session that this one was forked from
+        else:
+            inner = tuple(one for one in event.inner if one.id not in known.imported and one.use not in known.uses)
+            for one in (event, *inner):
+                known.imported.add(one.id)
+                if one.use:
+                    known.uses.add(one.use)
+                self._batch_bytes += sum(len(part.content) for part in one.parts if isinstance(part.content, bytes))
+                self._batch_bytes += sum(map(len, one.shown))
+            if not event.shown:
+                self._silent.add(event.id)
+            self._waiting.add(event.id)
+            self._batch.append((event._replace(inner=inner), session))
+            if len(self._batch) >= _BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
+                self._flush()
+
+    def _session(self, past: PastSession, written: float) -> Session:
+        """The session's record; what its log knows is read when it is first met."""
+        if past in self._met:
+            return self._met[past]
+        met, past = past, sane_session(past, written)
+        own = f"{past.harness}-{past.id}"
+        name = safe_name(f"{own}-{past.agent}" if past.agent else own)
+        session = self._sessions.get(name)
+        if session is None:
+            session = Session(
+                name=name,
+                harness=past.harness,
+                harness_id=past.id,
+                client=past.client,
+                cwd=past.cwd,
+                started=past.started,
+            )
+            self._sessions[name] = session
+            if past.agent:
+                self._keep_all()  # what the session itself was imported of must be in its log
+            self._known[name] = known_calls(self._store, {name, safe_name(own)})
+            self._known[name].imported.update(self._store.index.artifacts(name))
+        self._met[met] = session
+        return session
+
+    def _may_capture(self, cwd: str) -> bool:
+        if not self._store.settings.capture_off:
+            return True
+        if cwd not in self._captures:
+            self._captures[cwd] = self._store.settings.captures(cwd)
+        return self._captures[cwd]
+
+    def _is_kept(self, call: str) -> bool:
+        """Whether a call of whichever session is about to be kept; of those that are, the index knows."""
+        return call in self._waiting or call in self._writings
+
+    def _flush(self) -> None:
+        """Have the calls of the batch written that no other session has, while those before it are recorded."""
+        kept = self._store.index.known_artifacts(self._waiting) if self._waiting else set()
+        batch = [(call, session) for call, session in self._batch if call.id not in kept]
+        self._count(known=len(self._batch) - len(batch))
+        self._batch, self._batch_bytes = [], 0
+        self._waiting.clear()
+        if batch:
+            if not self._unsettled:
+                self._store.index.expect_many()
+            self._writings.begin(batch)
+        while len(self._writings) > MOST_WRITING - 1:
+            self._record_first()
+
+    def _keep_all(self) -> None:
+        """Keep all calls that were read: then so are the transcripts that they are from."""
+        self._flush()
+        while self._writings:
+            self._record_first()
+        read, self._read_whole = self._read_whole, []
+        for source, silent in read:
+            self._ledger.put(source, silent)
+
+    def _record_first(self) -> None:
+        """Log and index the first batch that is being written, once its buffers are on disk."""
+        kept, error = self._writings.first()
+        try:
+            if error is not None:
+                raise error
+            self._record(kept)
+        except BaseException:  # what the log does not know must not stay, nor count as read
+            self._batch, self._read_whole = [], []
+            self._waiting.clear()
+            self._remove(kept)
+            while self._writings:
+                self._remove(self._writings.first().calls)
+            raise
+
+    def _remove(self, kept: list[KeptCall]) -> None:
+        """Remove buffers that neither the log nor the index knows."""
+        for buffer in (buffer for made in kept for buffer in made.buffers):
+            if buffer.name not in self._logged and self._store.index.buffer(buffer.name) is None:
+                remove_folder(self._store.layout.folder(buffer.name))
+
+    def _record(self, kept: list[KeptCall]) -> None:
+        """Log and index a batch: each session's calls, or where its log cannot be written, those before them."""
+        store, of_session = self._store, dict[str, list[KeptCall]]()
+        for made in kept:
+            of_session.setdefault(made.session.name, []).append(made)
+        buffers, rows, begun, failure = list[Buffer](), list[ViewRow](), list[Session](), None
+        self._logged.clear()
+        for name, calls in of_session.items():
+            own: list[ViewRow] = []
+            if views := [made.view for made in calls if made.view]:
+                try:
+                    own = log_past_views(store, self._sessions[name], views)
+                except StoreFailed as error:
+                    failure = error
+                    break
+                self._logged.update(ref for row in own for ref in row.refs)
+                begun += [self._sessions[name]] if own[0].number == 1 else []
+            rows += own
+            buffers += [buffer for made in calls for buffer in made.buffers]
+            self._touched.add(name)
+        with store.index.transaction():  # one for all: what it changes is written once
+            share_streams(store.layout, store.index, buffers)
+            for session in begun:
+                store.index.put_session(session)
+            store.index.add_buffers(buffers)
+            store.index.put_views(rows)
+        self._placed.update((buffer.name, buffer.ended or buffer.created) for buffer in buffers)
+        self._count(calls=sum(made.calls for made in kept), partial=sum(buffer.is_partial for buffer in buffers))
+        self.counts = self.counts._replace(sessions=len(self._touched))
+        if failure:
+            raise failure
+
+    def settle(self) -> bool:
+        """Put what was imported in its place in the order of use, and let go what is over the limits.
+
+        Returns:
+            Whether any of it was kept: older transcripts need not be read where not.
+        """
+        self._keep_all()
+        placed, self._placed = self._placed, {}
+        if placed:
+            self._store.index.place(placed)
+        gone = set(enforce_limits(self._store).evicted) if self._store.over_limits() else set()
+        self._count(evicted=len(gone))
+        self._ledger.save()
+        return not placed or bool(placed.keys() - gone)
+
+    def _count(self, **more: int) -> None:
+        self.counts = self.counts._replace(**{name: getattr(self.counts, name) + value for name, value in more.items()})
+
+    def _tell(self, source: Source, line: int, text: str) -> None:
+        if len(self.troubles) < TOLD_TROUBLES:
+            self.troubles.append(Told(source.path, line, text))

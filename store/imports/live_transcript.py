@@ -1,0 +1,337 @@
+"""What a harness' own transcript tells of a session that goes on: the views of its calls, once these stand there.
+
+Some harnesses tell a hook what a tool gave, and only afterwards write down what their model was shown. So a call waits
+here, and its view is logged when the transcript has it: at the next event, or when somebody looks. Calls that no event
+tells of, such as those of a tool that failed, are taken from there too, as an import would take them.
+
+A session has one small file below the store's ``hooks``, which whoever reads on holds locked. While calls of it wait it
+has a name in ``hooks/waiting``, too: so it costs one listing of a folder that is mostly empty to know that none do.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sightline.disk import sqlite
+from sightline.disk.layout import HOOKS, make_folder, open_private, remove_file, write_all
+from sightline.disk.recording import share_streams
+from sightline.errors import SightlineError
+from sightline.harnesses import codex, gemini
+from sightline.harnesses.past import PastCall, PastSession
+from sightline.harnesses.sane import sane_call
+from sightline.harnesses.transcript import SHAPE_ERRORS, NotReadable, Transcript, load_object
+from sightline.imports.call import KeptCall, Recorded, keep_call
+from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
+from sightline.log.sessions import use_key
+from sightline.records import Session, Shown, known_fields, shown_from
+from sightline.store import Store
+
+_ENDING = ".transcript"
+_MOST_BYTES = 16 << 20  # read of a transcript at a time; what was written long before is for an import
+_PATIENCE_SECONDS = 3600.0  # a harness may write nothing of a call before another one beside it has ended
+_PARSERS = {"codex": codex, "gemini": gemini}
+
+Json = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """A transcript: whose it is, and where it lies.
+
+    Attributes:
+        harness: its name.
+        title: as its makers call it.
+        path: the file.
+        own: how names of our own tools begin, which log themselves what they show.
+    """
+
+    harness: str
+    title: str
+    path: str
+    own: tuple[str, ...] = ()
+
+
+class Waiting(NamedTuple):
+    """A call that was recorded and whose view waits.
+
+    Attributes:
+        call: the call, with what is known of what was shown.
+        buffer: name of its buffer; empty where none was made.
+        shown: the lines of it that were shown, where the call itself tells.
+        is_logged: whether the model was shown something of ours instead, which is logged.
+    """
+
+    call: PastCall
+    buffer: str = ""
+    shown: tuple[Shown, ...] = ()
+    is_logged: bool = False
+
+
+class LiveTranscript:
+    """A session's transcript, and the calls that wait for it. Made by `opened`, which holds it locked.
+
+    Attributes:
+        is_readable: whether it could be read the last time.
+    """
+
+    def __init__(self, store: Store, session: Session, place: Place, state: Json) -> None:
+        self._store = store
+        self._session = session
+        self._place = place
+        self._position = int(state.get("position", -1))  # what is before it need not be read again
+        self._waiting = [_waiting_from(one) for one in state.get("waiting", ())]
+        self._parser: codex.Parser | gemini.Parser | None = None
+        self._known: Known | None = None
+        self._kept: list[KeptCall] = []
+        self.is_readable = True
+
+    @property
+    def state(self) -> Json:
+        """What is kept of it until it is opened again."""
+        return {
+            "session": self._session._asdict(),
+            "place": self._place._asdict(),
+            "position": self._position,
+            "waiting": [{**one._asdict(), "call": _told(one.call)} for one in self._waiting],
+        }
+
+    def take_in(self, but: str = "") -> PastCall | None:
+        """Log the views that the transcript tells of by now.
+
+        Args:
+            but: the id of a use that is just being recorded: its call is given back.
+
+        Returns:
+            This call, where it has ended; what was shown of it may not be known yet.
+
+        Raises:
+            StoreFailed: the store could not take it; the transcript is read again the next time.
+        """
+        held: PastCall | None = None
+        try:
+            for call in self._calls():
+                if but and call.use == but:
+                    held = call
+                else:
+                    self._settle(call)
+            if held is None and but and self._parser:
+                held = self._parser.ended(but)
+            self._give_up(f"{self._place.title} has not written down what it showed", time.time() - _PATIENCE_SECONDS)
+        except NotReadable:
+            self.is_readable = False
+            self._give_up(f"the transcript of {self._place.title} cannot be read", time.time())
+        self._record()
+        return held
+
+    def add(self, waiting: Waiting, *, is_told: bool) -> None:
+        """Have the view of a call that was recorded wait, or log it where it is known what was shown."""
+        self._waiting.append(waiting)
+        if is_told:
+            self._settle(waiting.call)
+            self._record()
+
+    def _calls(self) -> Iterator[PastCall]:
+        """The calls that came into the transcript since it was last read. Raises NotReadable."""
+        module = _PARSERS[self._place.harness]
+        transcript = Transcript(self._place.path)
+        try:
+            written, size = transcript.status.st_mtime, transcript.status.st_size
+            self._parser = parser = module.Parser(self._place.path, written)
+            header = next(transcript.lines(), None)
+            if header and isinstance(record := load_object(header), dict):
+                list(parser.feed(record, header.number))
+            if self._position < 0:
+                self._position = _last_turn(transcript, module.TURN)
+            self._position = min(max(self._position, size - _MOST_BYTES), size)
+            transcript.start_at(self._position)
+            for line in transcript.lines():
+                if isinstance(record := load_object(line), dict):
+                    with contextlib.suppress(*SHAPE_ERRORS):  # an import tells of what it cannot read
+                        yield from (
+                            sane_call(one, written)
+                            for one in parser.feed(record, line.number)
+                            if isinstance(one, PastCall)
+                        )
+                if parser.is_idle:
+                    self._position = transcript.position
+        finally:
+            transcript.close()
+
+    def _settle(self, call: PastCall) -> None:
+        """Have the view of a call logged, with buffers of what was not recorded."""
+        waiting = {one.id: found for one in (call, *call.inner) if (found := self._take_waiting(one))}
+        own = waiting.get(call.id)
+        if call.tool.startswith(self._place.own) or (own and own.is_logged):
+            return
+        if call.id not in waiting and (self._is_known(call) or not self._store.settings.captures(call.cwd)):
+            return
+        recorded: dict[str, Recorded] = {}
+        for one in (call, *call.inner):
+            name = waiting[one.id].buffer if one.id in waiting else None
+            key = use_key(self._session.name, one.use)
+            buffer = self._store.index.of_artifact(key) if name is None else self._store.index.buffer(name)
+            if buffer and buffer.state != "evicted" and buffer.exit_code is None and one.exit_code is not None:
+                buffer = self._store.amend(buffer.name, exit_code=one.exit_code)
+            if buffer or name is not None:
+                recorded[one.id] = Recorded(buffer, waiting[one.id].shown if one.id in waiting else ())
+        self._kept.append(keep_call(self._store, call, self._session, recorded))
+
+    def _take_waiting(self, call: PastCall) -> Waiting | None:
+        """What waited for this call, and does no more."""
+        for place, one in enumerate(self._waiting):
+            same = one.call.use == call.use if one.call.use else _key(one.call) == _key(call)
+            if same:
+                return self._waiting.pop(place)
+        return None
+
+    def _is_known(self, call: PastCall) -> bool:
+        """Whether the log has it, or the store what it gave."""
+        if self._known is None:
+            self._known = known_calls(self._store, (self._session.name,))
+            self._known.imported.update(self._store.index.artifacts(self._session.name))
+        if call.id in self._known.imported or (call.use and call.use in self._known.uses):
+            return True
+        self._known.imported.add(call.id)
+        return self._known.takes_nameless(Nameless(call.tool, call.command, call.answered))
+
+    def _give_up(self, why: str, before: float) -> None:
+        """Log what is known of calls that were recorded before a time, and of which nothing more will be told."""
+        for one in [one for one in self._waiting if one.call.answered <= before]:
+            self._settle(one.call._replace(unknown=why))
+
+    def _record(self) -> None:
+        """Log and index what was settled."""
+        kept, self._kept = self._kept, []
+        buffers = [buffer for made in kept for buffer in made.buffers]
+        views = [made.view for made in kept if made.view]
+        if not kept:
+            return
+        store = self._store
+        rows = log_past_views(store, self._session, views) if views else []
+        with store.index.hurried(), store.index.transaction():
+            share_streams(store.layout, store.index, buffers)
+            store.index.add_buffers(buffers)
+            if rows and rows[0].number == 1:
+                store.index.put_session(self._session)
+            for row in rows:
+                store.index.put_row(row)
+
+
+@contextlib.contextmanager
+def opened(store: Store, session: Session, place: Place) -> Iterator[LiveTranscript]:
+    """A session's transcript, for the one who holds it. Others wait.
+
+    Raises:
+        OSError, UnsafeStore: its file cannot be written.
+    """
+    fd = _lock(store.root, session.name)
+    try:
+        state = _state(fd)
+        if state.get("place", {}).get("path") not in (None, place.path):  # it goes on in another file
+            state = {**state, "position": -1}
+        live = LiveTranscript(store, session, place, state)
+        yield live
+        _save(store.root, session.name, fd, live.state)
+    finally:
+        os.close(fd)
+
+
+def begin(root: str, session: Session, place: Place) -> None:
+    """At a session's start: what stands in its transcript already is none of ours. Raises OSError, UnsafeStore."""
+    fd = _lock(root, session.name)
+    try:
+        if not _state(fd):
+            size = os.stat(place.path).st_size if os.path.exists(place.path) else 0
+            fields = {"session": session._asdict(), "place": place._asdict(), "position": size, "waiting": []}
+            _save(root, session.name, fd, fields)
+    finally:
+        os.close(fd)
+
+
+def catch_up(store: Store) -> None:
+    """Log the views that wait, as far as transcripts tell by now: for whoever is about to look.
+
+    Where the store cannot be written, or a hook is at it, nothing is done.
+    """
+    names = store.layout.waiting_sessions()
+    for name in names if names and not store.index.unwritable else ():
+        try:
+            fd = _lock(store.root, name, fcntl.LOCK_NB)
+        except (OSError, SightlineError):
+            continue
+        try:
+            state = _state(fd)
+            session = Session(**known_fields(Session, state["session"]))
+            place = Place(**known_fields(Place, state["place"]))
+            live = LiveTranscript(store, session, place._replace(own=tuple(place.own)), state)
+            live.take_in()
+            _save(store.root, name, fd, live.state)
+        except (OSError, SightlineError, sqlite.Error, KeyError, TypeError):
+            continue  # it is tried again, and a hook that fails says so
+        finally:
+            os.close(fd)
+
+
+def _lock(root: str, session: str, how: int = 0) -> int:
+    """A session's file, locked."""
+    make_folder(os.path.join(root, HOOKS))
+    fd = open_private(os.path.join(root, HOOKS, session + _ENDING), os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | how)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _state(fd: int) -> Json:
+    """What the file holds; nothing where it is new, or damaged."""
+    try:
+        found = json.loads(os.pread(fd, os.fstat(fd).st_size, 0).partition(b"\n")[0])
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _save(root: str, session: str, fd: int, state: Json) -> None:
+    folder = os.path.join(root, HOOKS, "waiting")
+    mark = os.path.join(folder, session)
+    if state["waiting"] and not os.path.exists(mark):
+        make_folder(folder)
+        os.close(open_private(mark, os.O_WRONLY | os.O_CREAT))
+    data = json.dumps(state).encode() + b"\n"
+    os.lseek(fd, 0, os.SEEK_SET)
+    write_all(fd, data)
+    os.ftruncate(fd, len(data))
+    if not state["waiting"]:
+        remove_file(mark)
+
+
+def _last_turn(transcript: Transcript, turn: bytes) -> int:
+    """Where the last turn begins; the end where nothing tells."""
+    size = transcript.status.st_size
+    tail = transcript.tail(_MOST_BYTES)
+    found = tail.rfind(turn) if turn else -1
+    return size - len(tail) + tail.rfind(b"\n", 0, found) + 1 if found >= 0 else size
+
+
+def _key(call: PastCall) -> tuple[str, str]:
+    """What a call without an id is known again by: the tool, and what it was called with."""
+    return call.tool, json.dumps(call.arguments, sort_keys=True)
+
+
+def _told(call: PastCall) -> Json:
+    """A call that waits as fields; what it gave is in its buffer."""
+    fields = call._replace(parts=(), inner=())._asdict()
+    return {**fields, "session": call.session._asdict()}
+
+
+def _waiting_from(fields: Json) -> Waiting:
+    told = known_fields(PastCall, fields["call"])
+    session = PastSession(**known_fields(PastSession, told["session"]))
+    call = PastCall(**{**told, "session": session, "shown": tuple(told["shown"]), "parts": (), "inner": ()})
+    shown = tuple(map(shown_from, fields.get("shown", ())))
+    return Waiting(call, str(fields.get("buffer", "")), shown, bool(fields.get("is_logged")))

@@ -1,0 +1,308 @@
+"""A session's audit file: append-only lines of JSON, each with the hash of the one before it.
+
+What the chain alone cannot tell is that its newest lines were cut off.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sightline.disk.layout import open_private, remove_file, write_all, write_atomically
+from sightline.disk.recording import storable
+from sightline.errors import OfNewerVersion, SightlineError
+from sightline.log.encoding import FORMAT, TIES, Encoded, is_newer, text_holds
+
+NO_HASH = "0" * 64
+_TAIL = rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z'
+_TAIL_BYTES = 160
+_READ_BYTES = 1 << 16
+
+
+class BrokenChain(SightlineError):
+    """A line of an audit file is not what it was when it was written."""
+
+
+class Place(NamedTuple):
+    """Where a line stands: its number in the chain from 0 (the header), offset and length in bytes."""
+
+    number: int
+    offset: int
+    length: int
+
+
+def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> Place:
+    """Add an entry to a session's file; a new file gets its header first.
+
+    Writers of one session wait for each other; those of different sessions never do.
+
+    Raises:
+        OSError: it could not be written; nothing of it is in the file then.
+    """
+    return append_all(path, header, [Encoded.of(entry)], durable=durable)[0]
+
+
+def append_all(path: str, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
+    """The same of several entries at once: all of them, or none where it raises."""
+    with contextlib.closing(Appending(path, header)) as file:
+        return file.append_all(entries, durable=durable)
+
+
+class _End(NamedTuple):
+    """The end of a file: which one it is, its size in bytes, the number of its last line, that line's hash."""
+
+    inode: int
+    size: int
+    number: int
+    digest: str
+
+
+class Appending:
+    """A session's file, kept open for one who adds many entries; for one thread.
+
+    Between two entries others may add theirs, or replace the file: the end is read again where it has moved.
+
+    Attributes:
+        path: where the file is.
+        header: what a new file gets first.
+    """
+
+    def __init__(self, path: str, header: dict[str, Any], before_wait: Callable[[], object] = lambda: None) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            path: where the file is.
+            header: what a new file gets first.
+            before_wait: called before others, or the disk where it must be durable, are waited for.
+        """
+        self.path = path
+        self.header = header
+        self._before_wait = before_wait
+        self._fd = -1
+        self._end = _End(-1, 0, -1, NO_HASH)
+
+    def append(self, entry: dict[str, Any], *, durable: bool = False) -> Place:
+        """As `append`."""
+        return self.append_all((Encoded.of(entry),), durable=durable)[0]
+
+    def append_all(self, entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
+        """As `append_all`."""
+        if durable:
+            self._before_wait()
+        self._lock()
+        try:
+            return self._added(self._now(), entries, durable)
+        finally:
+            if self._fd >= 0:
+                fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _lock(self) -> None:
+        if self._fd < 0:
+            self._before_wait()
+            self._fd = _open_locked(self.path)
+            return
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._before_wait()
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+
+    def _now(self) -> _End:
+        """The end of the file that is there now, locked."""
+        while True:
+            try:
+                found = os.lstat(self.path)
+                if found.st_ino == self._end.inode and found.st_size == self._end.size:
+                    return self._end
+                if found.st_ino == os.fstat(self._fd).st_ino:
+                    size = _without_torn_line(self._fd)
+                    return _End(found.st_ino, size, *_last(self._fd, size))
+            except FileNotFoundError:
+                pass  # it was removed: there will be another one
+            self.close()
+            self._lock()
+
+    def _added(self, end: _End, entries: Sequence[Encoded], durable: bool) -> list[Place]:
+        lines: list[bytes] = []
+        places: list[Place] = []
+        number, digest, at = end.number, end.digest, end.size
+        if number < 0:
+            line, digest = Encoded.of(self.header).line(0, digest)
+            lines.append(line)
+            number, at = 0, at + len(line)
+        for entry in entries:
+            number += 1
+            line, digest = entry.line(number, digest)
+            lines.append(line)
+            places.append(Place(number, at, len(line)))
+            at += len(line)
+        try:
+            write_all(self._fd, b"".join(lines))
+            if durable:
+                os.fsync(self._fd)
+        except OSError:
+            os.ftruncate(self._fd, end.size)
+            if not end.size:
+                remove_file(self.path)  # those who wait for it look for another one
+            raise
+        self._end = _End(end.inode, at, number, digest)
+        return places
+
+
+def _open_locked(path: str) -> int:
+    """The file, locked; opened again where it was replaced while waiting."""
+    while True:
+        fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        try:
+            if os.fstat(fd).st_ino == os.lstat(path).st_ino:
+                return fd
+        except FileNotFoundError:
+            pass
+        os.close(fd)
+
+
+def _without_torn_line(fd: int) -> int:
+    """A writer died in the middle of a line, which was never sent: cut it off. The size then."""
+    size = end = os.fstat(fd).st_size
+    if not size or os.pread(fd, 1, size - 1) == b"\n":
+        return size
+    while end:
+        start = max(0, end - _READ_BYTES)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
+            break
+        end = start
+    if end != size:
+        os.ftruncate(fd, end)
+    return end
+
+
+def _last(fd: int, size: int) -> tuple[int, str]:
+    """Number and hash of the last line; -1 for an empty file."""
+    if not size:
+        return -1, NO_HASH
+    match = re.search(_TAIL, os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)))
+    if not match:
+        raise OSError("the audit file does not end in an entry of ours")
+    return int(match[1]), match[2].decode()
+
+
+def loggable(value: Any) -> Any:
+    """A request, or an entry, whose texts every file and table can hold: some are bytes that are no UTF-8."""
+    if isinstance(value, dict):
+        return {loggable(name): loggable(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [loggable(one) for one in value]
+    return storable(value) if isinstance(value, str) and not value.isascii() else value
+
+
+def read_entry(path: str, offset: int, length: int) -> dict[str, Any]:
+    """One line by its place. Raises BrokenChain where there is none."""
+    fd = open_private(path, os.O_RDONLY)
+    try:
+        return _decode(os.pread(fd, length, offset), path)
+    finally:
+        os.close(fd)
+
+
+def read_all(path: str) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """All whole lines with their places. Raises BrokenChain for a line that is no JSON object."""
+    for place, entry, _ in _read_lines(path):
+        yield place, entry
+
+
+def read_from(path: str, offset: int) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """As `read_all`, from where a line begins."""
+    with open(open_private(path, os.O_RDONLY), "rb") as file:
+        file.seek(offset)
+        for line in file:
+            if not line.endswith(b"\n"):
+                return  # torn: never sent
+            entry = _decode(line, path)
+            yield Place(int(entry.get("n", -1)), offset, len(line)), entry
+            offset += len(line)
+
+
+def _read_lines(path: str) -> Iterator[tuple[Place, dict[str, Any], bytes]]:
+    offset = 0
+    with open(open_private(path, os.O_RDONLY), "rb") as file:
+        for number, line in enumerate(file):
+            if not line.endswith(b"\n"):
+                return  # torn: never sent
+            yield Place(number, offset, len(line)), _decode(line, path), line
+            offset += len(line)
+
+
+def find_entry(path: str, number: int) -> dict[str, Any]:
+    """One line by its number in the chain, wherever it stands now. Raises BrokenChain where there is none."""
+    for _, entry in read_all(path):
+        if entry.get("n") == number:
+            return entry
+    raise BrokenChain(f"{path} has no entry {number}", "the log was changed from outside")
+
+
+def _decode(line: bytes, path: str) -> dict[str, Any]:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        entry = None
+    if not isinstance(entry, dict):
+        raise BrokenChain(f"{path} has a line that is not what was written", "`sightline doctor` says which")
+    return entry
+
+
+def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool = False) -> int:
+    """Blank the text of entries, keeping their hashes, so that the chain still verifies; how many were blanked.
+
+    The file is replaced: places of its lines are no longer what they were.
+    """
+    fd = _open_locked(path)
+    try:
+        lines, blanked = [], 0
+        for place, entry in read_all(path):
+            if entry.get("text") is not None and wanted(entry):
+                entry["text"] = None
+                blanked += 1
+            fields = {key: value for key, value in entry.items() if key not in TIES}
+            lines.append(Encoded.kept(fields).tied(place.number, entry["prev"], entry["hash"], entry.get("v", FORMAT)))
+        if blanked:
+            write_atomically(path, b"".join(lines), durable=durable)
+        return blanked
+    finally:
+        os.close(fd)
+
+
+def verify(path: str, take: Callable[[Place, dict[str, Any]], None] | None = None) -> int:
+    """Check the whole chain; how many lines it has.
+
+    Args:
+        path: the file.
+        take: is handed each entry that was read and found to be what was written, so that nobody reads it again.
+
+    Raises:
+        BrokenChain: naming the first line that was changed, removed or added.
+        OfNewerVersion: naming the first line that only a newer version can check.
+    """
+    previous, count = NO_HASH, 0
+    for place, entry, line in _read_lines(path):
+        if is_newer(entry):
+            raise OfNewerVersion(f"{path}:{place.number + 1}")
+        fields = {key: value for key, value in entry.items() if key not in TIES}
+        written, previous = Encoded.kept(fields).line(place.number, previous)
+        if line != written or not text_holds(entry):
+            raise BrokenChain(f"{path}:{place.number + 1} is not what was written", "the log was changed from outside")
+        if take:
+            take(place, entry)
+        count += 1
+    return count

@@ -1,0 +1,224 @@
+"""Notes: a person's remarks on lines, and the outbox from which the next reply of a session takes them along."""
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sightline.disk.layout import make_folder, open_private, remove_file, write_atomically
+from sightline.disk.recording import storable
+from sightline.errors import SightlineError, StoreFailed, UsageError
+from sightline.log.entries import append_entry
+from sightline.log.view_list import fill_index
+from sightline.records import Note, Session, View
+from sightline.refs import format_ref, parse_ref
+from sightline.store import Store, Target
+
+ANYONE = "*"
+"""Instead of a session's name: whoever asks next."""
+
+MAX_CHARACTERS = 4000
+"""Of one remark: it goes into a reply, beside what was asked for."""
+
+
+class UnknownNote(SightlineError):
+    """No note has this id."""
+
+
+def write_note(store: Store, session: Session, target: Target, text: str) -> Note:
+    """Keep a remark on a stream, or on the lines that the target names.
+
+    Raises:
+        UsageError: the text is empty, or longer than MAX_CHARACTERS.
+        StoreFailed: it could not be logged.
+    """
+    text = storable(text.strip())
+    if not text or len(text) > MAX_CHARACTERS:
+        raise UsageError(f"a note of {len(text):,} characters", f"it has 1 to {MAX_CHARACTERS:,}")
+    now = time.time()
+    ref = format_ref(target.buffer.name, target.stream, target.first, target.last)
+    entry = {"kind": "note", "time": now, "ref": ref, "refs": [target.buffer.name], "text": text}
+    number = append_entry(store, session, entry)
+    return Note(f"{session.name}:{number}", session.name, now, ref, text)
+
+
+def list_notes(store: Store, *, buffer: str | None = None) -> list[Note]:
+    """Notes, oldest first: all, or those on one buffer."""
+    fill_index(store)
+    return store.index.notes(buffer=buffer)
+
+
+def notes_for(notes: Iterable[Note], views: Iterable[View], session: str | None, since: float = 0.0) -> list[Note]:
+    """The notes that belong beside some views: of one session its own, those it got, and those on what it asked of.
+
+    Args:
+        notes: all notes.
+        views: the views.
+        session: whose views these are; None for everyone's, beside which all notes belong.
+        since: only notes from a time on, seconds since the epoch.
+    """
+    wanted = [note for note in notes if note.time >= since]
+    if session is None or not wanted:
+        return wanted
+    about = {name for view in views for name in view.refs}
+    return [
+        note
+        for note in wanted
+        if session in (note.session, note.to, note.sent_to) or (parse_ref(note.ref).name in about)
+    ]
+
+
+def send_note(store: Store, session: Session, note: Note, to: str) -> Note:
+    """Have a note go with the next reply of a session, or of ANYONE; one that waits already goes there instead.
+
+    Args:
+        store: the store.
+        session: who sends.
+        note: the note; its text must still be there.
+        to: name of the session that is to get it.
+
+    Raises:
+        UnknownNote: its text was blanked.
+        StoreFailed: it could not be logged.
+    """
+    if note.text is None:
+        raise UnknownNote(f"the text of note {note.id} was blanked", "write it again")
+    append_entry(store, session, {"kind": "send", "time": time.time(), "note": note.id, "to": to})
+    take_back(store, note)
+    data = json.dumps({"id": note.id, "ref": note.ref, "text": note.text}).encode()
+    path = os.path.join(store.layout.outbox, _file_name(note, to))
+    while True:
+        make_folder(store.layout.outbox)
+        try:
+            write_atomically(path, data, durable=store.settings.durable)
+        except FileNotFoundError:  # whoever took the last note has just removed the folder
+            continue
+        return note._replace(to=to)
+
+
+def take_back(store: Store, note: Note) -> bool:
+    """Let a note wait no longer; whether it did."""
+    ending = "+" + note.id.replace(":", "+")
+    try:
+        waiting = [name for name in os.listdir(store.layout.outbox) if name.endswith(ending)]
+    except FileNotFoundError:
+        return False
+    for name in waiting:
+        remove_file(os.path.join(store.layout.outbox, name))
+    _tidy(store)
+    return bool(waiting)
+
+
+def withdraw_note(store: Store, session: Session, note: Note) -> bool:
+    """Take back a note as a person asks, which the log keeps; whether it still waited.
+
+    Raises:
+        StoreFailed: it waits no longer, and that could not be logged.
+    """
+    waited = take_back(store, note)
+    if waited:
+        append_entry(store, session, {"kind": "send", "time": time.time(), "note": note.id, "to": ""})
+    return waited
+
+
+def whereto(note: Note) -> str:
+    """Who got a note, or is to get it: ``sent to demo-agent``; empty where it is only kept."""
+    if note.sent:
+        return f"sent to {note.sent_to}"
+    if note.to:
+        return f"waits for {'whoever asks next' if note.to == ANYONE else note.to}"
+    return ""
+
+
+def _file_name(note: Note, to: str) -> str:
+    return f"{'' if to == ANYONE else to}+{note.id.replace(':', '+')}"
+
+
+class Waiting(NamedTuple):
+    """A note that a reply is about to take along: nobody else can while it is held.
+
+    Attributes:
+        id: the note's.
+        ref: the lines that it is about.
+        text: the remark.
+        path: its file in the outbox.
+        fd: that file, locked.
+    """
+
+    id: str
+    ref: str
+    text: str
+    path: str
+    fd: int
+
+    @property
+    def field(self) -> dict[str, str]:
+        """What a reply says of it."""
+        return {"ref": self.ref, "text": self.text}
+
+
+def hold_waiting(store: Store, session: str, *, anyone: bool) -> list[Waiting]:
+    """The notes that wait for a session, oldest first, each held until `release`.
+
+    Args:
+        store: the store.
+        session: name of the session that is about to get a reply.
+        anyone: whether it also takes what waits for whoever asks next.
+    """
+    try:
+        names = os.listdir(store.layout.outbox)
+    except FileNotFoundError:
+        return []
+    mine = [
+        name
+        for name in names
+        if name.count("+") == 2 and name.partition("+")[0] in (session, "" if anyone else session)
+    ]
+    held = [waiting for name in mine if (waiting := _hold(os.path.join(store.layout.outbox, name)))]
+    return sorted(held, key=lambda waiting: os.fstat(waiting.fd).st_mtime_ns)
+
+
+def _hold(path: str) -> Waiting | None:
+    try:
+        fd = open_private(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(fd).st_nlink:
+            kept = json.loads(os.read(fd, os.fstat(fd).st_size))
+            return Waiting(kept["id"], kept["ref"], kept["text"], path, fd)
+    except (BlockingIOError, ValueError, KeyError, TypeError):
+        pass  # another reply takes it, or it was changed from outside
+    os.close(fd)
+    return None
+
+
+def release(store: Store, held: list[Waiting], session: Session | None) -> None:
+    """Let go of notes: those that went out leave the outbox, which is logged; others wait on.
+
+    Args:
+        store: the store.
+        held: the notes.
+        session: who got them; None where they did not go out.
+    """
+    for waiting in held:
+        try:
+            if session is not None:
+                remove_file(waiting.path)
+                with contextlib.suppress(StoreFailed):  # it is out, and must not go out twice
+                    append_entry(store, session, {"kind": "sent", "time": time.time(), "note": waiting.id})
+        finally:
+            os.close(waiting.fd)
+    if session is not None:
+        _tidy(store)
+
+
+def _tidy(store: Store) -> None:
+    try:
+        os.rmdir(store.layout.outbox)
+    except OSError:
+        pass  # others wait, or it is gone

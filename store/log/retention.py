@@ -1,0 +1,205 @@
+"""What happens to old buffers and views: limits, eviction, removal; a tombstone keeps what the log quotes of them."""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from sightline.disk.layout import write_atomically
+from sightline.disk.live import writer_alive
+from sightline.disk.meta import is_newer
+from sightline.errors import OfNewerVersion, SightlineError
+from sightline.log import log
+from sightline.log.entries import append_entry
+from sightline.log.notes import list_notes, take_back
+from sightline.log.view_list import fill_index, list_views
+from sightline.log.view_text import quotes_of
+from sightline.records import Buffer, Session
+from sightline.refs import parse_ref
+from sightline.store import Store
+
+
+class StillRunning(SightlineError):
+    """A running buffer can be neither removed nor evicted."""
+
+
+class Collected(NamedTuple):
+    """What was taken away.
+
+    Attributes:
+        evicted: names of the buffers, least recently used first.
+        bytes: what they held.
+        views_blanked: views whose text was blanked because the log had grown past its limit.
+    """
+
+    evicted: list[str]
+    bytes: int
+    views_blanked: int
+
+
+def enforce_limits(store: Store) -> Collected:
+    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned stay."""
+    evicted: list[str] = []
+    freed = 0
+    while batch := store.over_limits():
+        if store.index.unwritable:  # on a full disk the largest makes the room that removing takes
+            batch.sort(key=lambda buffer: buffer.bytes, reverse=True)
+        for buffer in batch:
+            if evict(store, buffer):
+                evicted.append(buffer.name)
+                freed += buffer.bytes
+    return Collected(evicted, freed, 0)
+
+
+def evict(store: Store, buffer: Buffer) -> bool:
+    """Take a buffer's bytes, leaving a tombstone with its record and what views quote of it; False if it had gone."""
+    return store.remove(buffer, "evicted", lambda: {"quotes": quotes_of(store, buffer.name)})
+
+
+def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> int:
+    """Remove buffers as a person asked; how many.
+
+    Args:
+        store: the store.
+        buffers: what to remove.
+        purge: whether the views that showed them are blanked too.
+
+    Raises:
+        StillRunning: one of them is still being captured; those before it are gone.
+    """
+    names = set()
+    for buffer in buffers:
+        if buffer.state == "running" and writer_alive(store.layout, buffer.name):
+            raise StillRunning(f"{buffer.ref} is still running", "end its command first")
+        names.add(buffer.name)
+        views = {indexed.view.id: indexed.view.session for indexed in list_views(store, buffer=buffer.name)}
+        store.remove(buffer, "removed", _quotes_left(store, buffer.name, purge=purge))
+        if purge:
+            _blank(store, {buffer.name}, set(views.values()))
+    return len(names)
+
+
+class RemovedSession(NamedTuple):
+    """What went with a session.
+
+    Attributes:
+        buffers: how many buffers.
+        bytes: what they held.
+        views_blanked: views whose text was blanked, its own and others'.
+    """
+
+    buffers: int
+    bytes: int
+    views_blanked: int
+
+
+def remove_session(store: Store, session: Session) -> RemovedSession:
+    """Remove what a session captured and blank what it was shown; the log keeps the hashes, so that its chain holds.
+
+    Raises:
+        StillRunning: it has captures that go on; nothing was removed.
+        StoreFailed: it could not be logged.
+    """
+    buffers = [buffer for buffer in store.index.of_session(session.name) if buffer.state != "evicted"]
+    for buffer in buffers:
+        if buffer.state == "running" and writer_alive(store.layout, buffer.name):
+            raise StillRunning(f"{buffer.ref} is still running", "end its command first")
+    names = {buffer.name for buffer in store.index.of_session(session.name)}
+    readers = {indexed.view.session for name in names for indexed in list_views(store, buffer=name)} - {session.name}
+    for buffer in buffers:
+        store.remove(buffer, "removed")
+    for name in names:
+        _drop_quotes(store, name)
+    blanked = _blank_all(store, session.name) + _blank(store, names, readers)
+    append_entry(store, session, {"kind": "removed", "time": time.time()})
+    _take_in_blanked(store, [session.name])
+    return RemovedSession(len(buffers), sum(buffer.bytes for buffer in buffers), blanked)
+
+
+def _blank_all(store: Store, session: str) -> int:
+    try:
+        return log.blank(store.layout.audit_file(session), lambda _: True, durable=store.settings.durable)
+    except FileNotFoundError:
+        return 0
+
+
+def purge_gone(store: Store, name: str) -> None:
+    """Blank the views that showed a buffer which went before, and what its tombstone keeps of it for them."""
+    sessions = {indexed.view.session for indexed in list_views(store, buffer=name)}
+    _drop_quotes(store, name)
+    _blank(store, {name}, sessions)
+
+
+def _drop_quotes(store: Store, name: str) -> None:
+    tombstone = store.tombstone(name)
+    if tombstone and is_newer(tombstone):
+        raise OfNewerVersion(f"what is left of @{name}")
+    if tombstone and tombstone.pop("quotes", None):
+        data = json.dumps(tombstone, ensure_ascii=False).encode(errors="surrogatepass")
+        write_atomically(store.layout.tombstone(name), data, durable=store.settings.durable)
+
+
+def _quotes_left(store: Store, name: str, *, purge: bool) -> Callable[[], dict[str, Any]]:
+    return lambda: {} if purge else {"quotes": quotes_of(store, name)}
+
+
+def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
+    blanked: dict[str, int] = {}
+    notes = [note for name in names for note in list_notes(store, buffer=name)]
+    for note in notes:
+        take_back(store, note)
+    for session in sessions | {note.session for note in notes}:
+        path = store.layout.audit_file(session)
+        blanked[session] = log.blank(
+            path, lambda entry: bool(names & set(entry.get("refs", ()))), durable=store.settings.durable
+        )
+    _take_in_blanked(store, [session for session, count in blanked.items() if count])
+    return sum(blanked.values())
+
+
+def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
+    """Have the index know where the lines of blanked logs stand now, and which of their notes have no text any more."""
+    fill_index(store)
+    with store.index.transaction():
+        for session in sessions:
+            end, whole = 0, True
+            with contextlib.suppress(FileNotFoundError, log.BrokenChain):  # the doctor tells of it
+                for place, entry in log.read_all(store.layout.audit_file(session)):
+                    if entry.get("kind") == "view":
+                        whole &= store.index.move_view(session, place.number, place.offset, place.length)
+                    elif entry.get("kind") == "note" and entry.get("text") is None:
+                        note = store.index.note(f"{session}:{place.number}")
+                        if note is not None:
+                            store.index.put_note(note._replace(text=None), parse_ref(note.ref).name)
+                    if whole:  # what was logged a moment ago is yet to be indexed
+                        end = place.offset + place.length
+            store.index.set_log(session, end)
+
+
+def collect(store: Store) -> Collected:
+    """Everything `gc` does: dead captures, limits, and the log's own limit."""
+    from sightline.disk.recovery import adopt_dead
+
+    adopt_dead(store.layout, store.index)
+    collected = enforce_limits(store)
+    return collected._replace(views_blanked=_limit_log(store))
+
+
+def _limit_log(store: Store) -> int:
+    """Blank the texts of the sessions that have asked for nothing the longest, until the log fits its limit."""
+    paths = [
+        os.path.join(store.layout.audit, file) for file in os.listdir(store.layout.audit) if file.endswith(".jsonl")
+    ]
+    sizes = {path: os.stat(path) for path in paths}
+    over = sum(status.st_size for status in sizes.values()) - store.settings.max_view_bytes
+    blanked: dict[str, int] = {}
+    for path in sorted(paths, key=lambda path: sizes[path].st_mtime):
+        if over <= 0:
+            break
+        session = os.path.basename(path).removesuffix(".jsonl")
+        blanked[session] = log.blank(path, lambda entry: entry.get("kind") == "view", durable=store.settings.durable)
+        over -= sizes[path].st_size - os.stat(path).st_size
+    _take_in_blanked(store, [session for session, count in blanked.items() if count])
+    return sum(blanked.values())

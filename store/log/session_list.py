@@ -1,0 +1,136 @@
+"""The sessions of a store: who asked, what each captured, and who read whose."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sightline.errors import SightlineError, UsageError
+from sightline.log.entries import append_entry
+from sightline.log.view_list import fill_index
+from sightline.records import Buffer, Session, SessionCounts
+from sightline.store import Store
+
+TITLE_CHARACTERS = 80
+
+
+class UnknownSession(SightlineError):
+    """No session has this name."""
+
+    exit_code = 2
+
+
+class SessionFacts(NamedTuple):
+    """A session and what it did.
+
+    Attributes:
+        session: its record.
+        counts: its calls and captures.
+        read: (captor, buffers): whose buffers it was shown, and how many of each.
+        read_by: (reader, buffers): who was shown its own.
+    """
+
+    session: Session
+    counts: SessionCounts
+    read: tuple[tuple[str, int], ...] = ()
+    read_by: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What a person calls it, or else its name."""
+        return self.session.title or self.session.name
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether a person removed it, and nothing was asked since."""
+        return bool(self.session.removed) and self.counts.last <= self.session.removed
+
+
+def list_sessions(store: Store) -> list[SessionFacts]:
+    """All sessions, the one that asked last first; the removed ones, too."""
+    fill_index(store)
+    counts = store.index.session_counts()
+    readings = Counter((reader, captor) for reader, captor, _ in store.index.readings())
+    known = {session.name: session for session in store.index.sessions()}
+    for name in counts.keys() - known.keys():  # it captured, and was never shown anything
+        known[name] = Session(name, "", "", "", "", counts[name].first)
+    facts = [
+        SessionFacts(
+            session,
+            counts.get(name, SessionCounts(0, session.started, session.started)),
+            tuple(sorted((captor, count) for (reader, captor), count in readings.items() if reader == name)),
+            tuple(sorted((reader, count) for (reader, captor), count in readings.items() if captor == name)),
+        )
+        for name, session in known.items()
+    ]
+    return sorted(facts, key=lambda one: one.counts.last, reverse=True)
+
+
+class Captured(NamedTuple):
+    """A buffer that a session captured, and the names of the other sessions that were shown it."""
+
+    buffer: Buffer
+    readers: tuple[str, ...]
+
+
+class Belongings(NamedTuple):
+    """What a session captured, and what it was shown of others: (captor, name of the buffer)."""
+
+    captured: tuple[Captured, ...]
+    read: tuple[tuple[str, str], ...]
+
+
+def belongings_of(store: Store, session: str) -> Belongings:
+    """The buffers of a session, oldest first, those that were evicted among them; who read them, and whose it read."""
+    readers: dict[str, list[str]] = {}
+    read = []
+    for reader, captor, name in store.index.readings(session):
+        if captor == session:
+            readers.setdefault(name, []).append(reader)
+        else:
+            read.append((captor, name))
+    captured = (Captured(one, tuple(readers.get(one.name, ()))) for one in store.index.of_session(session))
+    return Belongings(tuple(captured), tuple(read))
+
+
+def find_session(store: Store, text: str) -> SessionFacts:
+    """The session that a name, a title, or the unique beginning of one of them means.
+
+    Raises:
+        UnknownSession: there is none, or several begin so.
+    """
+    sessions = list_sessions(store)
+    exact = [one for one in sessions if text in (one.session.name, one.session.title) and text]
+    if exact:
+        return exact[0]
+    close = [
+        one for one in sessions if text and (one.session.name.startswith(text) or one.session.title.startswith(text))
+    ]
+    if len(close) == 1:
+        return close[0]
+    if close:
+        raise UnknownSession(f"several sessions begin with {text!r}: {_names(close)}", "write more of the name")
+    raise UnknownSession(f"there is no session {text!r}", "`sightline sessions` lists them")
+
+
+def _names(sessions: Sequence[SessionFacts]) -> str:
+    return ", ".join(one.session.name for one in sessions[:5]) + (" …" if len(sessions) > 5 else "")
+
+
+def rename_session(store: Store, session: Session, title: str) -> Session:
+    """Give a session another name to be called by; the one in the log, and in views' ids, stays.
+
+    Raises:
+        UsageError: the name is empty or too long, or another session has it.
+        StoreFailed: it could not be logged.
+    """
+    title = " ".join(title.split())
+    if not title or len(title) > TITLE_CHARACTERS or not title.isprintable():
+        raise UsageError(
+            f"{title[:TITLE_CHARACTERS]!r} cannot be a name", f"it is a line of 1 to {TITLE_CHARACTERS} characters"
+        )
+    for other in list_sessions(store):
+        if other.session.name != session.name and title in (other.session.name, other.session.title):
+            raise UsageError(f"{title!r} is the name of another session", f"that is {other.session.name}")
+    append_entry(store, session, {"kind": "titled", "time": time.time(), "title": title})
+    return session._replace(title=title)

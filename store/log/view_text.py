@@ -1,0 +1,98 @@
+"""The exact text of a view, as it was sent: what the log has literally, and the lines that it quotes of buffers."""
+
+from typing import Any
+
+from sightline.disk.hashing import sha256_hex
+from sightline.disk.view_index import IndexedView
+from sightline.errors import ExpiredRef, OfNewerVersion, SightlineError, UnknownRef
+from sightline.log import log
+from sightline.log.encoding import is_newer
+from sightline.log.view_list import list_views
+from sightline.records import View
+from sightline.refs import parse_ref
+from sightline.shape.segments import render_lines
+from sightline.store import Store
+
+
+class TextGone(SightlineError):
+    """A view's text can no longer be had: blanked by a person, or its buffer has expired."""
+
+
+def view_text(store: Store, indexed: IndexedView) -> str:
+    """The exact text of a view, as it was sent.
+
+    Raises:
+        TextGone: it was blanked, or a buffer that it quotes has expired and left nothing.
+        OfNewerVersion: it was logged in a form, or by a rule, that is not known here.
+    """
+    if not indexed.view.number:
+        raise TextGone("nothing has been shown of it yet", "the command is still running")
+    pieces = _pieces(store, indexed)
+    if pieces is None:
+        raise TextGone(
+            f"the text of view {indexed.view.id} was blanked", "its hash is kept, so that the log still verifies"
+        )
+    text = "".join(piece if isinstance(piece, str) else _render(store, indexed.view, piece) for piece in pieces)
+    if sha256_hex(text.encode(errors="surrogateescape")) != indexed.view.text_sha256:
+        raise log.BrokenChain(
+            f"view {indexed.view.id} no longer renders to what was sent", "`sightline doctor` tells more"
+        )
+    return text
+
+
+def _pieces(store: Store, indexed: IndexedView) -> list[Any] | None:
+    """A view's text as the log has it, None where it was blanked. Raises OfNewerVersion where it has another form."""
+    entry = _entry(store, indexed)
+    if is_newer(entry):
+        raise OfNewerVersion(f"view {indexed.view.id}")
+    return entry.get("text")
+
+
+def _entry(store: Store, indexed: IndexedView) -> dict[str, Any]:
+    """The view's line of the log; looked for where blanking has moved it since it was indexed."""
+    path, number = store.layout.audit_file(indexed.view.session), indexed.view.number
+    try:
+        try:
+            entry = log.read_entry(path, indexed.offset, indexed.length)
+        except log.BrokenChain:
+            entry = {}
+        return entry if entry.get("n") == number else log.find_entry(path, number)
+    except FileNotFoundError:
+        raise TextGone(f"the log of session {indexed.view.session} is gone", "it was removed from outside") from None
+
+
+def _render(store: Store, view: View, piece: list[Any]) -> str:
+    from sightline.shape.variants import cleaned, cleaning_of
+
+    ref, first, last, version = piece
+    try:
+        with store.open_text(store.resolve(ref)) as source:
+            return render_lines(cleaned(source, cleaning_of(version)), first, last)
+    except (ExpiredRef, UnknownRef):
+        quotes = (store.tombstone(parse_ref(ref).name) or {}).get("quotes", {})
+        key = _quote_key(*piece)
+        if key in quotes:
+            return str(quotes[key])
+        raise TextGone(
+            f"the text of view {view.id} quoted {ref}, which is gone", "only what was literal in it is left"
+        ) from None
+
+
+def quotes_of(store: Store, name: str) -> dict[str, str]:
+    """What the log's views quote of a buffer by range, rendered: its tombstone keeps that when the buffer goes."""
+    quotes: dict[str, str] = {}
+    for indexed in list_views(store, buffer=name):
+        try:
+            for piece in _pieces(store, indexed) or []:
+                if not isinstance(piece, str) and parse_ref(piece[0]).name == name:
+                    key = _quote_key(*piece)
+                    if key not in quotes:
+                        quotes[key] = _render(store, indexed.view, piece)
+        except (SightlineError, OSError):
+            continue  # a damaged log, or lost bytes, must not keep a buffer from ever going
+    return quotes
+
+
+def _quote_key(ref: str, first: int, last: int, version: int | str) -> str:
+    """Where a tombstone keeps the text of a range: what another rule than the terminal's made of it stands apart."""
+    return f"{ref}:{first}-{last}" + (f" {version}" if isinstance(version, str) else "")

@@ -1,1 +1,0 @@
-"""Comparing two outputs line by line: hunks for a screen, of outputs of any size, in bounded memory."""

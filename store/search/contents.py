@@ -1,0 +1,258 @@
+"""Finds lines in the outputs of many buffers, the most recently used first, and hands them over as they are found.
+
+With ripgrep one child looks through many files; without it, each stream is searched as `search` does it. Of a line
+only what stands around its match is kept, so that neither long lines nor many matches take memory.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from sightline.disk.layout import open_private
+from sightline.errors import SightlineError
+from sightline.records import Buffer
+from sightline.search.errors import SearchFailed
+from sightline.search.executables import Executable, ripgrep
+from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
+from sightline.search.sandbox import NO_BACKING
+from sightline.search.streams import check_pattern, search
+from sightline.shape.clean import clean_line
+from sightline.store import Store, Target
+
+LINES_PER_STREAM = 50
+"""Matching lines of one stream that are handed over: whoever wants the rest opens it."""
+
+LINES = 5_000
+"""Matching lines in all; then the search ends."""
+
+_PAGE = 500  # buffers whose records are read at a time
+_FIRST_FILES, _FILES = 32, 512  # looked through by one child: few at first, so that something is there at once
+_SECONDS = 600.0  # of one child; a person is there to cancel it
+_BEFORE_BYTES, _AFTER_BYTES = 80, 320
+_MOST_OF_A_RECORD = 1 << 12  # bytes of the engine's output for one match: a match can be as long as its line
+_NOT_COMPILED = 2
+_RG = ("rg", "--no-config", "--no-mmap", "--threads=1", "--text", "--encoding=none", "--color=never", "--no-heading",
+       "--no-messages", "--with-filename", "--null", "--line-number", "--byte-offset", "--only-matching")  # fmt: skip
+
+
+class Found(NamedTuple):
+    """A line that matches.
+
+    Attributes:
+        stream: ``out``, ``err`` or ``part.N`` of the buffer.
+        line: its number in the stream, 1-based.
+        before: cleaned text before the match, as far as it is kept.
+        match: cleaned text of the first match, as far as it is kept; empty where only the line is known.
+        after: cleaned text behind it.
+    """
+
+    stream: str
+    line: int
+    before: str
+    match: str
+    after: str
+
+
+class Progress(NamedTuple):
+    """What has come of a search since it was last told.
+
+    Attributes:
+        buffer: whose output was looked through; None at the end of those that hold nothing.
+        lines: that match, in order of the streams; not all of them where there are ``LINES_PER_STREAM`` of a stream.
+        searched: buffers looked through so far.
+    """
+
+    buffer: Buffer | None
+    lines: tuple[Found, ...]
+    searched: int
+
+
+def search_contents(
+    store: Store, pattern: str, tell: Callable[[Progress], None], *, cancel: Cancel, use_ripgrep: bool = True
+) -> bool:
+    """Search every output of a store.
+
+    Letters match in either case unless the pattern has a capital.
+
+    Args:
+        store: whose buffers.
+        pattern: a regular expression, taken literally where it does not compile.
+        tell: called in this thread, for each buffer that holds something, and now and then for those that do not.
+        cancel: ends it from another thread.
+        use_ripgrep: whether ripgrep may be used where there is one.
+
+    Returns:
+        Whether all was looked through; False where there were more than ``LINES`` lines.
+
+    Raises:
+        UsageError: the pattern is empty or spans lines.
+        SearchFailed: the engine broke off, or there is none.
+        Cancelled: ``cancel`` was used.
+    """
+    check_pattern(pattern)
+    ignore_case = pattern == pattern.lower()
+    look = _ripgrep_look(pattern, ignore_case, cancel) if use_ripgrep and ripgrep() else None
+    left, searched = LINES, 0
+    for batch in _batches(_outputs(store)):
+        found = look(batch) if look else _each(store, batch, pattern, ignore_case, cancel)
+        for buffer, lines in found:
+            left -= len(lines)
+            tell(Progress(buffer, lines, searched))
+            if left <= 0:
+                return False
+        searched += len({output.target.buffer.name for output in batch})
+        tell(Progress(None, (), searched))
+        cancel.check()
+    return True
+
+
+class _Output(NamedTuple):
+    target: Target
+    path: str
+
+
+def _outputs(store: Store) -> Iterator[_Output]:
+    """Every stream of every buffer that has bytes, most recently used first."""
+    before: int | None = None
+    while page := store.listed(_PAGE, before=before):
+        for item in page:
+            yield from _outputs_of(store, item.buffer)
+        before = page[-1].used
+
+
+def _outputs_of(store: Store, buffer: Buffer) -> Iterator[_Output]:
+    if buffer.state == "evicted":
+        return
+    for stream, info in buffer.streams.items():
+        if info.bytes:
+            target = Target(buffer, stream)
+            try:
+                yield _Output(target, store.text_path(target))
+            except (SightlineError, OSError):
+                continue  # removed since it was listed
+
+
+def _batches(outputs: Iterator[_Output]) -> Iterator[list[_Output]]:
+    size = _FIRST_FILES
+    while batch := list(islice(outputs, size)):
+        yield batch
+        size = _FILES
+
+
+Look = Callable[[list[_Output]], Iterable[tuple[Buffer, tuple[Found, ...]]]]
+
+
+def _ripgrep_look(pattern: str, ignore_case: bool, cancel: Cancel) -> Look:
+    """How a batch is looked through with ripgrep."""
+    how = ["--ignore-case"] if ignore_case else []
+    if _exit_code([*how, "-e", pattern, "--", os.devnull], cancel, lambda _: None) == _NOT_COMPILED:
+        how.append("--fixed-strings")
+
+    def look(batch: list[_Output]) -> Iterator[tuple[Buffer, tuple[Found, ...]]]:
+        records = _Records()
+        paths = {output.path: output.target for output in batch}
+        _exit_code([*how, "-m", str(LINES_PER_STREAM), "-e", pattern, "--", *paths], cancel, records.feed)
+        found = dict[str, list[Found]]()
+        for path, matches in records.by_path.items():
+            target = paths[path]
+            found.setdefault(target.buffer.name, []).extend(_lines(target.stream, path, matches))
+        buffers = {output.target.buffer.name: output.target.buffer for output in batch}
+        for name, buffer in buffers.items():
+            if lines := found.get(name):
+                yield buffer, tuple(lines)
+
+    return look
+
+
+def _exit_code(arguments: list[str], cancel: Cancel, feed: Callable[[bytes], None]) -> int:
+    with Group(
+        [Executable(ripgrep(), (*_RG, *arguments))],
+        seconds=_SECONDS,
+        memory_bytes=DEFAULT_MEMORY_BYTES,
+        backing=NO_BACKING,  # our own options and our own files
+        cancel=cancel,
+    ) as group:
+        ended = group.collect(feed, lambda _: None)
+    cancel.check()
+    if ended.timed_out:
+        raise SearchFailed(f"the search took more than {_SECONDS:g} s", "try a simpler pattern")
+    return ended.exit_code
+
+
+class _Match(NamedTuple):
+    line: int
+    offset: int
+    length: int
+
+
+class _Records:
+    """Reads ``PATH NUL LINE:OFFSET:MATCH``; of each line the first match is kept."""
+
+    def __init__(self) -> None:
+        self.by_path: dict[str, list[_Match]] = {}
+        self._begun = b""
+
+    def feed(self, data: bytes) -> None:
+        *whole, rest = data.split(b"\n")
+        for record in whole:
+            self._take(self._begun + record)
+            self._begun = b""
+        self._begun = (self._begun + rest)[:_MOST_OF_A_RECORD]
+
+    def _take(self, record: bytes) -> None:
+        path, _, rest = record.partition(b"\0")
+        line, _, rest = rest.partition(b":")
+        offset, _, match = rest.partition(b":")
+        matches = self.by_path.setdefault(os.fsdecode(path), [])
+        if not matches or matches[-1].line != int(line):
+            matches.append(_Match(int(line), int(offset), len(match)))
+
+
+def _lines(stream: str, path: str, matches: list[_Match]) -> list[Found]:
+    try:
+        fd = open_private(path, os.O_RDONLY)
+    except OSError:
+        return []  # removed while it was searched
+    try:
+        return [_around(fd, stream, match) for match in matches]
+    finally:
+        os.close(fd)
+
+
+def _around(fd: int, stream: str, match: _Match) -> Found:
+    start = max(match.offset - _BEFORE_BYTES, 0)
+    length = min(match.length, _AFTER_BYTES)
+    data = os.pread(fd, match.offset - start + length + _AFTER_BYTES, start)
+    at = match.offset - start
+    before = data[:at].rpartition(b"\n")[2]
+    behind = data[at + length :].partition(b"\n")[0]
+    return Found(stream, match.line, _text(before), _text(data[at : at + length]), _text(behind))
+
+
+def _text(data: bytes) -> str:
+    """Cleaned; half a character at either end, where the line was cut, is left out."""
+    return clean_line(data).strip("\ufffd")
+
+
+def _each(
+    store: Store, batch: list[_Output], pattern: str, ignore_case: bool, cancel: Cancel
+) -> Iterator[tuple[Buffer, tuple[Found, ...]]]:
+    """A batch stream by stream, with whatever engine there is."""
+    found = dict[str, tuple[Buffer, list[Found]]]()
+    for output in batch:
+        hits = search(
+            output.path, pattern, ignore_case=ignore_case, first=LINES_PER_STREAM, seconds=_SECONDS, cancel=cancel
+        )
+        if hits.lines:
+            lines = found.setdefault(output.target.buffer.name, (output.target.buffer, []))[1]
+            lines += _whole_lines(store, output.target, hits.lines)
+    for buffer, lines in found.values():
+        yield buffer, tuple(lines)
+
+
+def _whole_lines(store: Store, target: Target, numbers: tuple[int, ...]) -> Iterator[Found]:
+    with store.open_text(target) as reader:
+        for number in numbers:
+            for line in reader.lines(number, number, _AFTER_BYTES):
+                yield Found(target.stream, number, "", "", clean_line(line.data))

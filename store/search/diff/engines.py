@@ -1,0 +1,125 @@
+"""What compares two runs of lines: GNU diff, else a script of ours, as children that can be limited and killed."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from sightline.search.diff.sides import Piece
+from sightline.search.errors import Cancelled, CompareFailed
+from sightline.search.executables import Executable, gnu_diff
+from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
+from sightline.search.sandbox import NO_BACKING
+
+ENGINES = ("diff", "difflib")
+"""In the order they are tried; on 100,000 lines the second takes five times as long."""
+
+SECONDS = 600.0  # of one window; whoever waits can end it
+_TROUBLE = 2
+_MAX_STDERR_BYTES = 2000
+_GROUP_LINE = "%de %dn %dE %dN\n"  # lines before it and in it, on the left and on the right
+
+
+class Ignore(NamedTuple):
+    """What makes no difference.
+
+    Attributes:
+        whitespace: all white space.
+        volatile: what differs from run to run, see `feed.without_volatile`.
+    """
+
+    whitespace: bool = False
+    volatile: bool = False
+
+
+class Window(NamedTuple):
+    """What is compared at a time.
+
+    Attributes:
+        left: the pieces of its left side.
+        right: of its right side.
+        paths: the two files, where these are all that they hold; then they are read straight.
+    """
+
+    left: Sequence[Piece]
+    right: Sequence[Piece]
+    paths: tuple[str, str] | None = None
+
+
+def engine_of(engines: Sequence[str]) -> str:
+    """The first of these engines that this machine has. Raises CompareFailed where there is none."""
+    for engine in engines:
+        if (engine == "diff" and gnu_diff()) or (engine == "difflib" and sys.executable):
+            return engine
+    raise CompareFailed("nothing on this machine can compare", "install GNU diff (diffutils)")
+
+
+def run_engine(
+    engine: str, window: Window, ignore: Ignore, take: Callable[[Sequence[int]], None], cancel: Cancel
+) -> None:
+    """Hand on the hunks of a window as they come, each as four numbers: lines before and in it, left and right.
+
+    Raises:
+        CompareFailed: memory or time was not enough, or the engine broke off.
+        Cancelled: ``cancel`` was used.
+    """
+    feeds, paths = list[Executable](), window.paths
+    if paths is None or ignore.volatile:
+        feeds = [_feed(pieces, ignore) for pieces in (window.left, window.right)]
+        paths = ("/dev/fd/3", "/dev/fd/4")
+    reader = _Reader(take)
+    with Group(
+        [_command(engine, paths, ignore)],
+        seconds=SECONDS,
+        memory_bytes=DEFAULT_MEMORY_BYTES,
+        backing=NO_BACKING,  # our own options and files
+        cancel=cancel,
+        feeds=feeds,
+    ) as group:
+        ended = group.collect(reader.feed, reader.complain)
+    if cancel.cancelled:
+        raise Cancelled("the comparison was cancelled")
+    if ended.timed_out:
+        raise CompareFailed(f"the comparison took more than {SECONDS:g} s", "compare parts: `sightline query 'diff …'`")
+    if ended.exit_code >= _TROUBLE or not ended.fed:
+        raise CompareFailed(f"the comparison broke off: {reader.complaint}", "try again, or compare one stream")
+
+
+class _Reader:
+    """Reads four numbers a line."""
+
+    def __init__(self, take: Callable[[Sequence[int]], None]) -> None:
+        self._take = take
+        self._begun = b""
+        self._complaint = b""
+
+    def feed(self, data: bytes) -> None:
+        lines, _, self._begun = (self._begun + data).rpartition(b"\n")
+        if lines:
+            self._take([int(number) for number in lines.split()])
+
+    def complain(self, data: bytes) -> None:
+        self._complaint = (self._complaint + data)[:_MAX_STDERR_BYTES]
+
+    @property
+    def complaint(self) -> str:
+        lines = self._complaint.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "no reason was given"
+
+
+def _command(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executable:
+    if engine == "difflib":
+        return _script("fallback.py", "-w" if ignore.whitespace else "-", *paths)
+    groups = [f"--{kind}-group-format={_GROUP_LINE}" for kind in ("old", "new", "changed")]
+    how = ["-w"] if ignore.whitespace else []
+    return Executable(gnu_diff(), ("diff", "-a", *how, "--unchanged-group-format=", *groups, "--", *paths))
+
+
+def _feed(pieces: Sequence[Piece], ignore: Ignore) -> Executable:
+    words = [str(word) for piece in pieces for word in piece]
+    return _script("feed.py", "-v" if ignore.volatile else "-", *words)
+
+
+def _script(name: str, *words: str) -> Executable:
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    return Executable(sys.executable, (sys.executable, "-I", "-S", path, *words))

@@ -1,0 +1,241 @@
+"""Finds where a pattern matches, for whoever walks from hit to hit: as bytes, as they are found, and from any place on.
+
+The same engines as ``search``, which counts and numbers lines for a reply.
+"""
+
+import os
+import sys
+import threading
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import NamedTuple
+
+from sightline.search.errors import Cancelled, SearchFailed
+from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group, fed
+from sightline.search.sandbox import NO_BACKING
+from sightline.search.streams import ENGINES, Wanted, check_pattern, command_of, engine_of, mappable_bytes, open_at
+
+SCAN_SECONDS = 600.0  # a person waits, sees the count grow and may cancel
+KEPT_HITS = 1 << 17
+"""Offsets kept of one scan, 1 MiB; of more hits every second, fourth … one is, and those between are found again."""
+
+_NO_MATCH = 1
+_MAX_COMPLAINT_BYTES = 2_000
+
+
+class Pattern(NamedTuple):
+    """What is looked for.
+
+    Attributes:
+        text: a regular expression, or a plain text.
+        ignore_case: whether letters match in either case.
+        literal: whether it is a plain text.
+    """
+
+    text: str
+    ignore_case: bool = False
+    literal: bool = False
+
+
+def pattern_of(text: str, *, ignore_case: bool, engines: Sequence[str] = ENGINES) -> Pattern:
+    """A text as a regular expression, or literally where it is none.
+
+    Raises:
+        UsageError: it is empty or holds a newline or a NUL; SearchFailed: no engine is here.
+    """
+    check_pattern(text)
+    if text.replace(" ", "").replace("_", "").isalnum():
+        return Pattern(text, ignore_case, True)
+    wanted = Wanted(text, ignore_case, answer="count")
+    with open_at_start(os.devnull) as stdin:
+        compiles = _run(stdin, wanted, lambda _: None, Cancel(), engines) <= _NO_MATCH
+    return Pattern(text, ignore_case, not compiles)
+
+
+@contextmanager
+def open_at_start(path: str, offset: int = 0) -> Iterator[int]:
+    """A file's descriptor, standing at an offset."""
+    fd = open_at(path, offset)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+class _Enough(Exception):
+    """All that was wanted has been found."""
+
+
+def scan(
+    path: str,
+    pattern: Pattern,
+    take: Callable[[list[bytes]], bool],
+    *,
+    offset: int = 0,
+    first: int = sys.maxsize,
+    matches: bool = False,
+    cancel: Cancel | None = None,
+    engines: Sequence[str] = ENGINES,
+) -> None:
+    """Hand on where lines that match begin, in order, as they are found; see `offset_in`.
+
+    Args:
+        path: the stream's file; an empty stream may have none.
+        pattern: what to look for.
+        take: gets some hits at a time; returns whether it wants more.
+        offset: where to begin, at the start of a line; hits are counted from there.
+        first: how many are wanted.
+        matches: whether each match is wanted, and not each line.
+        cancel: ends it from another thread.
+        engines: which may be used.
+
+    Raises:
+        SearchFailed: no engine is here, or it broke off; Cancelled: ``cancel`` was used.
+    """
+    wanted = Wanted(pattern.text, pattern.ignore_case, literal=pattern.literal, first=first)
+    reader = _Heads(take)
+    with open_at_start(path, offset) as stdin:
+        try:
+            code = _run(stdin, wanted._replace(answer="places" if matches else "offsets"), reader.feed, cancel, engines)
+            reader.end()
+        except _Enough:
+            return
+    if code > _NO_MATCH:
+        raise SearchFailed("the search broke off", "try a simpler pattern")
+
+
+def offset_in(head: bytes) -> int:
+    """Where a hit is, counted from where the scan began."""
+    return int(head[: head.index(b":")])
+
+
+class _Heads:
+    """Cuts what an engine prints into hits, whose text after the colon is dropped, however long."""
+
+    def __init__(self, take: Callable[[list[bytes]], bool]) -> None:
+        self._take = take
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        heads = (self._rest + data).split(b"\n")
+        self._rest = heads.pop()
+        if (colon := self._rest.find(b":")) >= 0:
+            self._rest = self._rest[: colon + 1]
+        if heads and not self._take(heads):
+            raise _Enough
+
+    def end(self) -> None:
+        if self._rest and not self._take([self._rest]):
+            raise _Enough
+
+
+def places_in(
+    texts: Sequence[str], pattern: Pattern, *, engines: Sequence[str] = ENGINES
+) -> list[list[tuple[int, int]]]:
+    """Where a pattern matches in some lines of text: (start, end) in characters, for each line.
+
+    Raises:
+        SearchFailed: no engine is here.
+    """
+    data = [text.encode("utf-8", "replace") for text in texts]
+    starts = list(accumulate((len(line) + 1 for line in data), initial=0))
+    found: list[list[tuple[int, int]]] = [[] for _ in texts]
+    answer = bytearray()
+    wanted = Wanted(pattern.text, pattern.ignore_case, literal=pattern.literal, answer="matches")
+    with fed(b"\n".join(data)) as stdin:
+        _run(stdin, wanted, answer.extend, None, engines)
+    for hit in bytes(answer).split(b"\n"):
+        number, _, rest = hit.partition(b":")
+        offset, _, match = rest.partition(b":")
+        if number and match:
+            line = int(number) - 1
+            start = len(data[line][: int(offset) - starts[line]].decode("utf-8", "replace"))
+            found[line].append((start, start + len(match.decode("utf-8", "replace"))))
+    return found
+
+
+def _run(
+    stdin: int, wanted: Wanted, take: Callable[[bytes], None], cancel: Cancel | None, engines: Sequence[str]
+) -> int:
+    """Let an engine look, and hand on what it prints; its exit code."""
+    cancel = cancel or Cancel()
+    complaint = bytearray()
+    with Group(
+        [command_of(engine_of(tuple(engines)), wanted, mappable_bytes(stdin))],
+        seconds=SCAN_SECONDS,
+        memory_bytes=DEFAULT_MEMORY_BYTES,
+        backing=NO_BACKING,  # our own options, and one file that is open already
+        stdin=stdin,
+        cancel=cancel,
+    ) as group:
+        ended = group.collect(take, lambda data: complaint.extend(data[:_MAX_COMPLAINT_BYTES]))
+    if cancel.cancelled:
+        raise Cancelled("the search was cancelled")
+    if ended.timed_out:
+        raise SearchFailed(f"the search took more than {SCAN_SECONDS:g} s", "try a simpler pattern")
+    return ended.exit_code
+
+
+class Hits:
+    """Offsets in ascending order, as many as there may be in bounded memory. One thread adds, others look.
+
+    Attributes:
+        total: how many there are.
+    """
+
+    def __init__(self, kept: int = KEPT_HITS) -> None:
+        self.total = 0
+        self._limit = kept
+        self._lock = threading.Lock()
+        self._stride = 1
+        self._kept = array("Q")
+
+    def add(self, base: int, heads: Sequence[bytes], until: int | None = None) -> bool:
+        """Take in hits of a scan that began at ``base``, up to an offset; False once one lies beyond it."""
+        inside = len(heads)
+        if until is not None and inside and base + offset_in(heads[-1]) >= until:
+            inside = bisect_left(heads, until, key=lambda head: base + offset_in(head))
+        with self._lock:
+            skip = -self.total % self._stride
+            self._kept.extend(base + offset_in(head) for head in heads[skip : inside : self._stride])
+            self.total += inside
+            while len(self._kept) > self._limit:
+                self._kept = self._kept[::2]
+                self._stride *= 2
+        return inside == len(heads)
+
+    @property
+    def thinned(self) -> bool:
+        """Whether there are more than are kept."""
+        return self._stride > 1
+
+    @property
+    def last(self) -> int:
+        """The last one kept, -1 where there is none."""
+        kept = self._kept
+        return kept[-1] if kept else -1
+
+    def around(self, offset: int) -> "Near":
+        """What is known of the hits next to an offset."""
+        with self._lock:
+            at = bisect_left(self._kept, offset)
+            before = self._kept[at - 1] if at else None
+            after = self._kept[at] if at < len(self._kept) else None
+            return Near(before, after, min(at * self._stride, self.total))
+
+
+class Near(NamedTuple):
+    """Hits next to an offset; of thinned hits those that are kept, with others between.
+
+    Attributes:
+        before: the last one below it, None where there is none.
+        after: the first one at it or above, None where there is none.
+        rank: how many there are below it; of thinned hits about so many.
+    """
+
+    before: int | None
+    after: int | None
+    rank: int

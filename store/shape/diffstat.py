@@ -1,0 +1,245 @@
+"""A unified diff without the bodies of its hunks: the headers of files and hunks, and what is added and removed.
+
+Everything is a line of the diff or a marker; a commit's own lines, as ``git show`` and ``git log -p`` have them, stay.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sightline.shape import markers
+from sightline.shape.json.lines import Gap, Measure, Written, write_lines
+from sightline.shape.source import Source
+
+LINE_BYTES = 512  # of a header; a minified file's path is no longer
+KEPT_FILES = 2_000  # no body has room for more
+KEPT_HUNKS = 20_000
+_HEAD_PERCENT = 70
+_BEGINNING = re.compile(rb"diff |--- |Index: |commit [0-9a-f]{7,64}\b|From [0-9a-f]{40} |Only in |Binary files ")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_NEW_FILE = re.compile(rb"diff |Index: |Only in ")
+_OLD_NAME, _NEW_NAME, _BINARY = b"--- ", b"+++ ", b"GIT binary patch"
+_HEADER = re.compile(
+    rb"index |old mode |new mode |new file |deleted file |(?:dis)?similarity |rename |copy |Binary files |={20}"
+)
+_OUTSIDE = re.compile(rb"commit [0-9a-f]{7,64}\b|From [0-9a-f]{40} ")
+
+
+class _NotDiff(ValueError):
+    """A hunk is not what its header says."""
+
+
+class Hunk(NamedTuple):
+    """One hunk: the line of its header, its last line, and the bytes between."""
+
+    first: int
+    last: int
+    body_bytes: int
+
+
+class File:
+    """What a diff says of one file.
+
+    Attributes:
+        first: its first line.
+        last: the last line of its last hunk, or of its headers.
+        added: lines added; removed, those removed.
+        hunks: in order.
+    """
+
+    def __init__(self, first: int) -> None:
+        self.first = self.last = first
+        self.added = self.removed = 0
+        self.hunks: list[Hunk] = []
+
+
+class Diff(NamedTuple):
+    """A diff.
+
+    Attributes:
+        files: its files in order, the first of them where there are very many.
+        total: how many there are.
+        added: lines added in all; removed, those removed.
+    """
+
+    files: tuple[File, ...]
+    total: int
+    added: int
+    removed: int
+
+    @property
+    def told(self) -> str:
+        """What it changes, in a line."""
+        return f"diff of {self.total:,} file{'' if self.total == 1 else 's'}: +{self.added:,} -{self.removed:,}"
+
+
+def looks_like_diff(head: bytes) -> bool:
+    """Whether a text may be a diff, by its beginning."""
+    return bool(_BEGINNING.match(head.lstrip(b"\r\n")))
+
+
+def read_diff(source: Source) -> Diff | None:
+    """A stream's diff; None where no hunk stands in it, or one that is not what its header says."""
+    reader = _Reader()
+    try:
+        for number, block in source.blocks():
+            for line_number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), number):
+                reader.take(line_number, line)
+    except _NotDiff:
+        return None
+    return reader.diff if reader.hunk_count else None
+
+
+class _Reader:
+    """Reads a diff line by line."""
+
+    def __init__(self) -> None:
+        self.hunk_count = 0
+        self._kept: list[File] = []
+        self._count = self._added = self._removed = 0
+        self._file: File | None = None
+        self._is_named = False  # the file's +++ has been seen
+        self._is_binary = False
+        self._old = self._new = 0  # lines that the hunk still has
+        self._hunk = (0, 0)  # the line of its header, the bytes of its body so far
+
+    @property
+    def diff(self) -> Diff:
+        self._end_hunk()
+        return Diff(tuple(self._kept), self._count, self._added, self._removed)
+
+    def take(self, number: int, line: bytes) -> None:
+        if self._old or self._new:
+            self._body(number, line)
+        elif self._hunk[0] and line.startswith(b"\\"):
+            self._grow(number, line)
+        else:
+            self._between(number, line)
+
+    def _body(self, number: int, line: bytes) -> None:
+        file = self._file
+        assert file
+        sign = line[:1]
+        if sign == b"+":
+            self._new -= 1
+            file.added += 1
+            self._added += 1
+        elif sign == b"-":
+            self._old -= 1
+            file.removed += 1
+            self._removed += 1
+        elif sign in (b" ", b"", b"\r"):  # an empty line of context may have lost its space
+            self._old -= 1
+            self._new -= 1
+        elif sign != b"\\":
+            raise _NotDiff(number)
+        if self._old < 0 or self._new < 0:
+            raise _NotDiff(number)
+        self._grow(number, line)
+
+    def _grow(self, number: int, line: bytes) -> None:
+        assert self._file
+        self._hunk = (self._hunk[0], self._hunk[1] + len(line) + 1)
+        self._file.last = number
+
+    def _end_hunk(self) -> None:
+        first, size = self._hunk
+        if first and self._file and self.hunk_count <= KEPT_HUNKS:
+            self._file.hunks.append(Hunk(first, self._file.last, size))
+        self._hunk = (0, 0)
+
+    def _between(self, number: int, line: bytes) -> None:
+        """A line outside of hunks."""
+        file = self._file
+        if file and self._is_named and (hunk := _HUNK.match(line)):
+            self._end_hunk()
+            self.hunk_count += 1
+            self._old, self._new = (int(count) if count is not None else 1 for count in hunk.groups())
+            self._hunk = (number, 0)
+            file.last = number
+            return
+        if _NEW_FILE.match(line):
+            self._begin(number)
+        elif line.startswith(_OLD_NAME):
+            if not file or self._is_named:
+                self._begin(number)
+            elif file:
+                file.last = number
+        elif file and not file.hunks and not self._hunk[0] and self._is_header(line):
+            file.last = number
+        elif file and self._is_binary and not _OUTSIDE.match(line):
+            self._grow(number, line)
+        else:
+            self._leave()
+
+    def _is_header(self, line: bytes) -> bool:
+        if line.startswith(_NEW_NAME):
+            self._is_named = True
+            return True
+        if line.startswith(_BINARY):
+            self._is_binary = True
+        return self._is_binary or bool(_HEADER.match(line))
+
+    def _begin(self, number: int) -> None:
+        self._leave()
+        self._file = File(number)
+        self._count += 1
+        if len(self._kept) < KEPT_FILES:
+            self._kept.append(self._file)
+
+    def _leave(self) -> None:
+        self._end_hunk()
+        self._file = None
+        self._is_named = self._is_binary = False
+
+
+def diffstat(diff: Diff, source: Source, room: int) -> Written:
+    """The body of a diff: with its hunks' headers, else with its files', else with those of the first files.
+
+    Args:
+        diff: what stands in it.
+        source: its text.
+        room: bytes of the body.
+    """
+    measure = Measure(LINE_BYTES, _HEAD_PERCENT)
+    total = Gap(1, 0, markers.diff_total(diff.total, diff.added, diff.removed))
+    count = len(diff.files)
+    plans: list[tuple[bool, int]] = [(True, count)]
+    while count:
+        plans.append((False, count))
+        count = count * 3 // 4
+    for with_hunks, shown in (*plans, (False, 0)):
+        gaps = [total, *_gaps(diff, source, shown, with_hunks)]
+        if written := write_lines(source, gaps, measure, room, {}):
+            return written
+    whole = Gap(1, source.line_count, markers.elision(source.ref, 1, source.line_count))
+    for gaps in ([total, whole], [whole]):
+        if written := write_lines(source, gaps, measure, room, {}):
+            return written
+    written = write_lines(source, [whole], measure, len(whole.marker.encode()) + 1, {})
+    assert written
+    return written
+
+
+def _gaps(diff: Diff, source: Source, shown: int, with_hunks: bool) -> Iterator[Gap]:
+    """The bodies of all hunks of the first files, or all of their hunks; and all other files."""
+    added = removed = 0
+    for file in diff.files[:shown]:
+        added += file.added
+        removed += file.removed
+        if not file.hunks:
+            continue
+        start = file.hunks[0].first
+        yield Gap(start, start - 1, markers.diff_file(file.added, file.removed))
+        if not with_hunks:
+            yield Gap(start, file.last, markers.elision(source.ref, start, file.last))
+            continue
+        for hunk in file.hunks:
+            marker = markers.elision(source.ref, hunk.first + 1, hunk.last)
+            if hunk.first < hunk.last and hunk.body_bytes > len(marker.encode()) + 1:
+                yield Gap(hunk.first + 1, hunk.last, marker)
+    if shown < diff.total:
+        first = diff.files[shown].first if shown < len(diff.files) else diff.files[-1].last + 1
+        last = source.line_count
+        counts = diff.total - shown, diff.added - added, diff.removed - removed
+        yield Gap(first, last, markers.more_files(source.ref, first, last, *counts))

@@ -1,0 +1,163 @@
+"""Writes a sample of a JSON text that stands on one line as pretty JSON: each line of it is a part of that line."""
+
+from collections.abc import Mapping
+
+from sightline.shape import markers
+from sightline.shape.clean import clean_line
+from sightline.shape.json.lines import Measure, Written, ends
+from sightline.shape.json.sampling import Detail
+from sightline.shape.json.tree import Node, children_end, children_shown
+from sightline.shape.segments import Segment
+from sightline.shape.source import CutLine, Source
+
+INDENT = "  "
+_BRACKETS = {"object": "{}", "array": "[]"}
+
+
+def write_line(
+    source: Source, root: Node, detail: Detail, measure: Measure, number: int, room: int, moved: Mapping[int, str]
+) -> Written | None:
+    """The body, None where it takes more than the room.
+
+    Args:
+        source: the text.
+        root: its value.
+        detail: what is shown of it.
+        measure: for long strings.
+        number: the line that it stands on.
+        room: bytes of the body.
+        moved: by the offset of a string, the marker that stands for the whole of it.
+    """
+    writer = _Writer(source, detail, measure, number, room, moved)
+    try:
+        writer.write(root, 1, "", "")
+    except _Full:
+        return None
+    return Written(tuple(writer.cut_segments(root)), source.line_count, True)
+
+
+def rest_marker(ref: str, number: int, node: Node, shown: int) -> str:
+    """The marker for a container's children past so many; empty where it would save nothing, so that they are shown."""
+    if shown == node.total:
+        return ""
+    noun = "key" if node.kind == "object" else "item"
+    marker = markers.sample(ref, number, number, node.total - shown, noun, more=bool(shown))
+    saves = node.end - children_end(node, shown) > len(marker.encode()) + 1
+    return marker if saves or (shown and len(node.children) < node.total) else ""
+
+
+class _Full(Exception):
+    """There is no more room."""
+
+
+class _Writer:
+    def __init__(
+        self, source: Source, detail: Detail, measure: Measure, number: int, room: int, moved: Mapping[int, str]
+    ) -> None:
+        self.segments: list[Segment] = []
+        self._source = source
+        self._detail = detail
+        self._measure = measure
+        self._number = number
+        self._room = room
+        self._moved = moved
+        self._seen: list[tuple[int, int]] = []  # bytes of the stream that stand in the body, from and to
+
+    def cut_segments(self, root: Node) -> list[Segment]:
+        """What was written, each piece of the line with all that is shown of it."""
+        start = self._start_of_line(root)
+        source = self._source
+        end = source.byte_count - (source.read(source.byte_count - 1, 1) == b"\n")
+        if self._number < source.line_count:
+            end = start + next(iter(source.lines(self._number, self._number, 0))).cut().length
+        # What stands around the value is white space, and goes with its brackets.
+        ranges = [(start if at == root.start else at, end if to == root.end else to) for at, to in self._seen]
+        seen = tuple((at - start + 1, to - start) for at, to in ranges)
+        cut = CutLine(self._number, end - start, seen)
+        return [segment._replace(cuts=(cut,)) if segment.ref else segment for segment in self.segments]
+
+    def _start_of_line(self, root: Node) -> int:
+        """Where the value's line begins: white space may stand in lines above it."""
+        before = self._source.read(0, root.start) if self._number > 1 else b""
+        return before.rfind(b"\n") + 1
+
+    def write(self, node: Node, depth: int, name: str, comma: str) -> None:
+        """A value on lines of its own."""
+        indent = INDENT * (depth - 1) + name
+        if not node.total:
+            self._show(node.key, node.start)
+            self._add(f"{indent}{self._scalar(node)}{comma}")
+            return
+        shown = children_shown(node, depth, self._detail)
+        marker = rest_marker(self._source.ref, self._number, node, shown)
+        if not marker:
+            if not shown:
+                self._show(node.key, node.end)
+                self._add(f"{indent}{clean_line(self._source.read(node.start, node.end - node.start))}{comma}")
+                return
+            shown = node.total
+        brackets = _BRACKETS[node.kind]
+        self._show(node.key, node.start + 1)
+        self._add(indent + brackets[0])
+        following = node.start + 1
+        for place, child in enumerate(node.children[:shown], 1):
+            self._show(following, child.key)  # the comma
+            self.write(child, depth + 1, self._name(child), "," if place < node.total else "")
+            following = child.end
+        if marker:
+            self._add(marker, is_marker=True)
+        else:
+            self._show(following, node.end - 1)
+        self._show(node.end - 1, node.end)
+        self._add(INDENT * (depth - 1) + brackets[1] + comma)
+
+    def _name(self, node: Node) -> str:
+        if node.key == node.start:
+            return ""
+        key = self._source.read(node.key, node.start - node.key)
+        return clean_line(key.rstrip(b" \t\r:")) + ": "
+
+    def _scalar(self, node: Node) -> str:
+        size = node.end - node.start
+        read = self._source.read
+        if node.is_container:
+            self._show(node.start, node.end)
+            return _BRACKETS[node.kind]
+        if node.start in self._moved:
+            return f'"{self._moved[node.start]}"'
+        if size - 2 <= self._measure.size:
+            self._show(node.start, node.end)
+            return clean_line(read(node.start, size))
+        if node.kind == "string":
+            near = 2 * self._measure.size
+            data = read(node.start + 1, size - 2) if size < 2 * near else self._two_ends(node, near)
+            head, tail = ends(data, self._measure)
+            self._show(node.start, node.start + 1 + len(head))
+            self._show(node.end - 1 - len(tail), node.end)
+            marker = markers.window(self._source.ref, self._number, size - 2 - len(head) - len(tail))
+            return f'"{clean_line(head)}{marker}{clean_line(tail)}"'
+        head, tail = ends(read(node.start, size), self._measure)
+        self._show(node.start, node.start + len(head))
+        return head.decode() + markers.clipping(self._source.ref, self._number, size - len(head) - len(tail))
+
+    def _two_ends(self, node: Node, near: int) -> bytes:
+        """The string's beginning and its end, more than is shown of them."""
+        return self._source.read(node.start + 1, near) + self._source.read(node.end - 1 - near, near)
+
+    def _show(self, start: int, end: int) -> None:
+        """Say that some bytes of the stream stand in the body, in order."""
+        if self._seen and self._seen[-1][1] == start:
+            self._seen[-1] = (self._seen[-1][0], end)
+        elif start < end:
+            self._seen.append((start, end))
+
+    def _add(self, text: str, *, is_marker: bool = False) -> None:
+        self._room -= len(text.encode()) + 1
+        if self._room < 0:
+            raise _Full
+        ref = "" if is_marker else self._source.ref
+        last = self.segments[-1] if self.segments else None
+        if last and ref and last.ref:
+            self.segments[-1] = last._replace(text=f"{last.text}{text}\n")
+        else:
+            self.segments.append(Segment(text + "\n", ref, *((self._number, self._number, True) if ref else ())))

@@ -1,0 +1,199 @@
+"""Finds the value that a JSON path names: ``$``, ``.key``, ``["a key"]``, ``[N]``, ``[-N]`` and ``[-N:]``, chained."""
+
+import json
+import re
+from typing import NamedTuple
+
+from sightline.errors import SightlineError
+from sightline.shape.json.element_tally import keys_of, read_key
+from sightline.shape.json.scan import WINDOW_BYTES, Scanner, kind_of
+from sightline.shape.source import Source
+
+LISTED_KEYS = 10
+"""Keys that an error lists."""
+
+_SEGMENT = re.compile(
+    r"\.(?P<key>[^.\[\]\s\"']+)"
+    r"|\[(?P<quoted>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')\]"
+    r"|\[(?P<index>0|[1-9][0-9]{0,15})\]"
+    r"|\[-(?P<back>[1-9][0-9]{0,15})(?P<slice>:)?\]"
+)
+_BRACKETED = re.compile(r"\[[^\]]*\]?|\.[^.\[]*|[^.\[]+")
+_FORMS = '$, .key, ["a key"], [N], [-N] and [-N:] are'
+
+
+class BadPath(SightlineError):
+    """The path has a form that is not supported."""
+
+
+class NotFound(SightlineError):
+    """The path leads nowhere."""
+
+
+class Step(NamedTuple):
+    """One segment of a path.
+
+    Attributes:
+        text: as it was written.
+        key: of an object's member; None for an element.
+        place: of an array's element, from 0, or from -1 backwards.
+        is_slice: whether all from there on are meant.
+    """
+
+    text: str
+    key: str | None = None
+    place: int = 0
+    is_slice: bool = False
+
+
+class Found(NamedTuple):
+    """A value, or the last elements of an array.
+
+    Attributes:
+        kind: its type, in JSON's own words.
+        start: offset in bytes where it begins.
+        end: past it; for elements, past the last.
+        taken: how many elements are meant, None for a value.
+    """
+
+    kind: str
+    start: int
+    end: int
+    taken: int | None = None
+
+
+def parse_path(path: str) -> tuple[Step, ...]:
+    """The segments of a path. Raises BadPath, naming the segment."""
+    text = path.strip()
+    at = 1 if text.startswith("$") else 0
+    if not at and not text.startswith((".", "[")):
+        text = "." + text if text else text
+    steps: list[Step] = []
+    while at < len(text):
+        match = _SEGMENT.match(text, at)
+        if not match or (steps and steps[-1].is_slice):
+            raise _unsupported(text, at, after_slice=bool(match))
+        steps.append(_step(match))
+        at = match.end()
+    return tuple(steps)
+
+
+def _step(match: re.Match[str]) -> Step:
+    if match["index"]:
+        return Step(match[0], place=int(match["index"]))
+    if match["back"]:
+        return Step(match[0], place=-int(match["back"]), is_slice=bool(match["slice"]))
+    quoted = match["quoted"]
+    if not quoted:
+        return Step(match[0], key=match["key"])
+    if quoted.startswith('"'):
+        try:
+            return Step(match[0], key=json.loads(quoted))
+        except ValueError:
+            raise BadPath(
+                f"{match[0]} is no key: it is written as JSON writes strings", _FORMS + " supported"
+            ) from None
+    return Step(match[0], key=re.sub(r"\\(.)", r"\1", quoted[1:-1]))
+
+
+def _unsupported(text: str, at: int, *, after_slice: bool) -> BadPath:
+    segment = _BRACKETED.match(text, at)
+    told = segment[0] if segment else text[at:]
+    if after_slice:
+        return BadPath(f"nothing can follow a slice: {told}", "take one element, [-N], to go on from there")
+    hint = "write [0]" if re.fullmatch(r"\[-0+:?\]", told) else _FORMS + " supported; `jq` in a query does more"
+    return BadPath(f"this path is not supported: {told}", hint)
+
+
+def find(source: Source, steps: tuple[Step, ...], window: int = WINDOW_BYTES) -> Found:
+    """The value that a path names in a stream of JSON.
+
+    Args:
+        source: the stream, one JSON value.
+        steps: the path.
+        window: bytes that are looked at together.
+
+    Raises:
+        NotFound: it leads nowhere; what there is instead is told.
+        NotJson: what was read on the way is no JSON.
+    """
+    scanner = Scanner(source, window)
+    at = scanner.start()
+    path = "$"
+    for step in steps:
+        kind = kind_of(scanner.char(at))
+        if step.key is not None:
+            at = _member(scanner, at, kind, step, path)
+        elif step.is_slice:
+            return _last_elements(scanner, at, kind, step, path)
+        else:
+            at = _element(scanner, at, kind, step, path)
+        path += step.text
+    return Found(kind_of(scanner.char(at)), at, scanner.value_end(at))
+
+
+def _member(scanner: Scanner, at: int, kind: str, step: Step, path: str) -> int:
+    """Where the member's value begins; of keys that occur twice the last counts, as everywhere."""
+    if kind != "object":
+        raise NotFound(f"{path} is {_a(kind)} and has no key {step.key!r}", _of_other_kind(kind))
+    found = -1
+    more, place = scanner.opened(at)
+    while more:
+        end, value = scanner.key(place)
+        if _is_key(scanner.raw(place, end), step.key or ""):
+            found = value
+        more, place = scanner.step(scanner.value_end(value), "}")
+    if found >= 0:
+        return found
+    keys = [read_key(key) for key in keys_of(scanner, at, LISTED_KEYS + 1)]
+    listed = ", ".join(keys[:LISTED_KEYS]) + (", …" if len(keys) > LISTED_KEYS else "")
+    raise NotFound(f"{path} has no key {step.key!r}", f"its keys: {listed}" if keys else "it is an empty object")
+
+
+def _is_key(written: bytes, key: str) -> bool:
+    if b"\\" not in written:
+        return written[1:-1] == key.encode(errors="surrogateescape")
+    return bool(json.loads(written.decode("utf-8", "replace")) == key)
+
+
+def _element(scanner: Scanner, at: int, kind: str, step: Step, path: str) -> int:
+    if kind != "array":
+        raise NotFound(f"{path} is {_a(kind)} and has no element {step.text}", _of_other_kind(kind))
+    count = _length(scanner, at)
+    index = step.place if step.place >= 0 else count + step.place
+    if not 0 <= index < count:
+        raise NotFound(f"{path} has {_items(count)}; {step.text} is out of range", _range(count))
+    return scanner.elements(scanner.opened(at)[1], index)
+
+
+def _last_elements(scanner: Scanner, at: int, kind: str, step: Step, path: str) -> Found:
+    if kind != "array":
+        raise NotFound(f"{path} is {_a(kind)} and has no elements", _of_other_kind(kind))
+    count = _length(scanner, at)
+    wanted = min(-step.place, count)
+    end = scanner.value_end(at)
+    if not wanted:
+        return Found("array", end - 1, end - 1, 0)
+    start = scanner.elements(scanner.opened(at)[1], count - wanted)
+    return Found("array", start, end - 1, wanted)
+
+
+def _length(scanner: Scanner, at: int) -> int:
+    more, first = scanner.opened(at)
+    return scanner.rest(first, "]")[0] if more else 0
+
+
+def _a(kind: str) -> str:
+    return "null" if kind == "null" else f"an {kind}" if kind[0] in "ao" else f"a {kind}"
+
+
+def _items(count: int) -> str:
+    return f"{count:,} item{'' if count == 1 else 's'}"
+
+
+def _range(count: int) -> str:
+    return f"[0] to [{count - 1}] are there, and [-1] is the last" if count else "it is an empty array"
+
+
+def _of_other_kind(kind: str) -> str:
+    return {"array": "an element is [N]", "object": "a member is .key"}.get(kind, "a value such as this ends a path")

@@ -1,0 +1,111 @@
+"""Texts with a structure of their own: JSON is sampled, a diff becomes a diffstat; all others are for ``cut``."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.json.sampling import Sampling
+from sightline.shape.segments import Shaped
+from sightline.shape.source import Source
+
+if TYPE_CHECKING:
+    from sightline.shape.failure.examine import Examination
+
+_SNIFFED_BYTES = 4096
+_DIFF_WORDS = (b"diff ", b"--- ", b"Index: ", b"commit ", b"From ", b"Only in ", b"Binary files ")
+
+
+class Structured(NamedTuple):
+    """A body that follows the structure of a text.
+
+    Attributes:
+        shaped: the body; the text is standard output.
+        description: what the text is, in a line.
+        path: JSON path of the first elements that are missing; empty where there is none.
+    """
+
+    shaped: Shaped
+    description: str
+    path: str = ""
+
+
+def shape_result(
+    source: Source,
+    *,
+    budget: int | None,
+    failed: bool = False,
+    examination: "Examination | None" = None,
+    limit: int = HARD_LIMIT_BYTES,
+    sampling: Sampling | None = None,
+) -> Structured | None:
+    """The body of a JSON text or a diff that does not fit as it is; None for any other text, and for what fits.
+
+    After a failure only a single JSON value is sampled: in lines, of JSON or of a diff, the error regions come first.
+
+    Args:
+        source: the text.
+        budget: bytes of the body; None for all that the limit lets through, which is not sampled.
+        failed: whether the command that wrote it failed.
+        examination: what is known of the output; after a failure the failure lines that are left out are counted by it.
+        limit: bytes of the body that no budget exceeds.
+        sampling: how much of JSON is shown.
+    """
+    if budget is None:
+        return None
+    room = min(budget, limit, HARD_LIMIT_BYTES)
+    if source.byte_count <= room:
+        return None
+    head = source.read(0, _SNIFFED_BYTES)
+    if looks_like_json(head):
+        return _json(source, room, failed, examination if failed else None, sampling or Sampling())
+    if not failed and head.lstrip(b"\r\n").startswith(_DIFF_WORDS):
+        return _diff(source, head, room)
+    return None
+
+
+def may_have_structure(source: Source) -> bool:
+    """Whether a text may be JSON or a diff, by its beginning; most are neither."""
+    head = source.read(0, _SNIFFED_BYTES)
+    return looks_like_json(head) or head.lstrip(b"\r\n").startswith(_DIFF_WORDS)
+
+
+def looks_like_json(head: bytes) -> bool:
+    """Whether a text may be an object or an array, or several, by its beginning."""
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1] in (b"{", b"[")
+
+
+def _diff(source: Source, head: bytes, room: int) -> Structured | None:
+    from sightline.shape.diffstat import (  # loaded as seldom as the next
+        diffstat,
+        looks_like_diff,
+        read_diff,
+    )
+
+    diff = read_diff(source) if looks_like_diff(head) else None
+    if diff is None:
+        return None
+    written = diffstat(diff, source, room)
+    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
+    return Structured(shaped, diff.told)
+
+
+def _json(
+    source: Source, room: int, failed: bool, examination: "Examination | None", sampling: Sampling
+) -> Structured | None:
+    # Loaded here only: a text that begins otherwise needs none of it.
+    from sightline.shape.json.sample import sample
+    from sightline.shape.json.schema import describe
+    from sightline.shape.json.tree import read_document
+
+    document = read_document(source, sampling)
+    if document is None or (failed and document.root.kind == "lines"):
+        return None
+    hidden = 0
+    if examination:
+        from sightline.shape.json.counted import counted  # failures with JSON are rarer still
+
+        made, hidden = counted(lambda left: sample(document, source, left, sampling), source, examination, room)
+    else:
+        made = sample(document, source, room, sampling)
+    written = made.written
+    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated, hidden)
+    return Structured(shaped, describe(document, source, sampling), made.path)

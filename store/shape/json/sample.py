@@ -1,0 +1,157 @@
+"""A sample of a JSON text for a body of so many bytes: a choice of its own lines, with markers for all others.
+
+A text that stands on one line is written out as pretty JSON would be; each line of that is a part of line 1.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from sightline.shape import markers
+from sightline.shape.json.lines import Gap, Measure, Written, write_lines
+from sightline.shape.json.sampling import Detail, Sampling, details
+from sightline.shape.json.tree import Document, Node, children_end, children_shown
+from sightline.shape.segments import Segment
+from sightline.shape.source import Source
+
+_COUNT_BYTES = 1 << 20
+_EDGE_BYTES = 256
+_PLAIN_KEY = re.compile(r'"[A-Za-z_][A-Za-z0-9_]*"')
+_LINE_END = re.compile(rb"[ \t\r]*,?[ \t\r]*\n")
+_LINE_START = re.compile(rb"\n[ \t\r]*$")
+
+_Rest = Callable[[Node, int], object]
+"""What stands for the children of a container past so many; nothing where they are shown."""
+
+
+class Sample(NamedTuple):
+    """The sample of a text.
+
+    Attributes:
+        written: the body.
+        path: JSON path of the first container that lacks something; empty where none does.
+    """
+
+    written: Written
+    path: str
+
+
+def sample(
+    document: Document, source: Source, room: int, sampling: Sampling, moved: Mapping[int, str] | None = None
+) -> Sample:
+    """The body of a JSON text; the smallest honest one where even that takes more.
+
+    Args:
+        document: what stands in it.
+        source: the text.
+        room: bytes of the body.
+        sampling: how much of it is shown where there is room for more.
+        moved: by the offset of a string, the marker that stands for the whole of it.
+    """
+    moved = moved or {}
+    lines = line_numbers(source, _places(document.root))
+    root = document.root
+    is_one_line = lines[root.start] == lines[root.end - 1] and root.kind != "lines"
+    for detail in details(sampling):
+        measure = Measure(detail.string_bytes, sampling.string_head_percent)
+        if is_one_line:
+            # Loaded here only: most texts have lines.
+            from sightline.shape.json.line import rest_marker, write_line
+
+            number = lines[root.start]
+            written = write_line(source, root, detail, measure, number, room, moved)
+            rest: _Rest = partial(rest_marker, source.ref, number)
+        else:
+            gaps = _Gaps(source, lines, detail)
+            rest = gaps.rest
+            moved_lines = {lines[node.start]: moved[node.start] for node in root.children if node.start in moved}
+            written = write_lines(source, gaps.found(root), measure, room, moved_lines)
+        if written:
+            return Sample(written, next(_lacking(source, root, detail, rest), "") if written.truncated else "")
+    marker = markers.elision(source.ref, 1, source.line_count)
+    return Sample(Written((Segment(marker + "\n"),), 0, True), "$")
+
+
+def _places(root: Node) -> Iterator[int]:
+    yield root.start
+    yield root.end - 1
+    for child in root.children:
+        yield from _places(child)
+
+
+def line_numbers(source: Source, places: Iterable[int]) -> dict[int, int]:
+    """The line that each of some bytes stands in."""
+    numbers: dict[int, int] = {}
+    number, counted, data, base = 1, 0, b"", 0
+    for place in sorted(set(places)):
+        while place > base + len(data) and base + len(data) < source.byte_count:
+            number += data.count(b"\n", counted - base)
+            base = counted = base + len(data)
+            data = source.read(base, _COUNT_BYTES)
+        number += data.count(b"\n", counted - base, place - base)
+        counted = place
+        numbers[place] = number
+    return numbers
+
+
+class _Gaps:
+    """Which lines a sample leaves out."""
+
+    def __init__(self, source: Source, lines: Mapping[int, int], detail: Detail) -> None:
+        self._source = source
+        self._lines = lines
+        self._detail = detail
+
+    def found(self, node: Node, depth: int = 1) -> Iterator[Gap]:
+        """The gaps of a value, in order."""
+        shown = children_shown(node, depth, self._detail)
+        gap = self.rest(node, shown)
+        for child in node.children[: shown if gap else None]:
+            yield from self.found(child, depth + 1)
+        if gap:
+            yield gap
+
+    def rest(self, node: Node, shown: int) -> Gap | None:
+        """The lines of all children past some, None where there are none, or a marker takes as much room."""
+        if shown == node.total:
+            return None
+        is_lines = node.kind == "lines"
+        before = children_end(node, shown)
+        first = self._lines[max(before - 1, node.start)] + (bool(shown) or not is_lines)
+        last = self._source.line_count if is_lines else self._lines[node.end - 1] - 1
+        if first > last:
+            return None
+        if is_lines or self._stands_apart(before, node.end - 1):
+            noun = "key" if node.kind == "object" else "item"
+            marker = markers.sample(self._source.ref, first, last, node.total - shown, noun, more=bool(shown))
+        else:
+            marker = markers.elision(self._source.ref, first, last)
+        return Gap(first, last, marker) if node.end - before > len(marker.encode()) + 1 else None
+
+    def _stands_apart(self, before: int, closing: int) -> bool:
+        """Whether the children between two places have their lines for themselves, so that their count is that of
+        the lines left out."""
+        after = self._source.read(before, _EDGE_BYTES)
+        start = max(closing - _EDGE_BYTES, 0)
+        return bool(_LINE_END.match(after) and _LINE_START.search(self._source.read(start, closing - start)))
+
+
+def _lacking(source: Source, node: Node, detail: Detail, rest: _Rest, depth: int = 1, path: str = "$") -> Iterator[str]:
+    """Paths of the first elements that arrays lack."""
+    shown = children_shown(node, depth, detail)
+    lacks = bool(rest(node, shown))
+    for place, child in enumerate(node.children[: shown if lacks else None]):
+        if node.kind == "array":
+            yield from _lacking(source, child, detail, rest, depth + 1, f"{path}[{place}]")
+        elif node.kind == "object" and child.total:
+            key = source.read(child.key, child.start - child.key)
+            yield from _lacking(source, child, detail, rest, depth + 1, path + path_of_key(key))
+    if node.kind == "array" and lacks:
+        yield f"{path}[{shown}]"
+
+
+def path_of_key(written: bytes) -> str:
+    """The segment of a path for a key as it is written, up to its colon and more."""
+    key = written.rstrip(b" \t\r\n:").decode("utf-8", "replace")
+    return "." + key[1:-1] if _PLAIN_KEY.fullmatch(key) else f"[{key}]"

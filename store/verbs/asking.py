@@ -1,0 +1,60 @@
+"""Who calls a verb, and how that one would call the next: what every verb gets from its door."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from sightline.errors import BadRef
+from sightline.log.sessions import is_person
+from sightline.profile import DEFAULT, Profile
+from sightline.records import Session
+from sightline.shape.budgets import ROOMY, Room
+from sightline.store import Store, Target
+
+if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
+    from sightline.search.processes import Cancel
+else:
+    Cancel = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
+
+Calls = Callable[..., str]
+"""The asking door's own syntax, for the ready-made next call of a reply: takes a verb and its arguments by name, and
+gives text such as ``sightline show @cmd_a1b2c3 --lines 42-80``."""
+
+
+class Asking(NamedTuple):
+    """One caller of verbs.
+
+    Attributes:
+        store: the store.
+        session: who asks.
+        calls: how a next call is written.
+        profile: what goes inline.
+        cancel: ends a query, a search or a wait from another thread; None where the caller stays for the answer.
+        room: how large a reply may be.
+    """
+
+    store: Store
+    session: Session
+    calls: Calls
+    profile: Profile = DEFAULT
+    cancel: Cancel | None = None
+    room: Room = ROOMY
+
+    @property
+    def person(self) -> bool:
+        """Whether a person asks: prefixes will do, and ``@last`` is the newest command of the store."""
+        return is_person(self.session)
+
+    def resolve(self, ref: str) -> Target:
+        """What a ref names for this caller; raises as `Store.resolve`."""
+        return self.store.resolve(
+            ref.strip().strip("`'\""),
+            session=None if self.person else self.session.name,
+            prefixes=self.person,
+        )
+
+    def resolve_whole(self, ref: str) -> Target:
+        """The same where lines make no sense: a whole stream. Raises BadRef for a range, too."""
+        target = self.resolve(ref)
+        if target.first:
+            raise BadRef(f"{ref}: this takes a whole stream", f"without the lines: {target.ref}")
+        return target

@@ -1,0 +1,231 @@
+"""What an agent is shown of a command's output: all of it where it is short, else a view that says what is missing."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sightline.log.views import Shows, parts_of, settled, shown_of
+from sightline.records import Buffer
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.segments import Shaped, join_segments, terminated, uncut
+from sightline.shape.source import Source
+from sightline.store import Target
+from sightline.verbs.asking import Asking
+from sightline.verbs.files import file_fields
+from sightline.verbs.reply import Reply, fitting, in_order
+from sightline.verbs.short import clean, cut_to_lines_only, short_body
+
+if TYPE_CHECKING:
+    from sightline.shape.failure.examine import Examination
+
+_NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
+
+
+class Ending(NamedTuple):
+    """How a command ended, or that it has not.
+
+    Attributes:
+        exit_code: None where it is unknown or there is none.
+        seconds: how long it ran, None where that is unknown.
+        signal: number of the signal that ended it, 0 for none.
+        timed_out: whether the time limit ended it.
+        running: whether it goes on.
+        told_elsewhere: whether a code that is unknown here is told by whoever shows the view, beside it.
+    """
+
+    exit_code: int | None
+    seconds: float | None = None
+    signal: int = 0
+    timed_out: bool = False
+    running: bool = False
+    told_elsewhere: bool = False
+
+    @property
+    def process_code(self) -> int:
+        """What a command line that ran it exits with: 124 for a timeout, as timeout(1) does."""
+        return 124 if self.timed_out else (self.exit_code or 0)
+
+
+def ending_of(buffer: Buffer) -> Ending:
+    """How a buffer's command ended, from its record."""
+    seconds = buffer.ended - buffer.created if buffer.ended is not None else None
+    running = buffer.state == "running"
+    return Ending(buffer.exit_code, seconds, buffer.signal, buffer.timed_out, running)
+
+
+def command_reply(
+    asking: Asking,
+    buffer: Buffer,
+    ending: Ending,
+    *,
+    verbosity: str,
+    verb: str,
+    request: dict[str, Any],
+    always_ref: bool = False,
+    **more: Any,
+) -> Reply:
+    """The reply for a command's buffer.
+
+    Args:
+        asking: who asks.
+        buffer: its record.
+        ending: how the command ended.
+        verbosity: ``auto`` or a mode; an explicit mode always wins.
+        verb: the verb that was called.
+        request: its arguments.
+        always_ref: whether even a short output is given with its ref.
+        more: further fields, such as warning or note.
+    """
+    store, profile = asking.store, asking.profile
+    with store.open(Target(buffer, "out")) as raw_out, store.open(Target(buffer, "err")) as raw_err:
+        out, err = clean(raw_out, profile), clean(raw_err, profile)
+
+        @cache
+        def examination() -> "Examination":
+            from sightline.shape.failure.examine import Examination  # what is short, and ended, does not need it
+
+            return Examination(out, err, buffer.command)
+
+        status = "running" if ending.running else None
+        notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
+        first = {"exit_code": ending.exit_code, "status": status, "timed_out": ending.timed_out or None, "note": notes}
+        if not (always_ref or ending.running or ending.timed_out):
+            fields = in_order({**first, **more})
+            by_budget = verbosity != "auto" or profile.short.measure == "budget"
+            own = budget_for(verbosity, not has_failed(ending, examination), profile.budgets) if by_budget else None
+            if short := short_body(profile, fields, out, err, own, asking.room):
+                return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
+        # What only an output that must be cut pays for.
+        from sightline.shape.summary import summary
+        from sightline.verbs.structured_view import shape_output
+
+        known = None if ending.running else examination()
+        failed = has_failed(ending, examination)
+        fields = {
+            "output_id": buffer.ref,
+            **first,
+            "summary": summary(out, err, **ending._asdict(), examination=known),
+            "total_bytes": out.byte_count + err.byte_count,
+            **_hints(asking, buffer, ending),
+            **more,
+        }
+        budget = budget_for(verbosity, not failed, profile.budgets)
+        few = cut_to_lines_only(profile, out, err)
+        made = fitting(
+            fields,
+            HARD_LIMIT_BYTES,
+            lambda limit: shape_output(
+                profile, out, err, budget=budget, failed=failed, examination=known, short=few, limit=limit
+            ),
+            lambda made: join_segments(made.shaped.segments),
+            asking.room,
+        )
+        shaped = made.shaped
+        fields |= counts_of(shaped) | {"description": made.description or None}
+        if made.path and out.line_count == 1 and "next" not in fields:  # a line is no way to its parts
+            fields["next"] = asking.calls("read_output", ref=buffer.ref, path=made.path)
+        if shaped.truncated and "next" not in fields:
+            search = examination().search if shaped.errors_elided else ""
+            fields["next"] = _next_call(asking, buffer, shaped, search, out, err)
+        if shaped.truncated and profile.files.shown:
+            fields |= file_fields(store, buffer, profile)
+        missing = shaped.truncated or ending.running or ending.timed_out or always_ref or bool(notes or more)
+        reply = _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
+        return _settled(reply, buffer, (out, err)) if ending.running else reply
+
+
+def _settled(reply: Reply, buffer: Buffer, sources: tuple[Source, Source]) -> Reply:
+    """The reply, its last lines not counted as shown where they have no end yet."""
+    shows = reply.shows
+    for stream, source in zip(("out", "err"), sources, strict=True):
+        if source.byte_count and not terminated(source):
+            shows = settled(shows, buffer.name, stream, source.line_count - 1)
+    return reply._replace(shows=shows)
+
+
+def has_failed(ending: Ending, examination: Callable[[], "Examination"]) -> bool:
+    """Whether failure comes first in the view; where the exit code is unknown, what the output says decides."""
+    if ending.running:
+        return False
+    if ending.exit_code is None and not ending.timed_out:
+        return examination().says_failed
+    return ending.timed_out or bool(ending.exit_code)
+
+
+def _hints(asking: Asking, buffer: Buffer, ending: Ending) -> dict[str, Any]:
+    if ending.running:
+        return {"next": asking.calls("read_output", ref=buffer.ref, wait=20)}
+    if ending.timed_out:
+        return {
+            "next": asking.calls("read_output", ref=buffer.ref),
+            "hint": "the time limit ended it; what it wrote is kept. "
+            "Run it with a larger timeout, or in the background",
+        }
+    return {}
+
+
+def counts_of(shaped: Shaped) -> dict[str, Any]:
+    """The fields that say how much of an output is shown."""
+    fields: dict[str, Any] = {
+        "truncated": shaped.truncated or None,
+        "stdout_shown": shaped.out_shown,
+        "stdout_total": shaped.out_total,
+    }
+    if shaped.err_total:
+        fields |= {"stderr_shown": shaped.err_shown, "stderr_total": shaped.err_total}
+    return fields
+
+
+def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, search: str, out: Source, err: Source) -> str:
+    """Lists the failures that are missing, or else reads the first lines that are."""
+    if search:
+        both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
+        ref = buffer.ref if shaped.out_total or not shaped.err_total else err.ref
+        return asking.calls("read_output", ref=ref, search=search, **both)
+    for source in (out, err):
+        there = list(_accounted(shaped, source.ref))
+        following = 1
+        for first, last in there:
+            if first > following:
+                break
+            following = max(following, last + 1)
+        if following <= source.line_count:
+            end = min((first for first, _ in there if first > following), default=source.line_count + 1) - 1
+            last = min(following + _NEXT_LINES - 1, end)
+            return asking.calls("read_output", ref=source.ref, lines=f"{following}-{last}")
+    return asking.calls("read_output", ref=buffer.ref)
+
+
+def _accounted(shaped: Shaped, ref: str) -> Iterator[tuple[int, int]]:
+    """The ranges of a stream's lines that stand in a body, or that a display wrote over; those nobody goes on with."""
+    from sightline.shape.markers import rewritten_lines  # only what is cut comes here
+
+    for segment in uncut(shaped.segments):
+        if segment.ref == ref:
+            yield segment.first, segment.last
+        elif not segment.ref:
+            yield from ((first, last) for name, first, last in rewritten_lines(segment.text) if name == ref)
+
+
+def _reply(
+    fields: dict[str, Any],
+    shaped: Shaped,
+    buffer: Buffer,
+    verb: str,
+    request: dict[str, Any],
+    ending: Ending,
+    *,
+    missing: bool,
+) -> Reply:
+    shows = Shows(
+        verb=verb,
+        request=request,
+        refs=(buffer.name,),
+        shown=shown_of(shaped.segments),
+        lines_total=shaped.out_total + shaped.err_total,
+        bytes_total=buffer.bytes,
+        exit_code=ending.exit_code,
+        truncated=shaped.truncated,
+        parts=parts_of(shaped.segments),
+    )
+    return Reply(fields, shaped.segments, shows, missing=missing, exit_code=ending.process_code)

@@ -1,0 +1,39 @@
+"""Where the whole of an output lies, for those who can read files there; and what has become of a file since."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sightline.disk.recording import joined_notes
+from sightline.profile import Profile
+from sightline.records import Buffer
+from sightline.store import Store, Target
+from sightline.verbs.reply import Reply, in_order
+
+
+def file_fields(store: Store, buffer: Buffer, profile: Profile) -> dict[str, Any]:
+    """``full_output``, the path of standard output or of a result's first block, and ``output_files``, those of all
+    streams; nothing without any."""
+    by_content = profile.files.naming == "sha256.json"
+    paths = {
+        stream: store.path_by_content(Target(buffer, stream)) if by_content else store.path(Target(buffer, stream))
+        for stream in buffer.streams
+    }
+    if not paths:
+        return {}
+    return {"full_output": paths.get("out", next(iter(paths.values()))), "output_files": list(paths.values())}
+
+
+def telling_changes(store: Store, reply: Reply, buffers: Iterable[Buffer]) -> Reply:
+    """The reply, with a note where it shows a version of a file that has changed since."""
+    from sightline.capture.file import changed_since  # most replies show no file
+
+    told = {buffer.ref: note for buffer in buffers if (note := changed_since(store, buffer))}
+    if not told:
+        return reply
+    notes = told.values() if len(told) == 1 else [f"{ref}: {note}" for ref, note in told.items()]
+    fields = {**reply.fields, "note": joined_notes(reply.fields.get("note") or "", *notes)}
+    has_code = "exit_code" in reply.fields
+    ordered = in_order(fields)
+    if not has_code:
+        ordered.pop("exit_code", None)
+    return reply._replace(fields=ordered, missing=True)

@@ -1,0 +1,197 @@
+"""Lines of a stream, or of both in order of arrival, as pieces of a body: cleaned, each with the raw line it is."""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
+
+from sightline.errors import BadRange
+from sightline.profile import DEFAULT, Profile
+from sightline.shape import markers
+from sightline.shape.clean import clean_line
+from sightline.shape.line_cut import common_head, raw_range
+from sightline.shape.segments import Segment, join_segments
+from sightline.shape.source import CutLine, Line
+from sightline.store import Store, Target
+from sightline.verbs.short import clean
+
+
+class Lines(Protocol):
+    """What a page or a search shows lines of."""
+
+    @property
+    def line_count(self) -> int:
+        """How many there are."""
+
+    @property
+    def byte_count(self) -> int:
+        """How many bytes they are."""
+
+    @property
+    def unended(self) -> tuple[tuple[str, int], ...]:
+        """(stream, number in it) of the last lines that have no newline yet: they may still go on."""
+
+    def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
+        """(ref of the stream, line with its number in that stream) for lines first to last, inclusive."""
+
+
+class _OneStream:
+    def __init__(self, store: Store, target: Target, profile: Profile) -> None:
+        self._reader = store.open_text(target)
+        self._cleaned = clean(self._reader, profile)
+        self.line_count = self._reader.line_count
+        sealed = target.buffer.state != "running"
+        self.byte_count = target.buffer.stream(target.stream).bytes if sealed else self._reader.byte_count
+        self.unended = () if self._reader.ends_with_newline else ((target.stream, self.line_count),)
+        self.close = self._reader.close
+
+    def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
+        for line in self._cleaned.lines(first, min(last, self.line_count)):
+            yield self._reader.ref, line
+
+
+class _BothStreams:
+    def __init__(self, store: Store, target: Target, profile: Profile) -> None:
+        self._profile = profile
+        self._merged = store.open_merged(target.buffer)
+        self._refs = {stream: Target(target.buffer, stream).ref for stream in ("out", "err")}
+        self.line_count = self._merged.line_count
+        self.byte_count = self._merged.byte_count
+        ends = [(stream, self._merged.source(stream)) for stream in self._refs]
+        self.unended = tuple((name, one.line_count) for name, one in ends if not one.ends_with_newline)
+        self.close = self._merged.close
+
+    def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
+        from sightline.shape.variants import (
+            cleaned_line,
+        )  # streams in their own order are asked for far more often
+
+        for stream, line in self._merged.lines(first, min(last, self.line_count)):
+            yield self._refs[stream], cleaned_line(line, self._profile.cleaning.views)
+
+
+@contextlib.contextmanager
+def open_lines(store: Store, target: Target, profile: Profile = DEFAULT) -> Iterator[Lines]:
+    """The lines that a target names, as they are now, to be read by a profile's rule."""
+    lines = _BothStreams(store, target, profile) if target.stream == "all" else _OneStream(store, target, profile)
+    try:
+        yield lines
+    finally:
+        lines.close()
+
+
+class Page(NamedTuple):
+    """Lines that fit.
+
+    Attributes:
+        segments: the body.
+        last: number of the last line in it; one less than the first asked for where there is none.
+        clipped: the one line that was cut in its middle, None where all are whole.
+    """
+
+    segments: tuple[Segment, ...]
+    last: int
+    clipped: Segment | None = None
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return join_segments(self.segments)
+
+
+def beyond(path: str, first: int, total: int) -> BadRange:
+    """The error that a file has no such line."""
+    return BadRange(
+        f"{path} has {total:,} lines; there is no line {first:,}",
+        f"lines 1-{total} are there" if total else "it is empty",
+    )
+
+
+def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
+    """As many whole lines as fit in so many bytes; a first one that does not is cut in its middle."""
+    segments: list[Segment] = []
+    number, left = first - 1, room
+    cut: Segment | None = None
+    for ref, line in lines.numbered(first, last):
+        segment = segment_of(ref, line)
+        if number + 1 > lines.line_count - len(lines.unended):
+            segment = _unended_line(segment, is_last=number + 1 == lines.line_count)
+        size = len(segment.text.encode())
+        if size > left or not line.whole:
+            if segments:
+                break
+            segment = cut = clipped(ref, line, room)
+            size = left
+        segments.append(segment)
+        left -= size
+        number += 1
+    return Page(tuple(joined(segments)), number, cut)
+
+
+def segment_of(ref: str, line: Line) -> Segment:
+    """A whole line with its newline."""
+    return Segment(clean_line(line.data) + "\n", ref, line.number, line.number, partial=not line.whole)
+
+
+def _unended_line(segment: Segment, *, is_last: bool) -> Segment:
+    """A line without a newline gets none at the end; between others it does, which is then not its plain rendering."""
+    return segment._replace(text=segment.text[:-1]) if is_last else segment._replace(partial=True)
+
+
+def clipped(ref: str, line: Line, room: int) -> Segment:
+    """A line that is too long, its middle cut out and counted in bytes."""
+    size = min(max((room - _MARKER_BYTES) // 2, 1), len(line.data) // 2)
+    first, last = line.data[:size], line.data[len(line.data) - size :]
+    kept, end = _whole_characters(first), _whole_characters(last)
+    head, tail = clean_line(kept), clean_line(end)
+    elided = line.length - len(head.encode()) - len(tail.encode())
+    cut = line.cut((0, common_head(kept, first)), (line.length - common_head(end[::-1], last[::-1]), line.length))
+    marker = markers.clipping(ref, line.number, max(elided, 0))
+    return Segment(f"{head}{marker}{tail}\n", ref, line.number, line.number, True, (cut,))
+
+
+_MARKER_BYTES = 96
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Without the part of a character that a cut left at either end."""
+    return data if data.isascii() else data.decode("utf-8", "ignore").encode()
+
+
+def joined(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Neighbouring whole lines of one stream as one piece."""
+    texts: list[str] = []
+    held: Segment | None = None
+    for segment in segments:
+        follows = held and segment.ref and segment.ref == held.ref and segment.first == held.last + 1
+        if held and follows and not segment.partial and not held.partial:
+            texts.append(segment.text)
+            held = held._replace(last=segment.last)
+            continue
+        if held:
+            yield held._replace(text="".join(texts))
+        held, texts = segment, [segment.text]
+    if held:
+        yield held._replace(text="".join(texts))
+
+
+def around(line: Line, limit: int, word: str) -> tuple[str, CutLine | None]:
+    """The text of a line, a long one clipped to a number of characters around a word, in small letters.
+
+    Of a line that was not read whole, its first half is looked at, and the last where only that has the word.
+
+    Returns:
+        The text, and what it shows of the line where that is not all.
+    """
+    half = len(line.data) // 2
+    ends = (line.data,) if line.whole else (line.data[:half], line.data[half:])
+    texts = [clean_line(data) for data in ends]
+    place = next((place for place, text in enumerate(texts) if word in text.lower()), 0)
+    text, before = texts[place], line.length - len(ends[place]) if place else 0
+    if line.whole and len(text) <= limit:
+        return text, None
+    start = max(0, min(text.lower().find(word) - limit // 3, len(text) - limit))
+    end = min(start + limit, len(text))
+    first, last = raw_range(ends[place], len(text[:start].encode()), len(text[:end].encode()))
+    head = "…" if start or place else ""
+    tail = "…" if end < len(text) or place + 1 < len(texts) else ""
+    return f"{head}{text[start:end]}{tail}", line.cut((before + first, before + last))

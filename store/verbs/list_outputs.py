@@ -1,0 +1,158 @@
+"""The verb list_outputs: buffers, most recently used first, or those that match best."""
+
+import sys
+import time
+from typing import Any, NamedTuple
+
+from sightline.errors import UsageError
+from sightline.log.views import Shows
+from sightline.records import Buffer, StreamInfo
+from sightline.shape.segments import Segment
+from sightline.shape.summary import human_bytes, human_seconds
+from sightline.store import Store
+from sightline.verbs.asking import Asking
+from sightline.verbs.printing import printable
+from sightline.verbs.reply import Reply, in_order
+
+VERB = "list_outputs"
+LIMIT = 20
+_MATCHED_BUFFERS = 10_000  # how far back a match is looked for
+_COMMAND_CHARACTERS = 100
+_PAGE = 500
+
+
+class Request(NamedTuple):
+    """The arguments of list_outputs.
+
+    Attributes:
+        match: words that command, ref or label must resemble.
+        session: name of the session that captured.
+        limit: how many buffers at most.
+    """
+
+    match: str = ""
+    session: str = ""
+    limit: int = LIMIT
+
+    def logged(self) -> dict[str, Any]:
+        """The arguments that were given, for the audit log."""
+        return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
+
+
+def list_outputs(asking: Asking, request: Request) -> Reply:
+    """List buffers, a line each. Raises UsageError for a limit below 1."""
+    buffers = find_buffers(asking.store, request)
+    now = time.time()
+    total = asking.store.index.totals().buffers
+    fields: dict[str, Any] = {}
+    within = f"the {_MATCHED_BUFFERS:,} used last" if request.match and total > _MATCHED_BUFFERS else ""
+    if not buffers and within:
+        fields["note"] = f"nothing matches among {within}; {total - _MATCHED_BUFFERS:,} were not looked at"
+    elif not buffers:
+        fields["note"] = "nothing matches" if request.match or request.session else "nothing has been captured yet"
+    elif within and len(buffers) < request.limit:
+        fields["note"] = f"looked for among {within} of {total:,}"
+    elif len(buffers) == request.limit < total and not (request.match or request.session):
+        fields["note"] = f"the {request.limit} most recently used of {total:,}"
+    ordered = in_order(fields)
+    ordered.pop("exit_code", None)
+    body = (Segment("".join(f"{row}\n" for row in rows(buffers, now))),) if buffers else ()
+    return Reply(ordered, body, Shows(VERB, request.logged()), missing=bool(ordered))
+
+
+def find_buffers(store: Store, request: Request) -> list[Buffer]:
+    """The buffers that a request names, in order. Raises UsageError for a limit below 1."""
+    if request.limit < 1:
+        raise UsageError(f"limit is {request.limit}", "it is a number from 1 on")
+    session = request.session or None
+    if not request.match:
+        return [item.buffer for item in store.listed(min(request.limit, sys.maxsize), session=session)]
+    return _matching(store, request.match, session)[: request.limit]
+
+
+def _matching(store: Store, match: str, session: str | None) -> list[Buffer]:
+    """Buffers that hold every word come first, in order of use; then those that come close."""
+    from rapidfuzz import fuzz  # 13 ms that only a match costs
+
+    exact: list[Buffer] = []
+    close: list[tuple[float, int, Buffer]] = []
+    words = match.lower().split()
+    before: int | None = None
+    for _ in range(_MATCHED_BUFFERS // _PAGE):
+        page = store.listed(_PAGE, before=before, session=session)
+        for item in page:
+            text = f"{item.buffer.ref} {item.buffer.command} {item.buffer.label}".lower()
+            if all(word in text for word in words):
+                exact.append(item.buffer)
+            elif (score := fuzz.partial_ratio(match.lower(), text)) >= _CLOSE_SCORE:
+                close.append((-score, -item.used, item.buffer))
+        if len(page) < _PAGE:
+            break
+        before = page[-1].used
+    return exact + [buffer for *_, buffer in sorted(close, key=lambda row: row[:2])]
+
+
+_CLOSE_SCORE = 75
+
+
+def rows(buffers: list[Buffer], now: float) -> list[str]:
+    """A line for each buffer, in columns."""
+    table = [_row(buffer, now) for buffer in buffers]
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]) - 1)] if table else []
+    return [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in table
+    ]
+
+
+def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
+    command = " ".join(buffer.command.split()) or "(piped in)"
+    if len(command) > _COMMAND_CHARACTERS:
+        command = command[: _COMMAND_CHARACTERS - 1] + "…"
+    lines = f"{buffer.lines:,} line{'' if buffer.lines == 1 else 's'}"
+    age = human_seconds(max(now - buffer.created, 0)) + " ago"
+    name = f"{command}  [{buffer.label}]" if buffer.label else command
+    return buffer.ref, state_of(buffer), lines, human_bytes(buffer.bytes), age, printable(name)
+
+
+def state_of(buffer: Buffer) -> str:
+    """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
+    pinned = (" partial" if buffer.partial else "") + (" pinned" if buffer.pinned else "")
+    if buffer.state != "sealed":
+        return buffer.state + pinned
+    if buffer.timed_out:
+        return "timed out" + pinned
+    if buffer.signal:
+        return f"signal {buffer.signal}" + pinned
+    if buffer.exit_code is None:
+        return (buffer.kind if buffer.kind != "cmd" else "exit unknown") + pinned
+    return ("ok" if buffer.exit_code == 0 else f"exit {buffer.exit_code}") + pinned
+
+
+def as_data(buffer: Buffer) -> dict[str, Any]:
+    """A buffer as ``list --json`` gives it; times are seconds since the epoch."""
+    return {
+        "ref": buffer.ref,
+        "kind": buffer.kind,
+        "state": buffer.state,
+        "command": buffer.command,
+        "cwd": buffer.cwd,
+        "exit_code": buffer.exit_code,
+        "signal": buffer.signal,
+        "timed_out": buffer.timed_out,
+        "created": buffer.created,
+        "ended": buffer.ended,
+        "accessed": buffer.accessed,
+        "out": _stream(buffer.stream("out")),
+        "err": _stream(buffer.stream("err")),
+        "streams": {name: _stream(info) for name, info in buffer.streams.items()},
+        "pinned": buffer.pinned,
+        "label": buffer.label,
+        "note": buffer.note,
+        "partial": buffer.partial or None,
+        "gaps": [gap._asdict() for gap in buffer.gaps],
+        "session": buffer.session,
+    }
+
+
+def _stream(info: StreamInfo) -> dict[str, Any]:
+    return {"lines": info.lines, "bytes": info.bytes, "sha256": info.sha256 or None}

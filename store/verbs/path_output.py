@@ -1,0 +1,190 @@
+"""The JSON parts of read_output: the value that a path names, and the skeleton of a whole text."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sightline.errors import UsageError
+from sightline.log.views import Shows, parts_of, shown_of
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_text
+from sightline.shape.json.path import Found, find, parse_path
+from sightline.shape.json.pretty import pretty, raw_size
+from sightline.shape.json.result import looks_like_json
+from sightline.shape.json.sample import line_numbers
+from sightline.shape.json.sampling import Sampling
+from sightline.shape.json.scan import NotJson, Scanner
+from sightline.shape.json.schema import describe
+from sightline.shape.json.skeleton import skeleton
+from sightline.shape.json.string import string_text
+from sightline.shape.json.tree import read_document
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, join_segments
+from sightline.shape.source import Source
+from sightline.store import Target
+from sightline.verbs.asking import Asking
+from sightline.verbs.reply import Reply, fitting, in_order
+from sightline.verbs.structured_view import sampling_of
+
+_READ_BYTES = 1 << 16
+_DESCRIBED_BYTES = 1 << 20  # of a larger value only the type is told
+_NEXT_LINES = 200
+
+
+def path_reply(asking: Asking, target: Target, path: str, *, limit: int, verb: str, logged: dict[str, Any]) -> Reply:
+    """The value that a path names: a string as its text, anything else as indented JSON.
+
+    Raises:
+        BadPath: the path is not supported; NotFound: it leads nowhere; UsageError: the stream is no JSON.
+    """
+    steps = parse_path(path)
+    with asking.store.open_text(target) as source:
+        try:
+            _check(source)
+            found = find(source, steps)
+        except NotJson:
+            raise UsageError(f"{target.ref} is not JSON", "page it by lines, or search it") from None
+        lines = line_numbers(source, (found.start, max(found.end - 1, found.start)))
+        first, last = lines[found.start], lines[max(found.end - 1, found.start)]
+        fields: dict[str, Any] = {
+            "output_id": target.ref,
+            "lines": f"{first}-{last}",
+            "total_lines": source.line_count,
+            "total_bytes": target.buffer.stream(target.stream).bytes,
+            "description": _description(source, found, sampling_of(asking.profile)),
+        }
+        text = fitting(
+            fields,
+            min(limit, HARD_LIMIT_BYTES),
+            lambda room: _text(source, found, room),
+            lambda text: text.body,
+            asking.room,
+        )
+        total = source.line_count
+        span = source.line_span(found.start, max(text.end, found.start + 1))
+    segment = Segment(text.body, target.ref, span.first, span.last, True, span.cuts)
+    if not text.is_whole:
+        fields["truncated"] = True
+        if last > first:  # its lines are taken to be those of the stream
+            following = min(first + text.lines, last)
+            end = min(last, following + _NEXT_LINES - 1)
+            fields["next"] = asking.calls(verb, ref=target.ref, lines=f"{following}-{end}")
+        else:
+            fields["next"] = asking.calls(verb, ref=target.ref, offset=_raw_start(asking, target, path))
+    return _reply(fields, (segment,) if text.body else (), target, verb, logged, total)
+
+
+def _check(source: Source) -> None:
+    """Raises NotJson where the text cannot be JSON, UsageError where it is several values."""
+    head = source.read(0, 4096)
+    if not looks_like_json(head):
+        raise NotJson(0)
+    scanner = Scanner(source)
+    end = scanner.space(scanner.value_end(scanner.start()))
+    if end < scanner.size:
+        if read_document(source, Sampling()) is None:
+            raise NotJson(end)
+        raise UsageError(
+            f"{source.ref} is JSON lines, and a path leads into one value", "page it by lines, or use jq in a query"
+        )
+
+
+def _description(source: Source, found: Found, sampling: Sampling) -> str:
+    if found.end - found.start > _DESCRIBED_BYTES:
+        return found.kind if found.taken is None else f"last {found.taken} items"
+    data = source.read(found.start, found.end - found.start)
+    value = BytesSource(data if found.taken is None else b"[" + data + b"]")
+    return describe(read_document(value, sampling), value, sampling)
+
+
+class _Text(NamedTuple):
+    """A value as text.
+
+    Attributes:
+        body: the text.
+        is_whole: whether it is all of the value.
+        lines: how many lines of it.
+        end: where in the stream that ends which it stands for; where nobody can tell exactly, further up.
+    """
+
+    body: str
+    is_whole: bool
+    lines: int
+    end: int
+
+
+def _text(source: Source, found: Found, room: int) -> _Text:
+    """The value as text, as far as there is room."""
+    is_string = found.kind == "string" and found.taken is None
+    chunks = string_text(source, found.start, found.end) if is_string else pretty(_written(source, found))
+    data = bytearray()
+    for chunk in chunks:
+        data += chunk
+        if len(data) > room:
+            break
+    if len(data) <= room:
+        text = clean_text(bytes(data))
+        return _Text(text, True, 1 if is_string else text.count("\n"), found.end)
+    cut = data.rfind(b"\n", 0, room) + 1 or room
+    while cut and data[cut] & 0xC0 == 0x80:
+        cut -= 1
+    text = clean_text(bytes(data[:cut]))
+    if is_string:  # as JSON it is no shorter than as text
+        return _Text(text, False, 1, min(found.start + 1 + cut, found.end))
+    end = found.start + raw_size(_written(source, found), cut) - (found.taken is not None)
+    return _Text(text, False, max(text.count("\n"), 1), max(end, found.start))
+
+
+def _written(source: Source, found: Found) -> Iterator[bytes]:
+    if found.taken is not None:
+        yield b"["
+    for at in range(found.start, found.end, _READ_BYTES):
+        yield source.read(at, min(_READ_BYTES, found.end - at))
+    if found.taken is not None:
+        yield b"]"
+
+
+def _raw_start(asking: Asking, target: Target, path: str) -> int:
+    """The value's offset in the stream's own bytes."""
+    with asking.store.open(target) as source:
+        return find(source, parse_path(path)).start
+
+
+def schema_reply(asking: Asking, target: Target, *, verb: str, logged: dict[str, Any]) -> Reply:
+    """The recursive skeleton of a JSON text. Raises UsageError where it is none."""
+    sampling = sampling_of(asking.profile)
+    with asking.store.open_text(target) as source:
+        document = read_document(source, sampling) if looks_like_json(source.read(0, 4096)) else None
+        made = skeleton(source) if document else None
+        if document is None or made is None:
+            raise UsageError(f"{target.ref} is not JSON", "page it by lines, or search it")
+        description, total = describe(document, source, sampling), source.line_count
+    text = clean_text(made.encode()) + "\n"
+    fields: dict[str, Any] = {"output_id": target.ref, "description": description}
+    body = fitting(fields, HARD_LIMIT_BYTES, lambda room: _head(text, room), join_segments, asking.room)
+    if join_segments(body) != text:
+        fields["truncated"] = True
+    return _reply(fields, body, target, verb, logged, total)
+
+
+def _head(text: str, room: int) -> tuple[Segment, ...]:
+    data = text.encode()
+    if len(data) <= room:
+        return (Segment(text),)
+    return (Segment(data[: data.rfind(b"\n", 0, room) + 1].decode()),)
+
+
+def _reply(
+    fields: dict[str, Any], body: tuple[Segment, ...], target: Target, verb: str, logged: dict[str, Any], total: int
+) -> Reply:
+    ordered = in_order(fields)
+    shows = Shows(
+        verb=verb,
+        request=logged,
+        refs=(target.buffer.name,),
+        shown=shown_of(body),
+        lines_total=total,
+        bytes_total=target.buffer.bytes,
+        truncated="truncated" in ordered,
+        parts=parts_of(body),
+    )
+    return Reply(ordered, body, shows, missing="truncated" in ordered)

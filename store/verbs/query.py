@@ -1,0 +1,117 @@
+"""The verb query: ordinary Unix filters over refs, provably read-only; never a new ref."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sightline.log.views import Shows
+from sightline.pipeline.parse import parse
+from sightline.pipeline.run import Limits, QueryResult, run
+from sightline.shape.segments import Segment
+from sightline.shape.variants import text_of
+from sightline.shape.whole import SEPARATOR
+from sightline.store import Target
+from sightline.verbs.asking import Asking
+from sightline.verbs.reply import Reply, in_order
+from sightline.verbs.tracing import lines_of, tracer
+
+VERB = "query"
+_SEARCHERS = ("grep", "egrep", "fgrep", "rg")
+
+
+class Request(NamedTuple):
+    """The arguments of query.
+
+    Attributes:
+        pipeline: such as ``grep FAILED @cmd_a1b2c3 | sort | uniq -c``.
+        sink: for a person's ``--full``: gets all of the answer as it comes, the reply then has none of it.
+    """
+
+    pipeline: str
+    sink: Callable[[bytes], None] | None = None
+
+    def logged(self) -> dict[str, Any]:
+        """The arguments that were given, for the audit log."""
+        return {"pipeline": self.pipeline, **({"full": True} if self.sink else {})}
+
+
+def query(asking: Asking, request: Request) -> Reply:
+    """Ask a question of captured outputs.
+
+    Raises:
+        QueryRefused: it is not a read-only pipeline over refs.
+        BadRef, UnknownRef, ExpiredRef, AmbiguousRef: a ref in it names nothing.
+        ProgramMissing, SandboxFailed: it cannot be run on this machine.
+    """
+    targets: dict[str, Target] = {}
+
+    def resolve(ref: str) -> str:
+        targets[ref] = asking.resolve(ref)
+        return asking.store.text_path(targets[ref])
+
+    pipeline = parse(request.pipeline, resolve)
+    targets = {ref: targets[ref] for ref in pipeline.refs}
+    limits = Limits(**asking.profile.query._asdict())
+    result = run(pipeline, limits=limits, sink=request.sink, cancel=asking.cancel)
+    fields = _fields(asking, result)
+    names = {asking.store.text_path(target): target.ref for target in targets.values()}
+    body = _body(result, names, asking.profile.cleaning.answers)
+    missing = result.truncated or bool(result.next_pipeline) or result.timed_out or result.exit_code is None
+    shows = Shows(
+        verb=VERB,
+        request=request.logged(),
+        refs=tuple(dict.fromkeys(target.buffer.name for target in targets.values())),
+        lines_total=sum(lines_of(target) for target in targets.values()),
+        bytes_total=sum(target.buffer.bytes for target in targets.values()),
+        exit_code=result.exit_code,
+        truncated=result.truncated,
+    )
+    find = tracer(asking.store, pipeline, result, targets, everything=request.sink is not None)
+    reply = Reply(fields, body, shows, missing=missing, exit_code=_process_code(result), find_shown=find)
+    if files := {target.buffer.name: target.buffer for target in targets.values() if target.buffer.kind == "file"}:
+        from sightline.verbs.files import telling_changes  # most queries are of outputs
+
+        reply = telling_changes(asking.store, reply, files.values())
+    return reply if pipeline.stages[0].program in _SEARCHERS else reply.with_shown()
+
+
+def _process_code(result: QueryResult) -> int:
+    return 124 if result.timed_out else (130 if result.exit_code is None else result.exit_code)
+
+
+def _fields(asking: Asking, result: QueryResult) -> dict[str, Any]:
+    fields: dict[str, Any] = {"exit_code": result.exit_code, "timed_out": result.timed_out or None}
+    if result.timed_out:
+        fields["hint"] = "the query reached its time limit; narrow it, with grep first"
+    if result.broken_off:
+        fields["hint"] = "the query was ended, since it wrote far more than it read; the totals are those so far"
+    if result.truncated:
+        fields |= {
+            "truncated": True,
+            "stdout_shown": result.stdout_shown,
+            "stdout_total": result.stdout_total,
+            "total_bytes": result.stdout_bytes,
+        }
+        if result.stderr_total:
+            fields |= {"stderr_shown": result.stderr_shown, "stderr_total": result.stderr_total}
+        if result.clipped_bytes:
+            fields["note"] = f"one line is larger than a reply: {result.clipped_bytes:,} bytes of it are not shown"
+    if result.next_pipeline:  # a full page of an answer, too, may be followed by another
+        fields["next"] = asking.calls(VERB, pipeline=result.next_pipeline)
+    return in_order(fields)
+
+
+def _body(result: QueryResult, names: dict[str, str], cleaning: str) -> tuple[Segment, ...]:
+    """The answer, with refs for the paths that programs such as ``wc`` name their files by."""
+
+    def text(data: bytes) -> str:
+        cleaned = text_of(data, cleaning)
+        for path, ref in names.items():
+            cleaned = cleaned.replace(path, ref)
+        return cleaned
+
+    segments = [Segment(text(result.stdout))] if result.stdout else []
+    if result.stderr:
+        if segments and not segments[-1].text.endswith("\n"):
+            segments.append(Segment("\n"))
+        segments += [SEPARATOR, Segment(text(result.stderr))]
+    return tuple(segments)

@@ -1,0 +1,156 @@
+"""A reply: fields, then a body; measured alike for every door."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from sightline.errors import SightlineError
+from sightline.log.views import Shows, Traced
+from sightline.shape.budgets import ROOMY, Room
+from sightline.shape.segments import Segment, join_segments
+
+FIELD_ORDER = (
+    "output_id",
+    "file_id",
+    "exit_code",
+    "status",
+    "timed_out",
+    "partial",
+    "summary",
+    "truncated",
+    "stdout_shown",
+    "stdout_total",
+    "stderr_shown",
+    "stderr_total",
+    "lines",
+    "bytes",
+    "matches_shown",
+    "matches_total",
+    "total_lines",
+    "total_bytes",
+    "next_offset",
+    "unfiltered_output",
+    "unfiltered_lines",
+    "unfiltered_bytes",
+    "description",
+    "pending_ack",
+    "reason",
+    "error",
+    "next",
+    "full_output",
+    "output_files",
+    "hint",
+    "notes",
+    "note",
+    "warning",
+)
+"""Agents cut late fields, so what they need most comes first (contract §2)."""
+
+_Made = TypeVar("_Made")
+
+
+class Reply(NamedTuple):
+    """What one call of a verb answers.
+
+    Attributes:
+        fields: name to value, in FIELD_ORDER.
+        body: the text, in pieces.
+        shows: what the log keeps beside the text.
+        missing: whether the body lacks something, or a field must be read: the command line shows fields only then.
+        exit_code: what a command line that asked exits with.
+        find_shown: finds the raw lines in the text, for after the reply is out; None where ``shows`` has them.
+        passed_on: whether the output itself has been shown already, as it came.
+    """
+
+    fields: dict[str, Any]
+    body: tuple[Segment, ...]
+    shows: Shows
+    missing: bool = False
+    exit_code: int = 0
+    find_shown: Callable[[], Traced] | None = None
+    passed_on: bool = False
+
+    def with_shown(self) -> "Reply":
+        """The reply with its raw lines found."""
+        if self.find_shown is None:
+            return self
+        return self._replace(shows=self.shows._replace(**self.find_shown()._asdict()), find_shown=None)
+
+    def about(self, names: Sequence[str]) -> "Reply":
+        """The reply, concerning further buffers; one that concerns none of its own stays as it is."""
+        refs = tuple(dict.fromkeys((*self.shows.refs, *names))) if self.shows.refs else ()
+        return self._replace(shows=self.shows._replace(refs=refs))
+
+    @property
+    def text(self) -> str:
+        """The body."""
+        return join_segments(self.body)
+
+    @property
+    def streams(self) -> tuple[str, str]:
+        """The body's two parts: before and after the line that begins stderr."""
+        from sightline.shape.whole import SEPARATOR
+
+        for at, segment in enumerate(self.body):
+            if segment == SEPARATOR:
+                return join_segments(self.body[:at]), join_segments(self.body[at + 1 :])
+        return self.text, ""
+
+
+def in_order(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields that have a value, in the order that agents read them in; an unknown exit code is told as null."""
+    place = {name: at for at, name in enumerate(FIELD_ORDER)}
+    ordered = sorted(fields.items(), key=lambda item: place.get(item[0], len(place)))
+    return {name: value for name, value in ordered if value is not None or name == "exit_code"}
+
+
+def serialised_bytes(fields: dict[str, Any], body: str) -> int:
+    """How large a reply is as MCP sends it: two text blocks, the first one a JSON object."""
+    blocks = [{"type": "text", "text": _dumps(fields)}, {"type": "text", "text": body}]
+    return len(_dumps({"content": blocks}).encode(errors="surrogateescape"))
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def fitting(
+    fields: dict[str, Any],
+    limit: int,
+    make: Callable[[int], _Made],
+    text: Callable[[_Made], str],
+    room: Room = ROOMY,
+) -> _Made:
+    """The body for a limit, made anew with a smaller one where there is no room for the whole reply.
+
+    Args:
+        fields: the fields, as far as they are known; what is still to come has some room.
+        limit: bytes of the body to begin with.
+        make: makes the body for a limit.
+        text: the text of what was made.
+        room: how large the whole reply, serialised, may be.
+    """
+    made = make(limit)
+    while (excess := _excess(room, fields, text(made))) > 1:
+        limit = min(int(limit / excess), limit - 1) - _FIELDS_TO_COME_BYTES
+        if limit < _FIELDS_TO_COME_BYTES:
+            break
+        made = make(limit)
+    return made
+
+
+def _excess(room: Room, fields: dict[str, Any], body: str) -> float:
+    return room.excess(serialised_bytes(fields, body) + _FIELDS_TO_COME_BYTES, body.count("\n"))
+
+
+_FIELDS_TO_COME_BYTES = 1024
+
+
+def error_reply(error: SightlineError, verb: str, request: dict[str, Any]) -> Reply:
+    """A refusal or a failure: small, nothing half-done."""
+    fields = in_order({"error": error.message, "hint": error.hint or None})
+    return Reply(fields, (), Shows(verb, request, failed=True), missing=True, exit_code=error.exit_code)
+
+
+Render = Callable[[Reply], Sequence[Segment]]
+"""A door's way of writing a reply, in pieces whose texts make up exactly what it sends."""

@@ -1,0 +1,236 @@
+"""What an agent is shown of a tool's result: all of it where it is short, else a sample with a ref to the whole."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from sightline.capture.result import TEXT_MIME, Field, fields_of, key_of, number_of
+from sightline.disk.pretty import JSON_MIME, facts_of
+from sightline.log.views import Shows, parts_of, shown_of
+from sightline.records import Buffer
+from sightline.shape import markers
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.clean import clean_text
+from sightline.shape.cut import shape
+from sightline.shape.json.result import Structured, shape_result
+from sightline.shape.json.sample import sample
+from sightline.shape.json.sampling import Sampling
+from sightline.shape.json.schema import TEXT, describe
+from sightline.shape.json.tree import Document, read_document
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, Shaped, join_segments, shown_ranges
+from sightline.shape.source import Source
+from sightline.store import Target
+from sightline.verbs.asking import Asking
+from sightline.verbs.files import file_fields
+from sightline.verbs.reply import Reply, fitting, in_order, serialised_bytes
+from sightline.verbs.structured_view import sampling_of
+
+_NEXT_LINES = 200
+
+
+class _Part(NamedTuple):
+    """A block as it is shown.
+
+    Attributes:
+        ref: its stream.
+        made: its body.
+        field: the stream of the first of its fields that has one; empty where none has.
+    """
+
+    ref: str
+    made: Structured
+    field: str = ""
+
+
+def result_reply(
+    asking: Asking,
+    buffer: Buffer,
+    *,
+    verb: str,
+    request: dict[str, Any],
+    verbosity: str = "auto",
+    failed: bool = False,
+    blocks: Collection[int] | None = None,
+    always_ref: bool = False,
+) -> Reply:
+    """The reply for a result's buffer.
+
+    Args:
+        asking: who asks.
+        buffer: its record.
+        verb: the verb that was called.
+        request: its arguments.
+        verbosity: ``auto``, which is ``normal`` here, or a mode.
+        failed: whether the tool reported an error: what explains it comes first.
+        blocks: numbers of the blocks that are shown; all of them by default.
+        always_ref: whether even a short result is given with its ref.
+    """
+    sampling = sampling_of(asking.profile)
+    moved = fields_of(buffer)
+    own = {field.stream for field in moved}
+    streams = sorted((stream for stream in buffer.streams if stream not in own), key=number_of)
+    if blocks is not None:
+        streams = [stream for stream in streams if number_of(stream) in blocks]
+    note = {"note": buffer.note} if buffer.note else {}
+    budgets = asking.profile.budgets
+    budget = budget_for("normal" if verbosity == "auto" else verbosity, exit_ok=True, budgets=budgets)
+    if not always_ref and (short := _short(asking, buffer, streams, note, verbosity)) is not None:
+        return _reply(note, short, buffer, verb, request, truncated=False)
+    total_bytes = buffer.bytes if blocks is None else sum(buffer.stream(stream).bytes for stream in streams)
+    if failed:  # what explains it may well stand in a field: such are cut here, too
+        streams += [field.stream for field in moved if f"part.{field.block}" in streams]
+    fields: dict[str, Any] = {"output_id": buffer.ref, "total_bytes": total_bytes, **note}
+
+    def make(limit: int) -> list[_Part]:
+        left = min(limit, HARD_LIMIT_BYTES if budget is None else budget)
+        parts = []
+        for place, stream in enumerate(streams):
+            room = left // (len(streams) - place)
+            part = _part(asking, Target(buffer, stream), moved, room, budget is None, sampling, failed)
+            left -= len(join_segments(part.made.shaped.segments).encode()) + _SEPARATOR_BYTES * (len(streams) > 1)
+            parts.append(part)
+        return parts
+
+    files = file_fields(asking.store, buffer, asking.profile) if asking.profile.files.shown else {}
+    parts = fitting(fields | files, HARD_LIMIT_BYTES, make, lambda parts: join_segments(_body(parts)), asking.room)
+    truncated = any(part.made.shaped.truncated for part in parts)
+    shown = sum(part.made.shaped.out_shown for part in parts)
+    total = sum(part.made.shaped.out_total for part in parts)
+    fields |= {
+        "truncated": truncated or None,
+        "lines": f"{shown} of {total}",
+        "description": "; ".join(part.made.description for part in parts),
+        "next": next((call for part in parts if (call := _next(asking, part))), None),
+        **(files if truncated else {}),
+    }
+    return _reply(fields, _body(parts), buffer, verb, request, truncated=truncated)
+
+
+_SEPARATOR_BYTES = 12
+
+
+def _short(
+    asking: Asking, buffer: Buffer, streams: list[str], fields: dict[str, Any], verbosity: str
+) -> tuple[Segment, ...] | None:
+    """All of it as it came, where the reply is short; None for what is not, and for what is no text."""
+    limit = asking.profile.short.limit_bytes
+    if buffer.bytes > limit or any(_is_binary(buffer, stream) for stream in streams):
+        return None
+    body: list[Segment] = []
+    for stream in streams:
+        if body:
+            ended = "" if body[-1].text.endswith("\n") else "\n"
+            body.append(Segment(f"{ended}{markers.part(number_of(stream))}\n"))
+        with asking.store.open(Target(buffer, stream)) as source:
+            text = clean_text(source.read(0, source.byte_count))
+            is_plain = facts_of(buffer, stream) is None
+            body.append(Segment(text, source.ref, 1, buffer.stream(stream).lines, partial=not is_plain))
+    text = join_segments(body)
+    budget = None if verbosity == "auto" else budget_for(verbosity, exit_ok=True, budgets=asking.profile.budgets)
+    is_over = budget is not None and len(text.encode()) > budget
+    size = serialised_bytes(fields, text)
+    is_over = is_over or size > limit or asking.room.excess(size, text.count("\n")) > 1
+    return None if is_over else tuple(body)
+
+
+def _is_binary(buffer: Buffer, stream: str) -> bool:
+    mime = buffer.stream(stream).mime  # none where the capture broke off
+    return bool(mime) and not mime.startswith((TEXT_MIME, JSON_MIME))
+
+
+def _part(
+    asking: Asking, target: Target, moved: list[Field], room: int, everything: bool, sampling: Sampling, failed: bool
+) -> _Part:
+    info = target.buffer.stream(target.stream)
+    if _is_binary(target.buffer, target.stream):
+        segment = Segment(markers.binary(target.ref, info.bytes, info.mime or "application/octet-stream") + "\n")
+        return _Part(target.ref, Structured(Shaped((segment,), 0, 0, 0, 0, truncated=True), info.mime))
+    with asking.store.open_text(target) as source:
+        mine = [field for field in moved if f"part.{field.block}" == target.stream]
+        if mine:
+            field = Target(target.buffer, mine[0].stream).ref
+            return _Part(target.ref, _with_fields(target, source, mine, room, sampling), field)
+        budget = None if everything else room
+        made = shape_result(source, budget=budget, failed=failed, limit=room, sampling=sampling)
+        if made:
+            return _Part(target.ref, made)
+        shaped = shape(source, BytesSource(b""), budget=budget, failed=failed, limit=room)
+        is_json = facts_of(target.buffer, target.stream) is not None
+        description = describe(read_document(source, sampling), source, sampling) if is_json else TEXT
+        return _Part(target.ref, Structured(shaped, description))
+
+
+def _with_fields(target: Target, source: Source, fields: list[Field], room: int, sampling: Sampling) -> Structured:
+    """A sample in which markers stand for the fields that are streams."""
+    document = read_document(source, sampling)
+    assert document  # it was found to be an object when it was kept
+    made = sample(document, source, room, sampling, _moved(target.buffer, document, source, fields))
+    written = made.written
+    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
+    return Structured(shaped, describe(document, source, sampling), made.path)
+
+
+def _moved(buffer: Buffer, document: Document, source: Source, fields: list[Field]) -> Mapping[int, str]:
+    """The markers of the fields, by the offsets of their strings."""
+    found: dict[int, str] = {}
+    waiting = list(fields)
+    for node in document.root.children:
+        if not waiting:
+            break
+        size = buffer.stream(waiting[0].stream).bytes
+        if node.kind == "string" and node.end - node.start - 2 >= size and key_of(source, node) == waiting[0].name:
+            found[node.start] = markers.moved(Target(buffer, waiting.pop(0).stream).ref, size)
+    return found
+
+
+def _body(parts: list[_Part]) -> tuple[Segment, ...]:
+    if len(parts) == 1:
+        return parts[0].made.shaped.segments
+    body: list[Segment] = []
+    for part in parts:
+        ended = "\n" if body and not body[-1].text.endswith("\n") else ""
+        body += [Segment(f"{ended}{markers.part(int(part.ref.rpartition('.')[2]))}\n"), *part.made.shaped.segments]
+    return tuple(body)
+
+
+def _next(asking: Asking, part: _Part) -> str | None:
+    """The call for what is missing first in a block."""
+    made = part.made
+    if made.path and made.path != "$":
+        return asking.calls("read_output", ref=part.ref, path=made.path)
+    if not made.shaped.truncated or not made.shaped.out_total:
+        return None
+    following = 1
+    for _, first, last in shown_ranges(made.shaped.segments):
+        if first > following:
+            break
+        following = last + 1
+    if following > made.shaped.out_total and part.field:
+        return asking.calls("read_output", ref=part.field)
+    if following > made.shaped.out_total:
+        return asking.calls("read_output", ref=part.ref, offset=0)
+    last = min(following + _NEXT_LINES - 1, made.shaped.out_total)
+    return asking.calls("read_output", ref=part.ref, lines=f"{following}-{last}")
+
+
+def _reply(
+    fields: dict[str, Any],
+    body: tuple[Segment, ...],
+    buffer: Buffer,
+    verb: str,
+    request: dict[str, Any],
+    *,
+    truncated: bool,
+) -> Reply:
+    ordered = in_order(fields)
+    shows = Shows(
+        verb=verb,
+        request=request,
+        refs=(buffer.name,),
+        shown=shown_of(body),
+        lines_total=buffer.lines,
+        bytes_total=buffer.bytes,
+        truncated=truncated,
+        parts=parts_of(body),
+    )
+    return Reply(ordered, body, shows, missing=truncated or bool(ordered))

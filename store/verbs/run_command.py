@@ -1,0 +1,248 @@
+"""The verb run_command: run it with a shell, capture it whole, reply with a view."""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sightline.capture.command import Captured, CommandCapture
+from sightline.capture.fallback import Echo
+from sightline.capture.spawn import shell_argv
+from sightline.errors import ExpiredRef, UsageError
+from sightline.log.sessions import working_directory
+from sightline.log.views import Shows
+from sightline.profile import Profile
+from sightline.records import known_fields
+from sightline.refs import is_ack
+from sightline.shape.budgets import budget_for
+from sightline.store import Target
+from sightline.verbs.asking import Asking
+from sightline.verbs.command_view import Ending, command_reply, ending_of
+from sightline.verbs.reply import Reply, in_order
+from sightline.verbs.safety import reason_to_confirm
+
+if TYPE_CHECKING:  # only a command that filters itself needs it
+    from sightline.capture.filters import Split
+
+VERB = "run_command"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
+ACK_KEPT_SECONDS = 900.0  # a confirmation later than this is about a forgotten situation
+
+
+class Request(NamedTuple):
+    """The arguments of run_command.
+
+    Attributes:
+        command: a command line for the shell; empty where ``argv`` is given.
+        argv: program and arguments, to run without a shell.
+        cwd: working directory; the caller's by default.
+        timeout_secs: seconds after which the whole process group is ended; 0 for never, None for the profile's.
+        verbosity: ``auto`` or a mode.
+        background: whether to reply at once and let it go on.
+        acknowledge_risk: whether a destructive command is run without asking back.
+        label: a name for the buffer.
+    """
+
+    command: str = ""
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+    timeout_secs: float | None = None
+    verbosity: str = "auto"
+    background: bool = False
+    acknowledge_risk: bool = False
+    label: str = ""
+
+    @property
+    def line(self) -> str:
+        """The command as one line."""
+        if self.command or not any(set(word) - _PLAIN or not word for word in self.argv):
+            return self.command or " ".join(self.argv)
+        import shlex  # only what needs quotes pays for it
+
+        return shlex.join(self.argv)
+
+    def logged(self) -> dict[str, Any]:
+        """The arguments that were given, for the audit log."""
+        return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
+
+    def limit_secs(self, profile: Profile) -> float | None:
+        """Seconds after which it is ended; None for never."""
+        return (profile.timeout_secs if self.timeout_secs is None else self.timeout_secs) or None
+
+
+class Doorway(NamedTuple):
+    """What a door adds to a command that runs before its eyes.
+
+    Attributes:
+        stdin: descriptor for its standard input; none by default.
+        own_group: whether it gets a process group of its own.
+        echo: what sees its output as it comes.
+        unkept_to: what sees all of it where the store keeps nothing, and nobody has seen it come.
+        started: told the capture before it runs, so that it can be stopped.
+        run: runs the capture to its end; None where it goes on beyond the door's patience, which only one that has a
+            buffer may.
+        confine: takes the folder it would run in, gives the one it may; raises UsageError where there is none.
+    """
+
+    stdin: int | None = None
+    own_group: bool = True
+    echo: Echo | None = None
+    unkept_to: Echo | None = None
+    started: Callable[[CommandCapture], None] | None = None
+    run: Callable[[CommandCapture], Captured | None] = CommandCapture.run
+    confine: Callable[[str], str] = str
+
+
+def run_command(asking: Asking, request: Request, doorway: Doorway | None = None) -> Reply:
+    """Run a command and reply with a view of its output.
+
+    Raises:
+        UsageError: the arguments do not fit; SightlineError: nothing was run.
+    """
+    if not request.line.strip():
+        raise UsageError("no command was given", "give one, such as: sightline run -- ls -l")
+    if is_ack(request.line):
+        request = _confirmed(asking, request)
+    budget_for(request.verbosity, True, asking.profile.budgets)  # a wrong word is told before anything runs
+    doorway = doorway or Doorway()
+    cwd = doorway.confine(os.path.abspath(os.path.expanduser(request.cwd))) if request.cwd else working_directory()
+    if not os.path.isdir(cwd):
+        raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")
+    argv, targets = _argv(asking, request)
+    settings = asking.store.settings
+    if not request.acknowledge_risk and (
+        reason := reason_to_confirm(request.line, settings.confirm, settings.confirm_not)
+    ):
+        return _ask_back(asking, request._replace(cwd=cwd), reason)
+    for target in targets:
+        asking.store.touch(target.buffer.name)
+    if request.background:
+        reply = _background(asking, request, argv, cwd)
+    else:
+        reply = _foreground(asking, request, argv, cwd, doorway)
+    # The buffers that it reads: their lines may stand in what it wrote.
+    return reply.about([target.buffer.name for target in targets]) if targets else reply
+
+
+def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ...]]:
+    if "@" not in request.line:
+        return (shell_argv(request.command) if request.command else list(request.argv)), ()
+    from sightline.verbs.substitution import substitute, substitute_words
+
+    path = asking.store.text_path
+    if request.command:
+        substituted = substitute(request.command, asking.resolve, path)
+        return shell_argv(substituted.command), substituted.targets
+    return substitute_words(list(request.argv), asking.resolve, path)
+
+
+def _split(request: Request, argv: list[str]) -> "Split | None":
+    """Where the command's trailing filters begin; None where there are none, or all they read is kept already."""
+    if "|" not in request.command:
+        return None
+    from sightline.verbs.filtering import left_side
+
+    return left_side(request.command, argv)
+
+
+def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
+    capture = CommandCapture(
+        asking.store,
+        argv,
+        command=request.line,
+        cwd=cwd,
+        session=asking.session.name,
+        label=request.label,
+        timeout=request.limit_secs(asking.profile),
+        stdin=doorway.stdin,
+        own_group=doorway.own_group,
+        keep=asking.store.settings.captures(cwd),
+        split=_split(request, argv),
+        echo=doorway.echo,
+        unkept_to=doorway.unkept_to,
+    )
+    if doorway.started:
+        doorway.started(capture)
+    captured = doorway.run(capture)
+    if captured is None:
+        return _goes_on(asking, request, capture.name)
+    ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out)
+    if captured.unkept is not None or captured.buffer is None:
+        from sightline.verbs.unkept_view import unkept_reply
+
+        assert captured.unkept is not None
+        return unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
+    more: dict[str, Any] = {}
+    if captured.unfiltered is not None:
+        from sightline.verbs.filtering import fields_of
+
+        more = fields_of(captured.unfiltered)
+    return command_reply(
+        asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged(), **more
+    )
+
+
+def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> Reply:
+    if not asking.store.settings.captures(cwd):
+        raise UsageError("nothing is kept in this folder (capture = off)", "run it in the foreground")
+    from sightline.capture.background import start_in_background
+
+    name = start_in_background(
+        asking.store,
+        argv,
+        command=request.line,
+        cwd=cwd,
+        session=asking.session.name,
+        label=request.label,
+        timeout=request.limit_secs(asking.profile),
+    )
+    return _goes_on(asking, request, name)
+
+
+def _goes_on(asking: Asking, request: Request, name: str) -> Reply:
+    """The reply for a command that the caller no longer waits for; it may have ended meanwhile."""
+    target = asking.store.resolve("@" + name)
+    return command_reply(
+        asking,
+        target.buffer,
+        ending_of(target.buffer),
+        verbosity=request.verbosity,
+        verb=VERB,
+        request=request.logged(),
+        always_ref=True,
+    )
+
+
+def _ask_back(asking: Asking, request: Request, reason: str) -> Reply:
+    token = f"@ack_{os.urandom(4).hex()}"
+    now = time.time()
+    kept = json.dumps(request._asdict())
+    try:
+        asking.store.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
+    except Exception as error:  # by its class SQLite would have to be loaded
+        from sightline.disk.trouble import trouble_of
+
+        what, _ = trouble_of(error, asking.store.root)
+        raise UsageError(
+            f"not run, since {reason}; and no confirmation can be kept: {what}",
+            "to run it all the same: --acknowledge-risk, acknowledge_risk=true",
+        ) from error
+    fields = in_order(
+        {
+            "pending_ack": token,
+            "reason": reason,
+            "next": asking.calls(VERB, command=token),
+            "hint": "it was not run; run the ack ref to confirm, or leave it",
+        }
+    )
+    fields.pop("exit_code", None)
+    return Reply(fields, (), Shows(VERB, request.logged()), missing=True, exit_code=1)
+
+
+def _confirmed(asking: Asking, request: Request) -> Request:
+    kept = asking.store.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
+    if kept is None:
+        raise ExpiredRef(f"{request.line.strip()} expired, or was used already", "run the command itself again")
+    confirmed = Request(**known_fields(Request, json.loads(kept)))
+    return confirmed._replace(argv=tuple(confirmed.argv), acknowledge_risk=True)

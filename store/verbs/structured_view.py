@@ -1,0 +1,88 @@
+"""A command's output as a body: by its structure where standard output has one, else cut."""
+
+from typing import TYPE_CHECKING
+
+from sightline.profile import Profile
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
+from sightline.shape.json.result import Structured, may_have_structure, shape_result
+from sightline.shape.json.sampling import Sampling
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, Shaped, join_segments
+from sightline.shape.source import Source
+from sightline.shape.styles import shape_as
+
+if TYPE_CHECKING:
+    from sightline.shape.failure.examine import Examination
+
+
+def sampling_of(profile: Profile) -> Sampling:
+    """How much of JSON a profile shows, and in which words it describes it."""
+    return Sampling(**profile.results._asdict())
+
+
+def shape_output(
+    profile: Profile,
+    out: Source,
+    err: Source,
+    *,
+    budget: int | None,
+    failed: bool,
+    examination: "Examination | None" = None,
+    short: bool = False,
+    limit: int = HARD_LIMIT_BYTES,
+) -> Structured:
+    """The body of both streams; described where it is sampled.
+
+    Args:
+        profile: how what has no structure is cut, and how much is shown of what has.
+        out: standard output.
+        err: standard error, which is always cut.
+        budget: bytes of the body; None for all that the limit lets through.
+        failed: whether the command failed.
+        examination: what is known of the output; None where it was not looked into.
+        short: whether the output is within the limit for short ones, and is cut to lines only.
+        limit: bytes of the body that no budget exceeds.
+    """
+    room = None if budget is None else min(budget, limit)
+    if room is not None and may_have_structure(out):
+        made = _structured(profile, out, err, room, failed, examination)
+        if made:
+            return made
+    shaped = shape_as(
+        profile.cut,
+        out,
+        err,
+        budget=budget,
+        failed=failed,
+        examination=examination,
+        short=short,
+        limit=limit,
+    )
+    return Structured(shaped, "")
+
+
+def _structured(
+    profile: Profile, out: Source, err: Source, room: int, failed: bool, examination: "Examination | None"
+) -> Structured | None:
+    """The body of an output that has a structure; None where it has none, or fits."""
+    sampling = sampling_of(profile)
+    if not err.line_count:
+        return shape_result(out, budget=room, failed=failed, examination=examination, sampling=sampling)
+    share = room * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100
+    err_view = shape(BytesSource(b""), err, budget=share, failed=failed, examination=examination)
+    left = room - len(join_segments(err_view.segments).encode()) - 1  # a newline may be needed between them
+    made = shape_result(out, budget=left, failed=failed, examination=examination, sampling=sampling)
+    return made._replace(shaped=_with_err(made.shaped, err_view)) if made else None
+
+
+def _with_err(out: Shaped, err: Shaped) -> Shaped:
+    """A body with that of standard error after it, which begins with its own line."""
+    ended = () if not out.segments or out.segments[-1].text.endswith("\n") else (Segment("\n"),)
+    return out._replace(
+        segments=(*out.segments, *ended, *err.segments),
+        err_shown=err.err_shown,
+        err_total=err.err_total,
+        truncated=out.truncated or err.truncated,
+        errors_elided=out.errors_elided + err.errors_elided,
+    )

@@ -1,0 +1,103 @@
+"""What an agent is shown where nothing was kept: the output itself, and why there is no ref to it."""
+
+from typing import Any
+
+from sightline.capture.fallback import Size, Unkept
+from sightline.errors import StoreFailed
+from sightline.log.views import Shows
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_line
+from sightline.shape.cut import shape
+from sightline.shape.markers import clipping, elision
+from sightline.shape.memory import BytesSource
+from sightline.shape.middle import split_bytes
+from sightline.shape.segments import Segment, Shaped, join_segments
+from sightline.shape.whole import SEPARATOR
+from sightline.verbs.command_view import Ending, counts_of
+from sightline.verbs.reply import Reply, fitting, in_order
+
+
+def warning_of(error: StoreFailed) -> str:
+    """What a reply says where storing failed."""
+    return f"{error.message}; nothing was kept. {error.hint}".strip()
+
+
+def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str, Any]) -> Reply:
+    """The reply where nothing was kept: the output itself, and a plain warning. Never a ref that does not resolve.
+
+    What has been passed on as it came does not stand in it again.
+    """
+    why = warning_of(unkept.error) if unkept.error else None
+    off = None if unkept.error else "nothing is kept in this folder (capture = off)"
+    lacks = "what had been written before that could not be read back" if unkept.lacks else None
+    redacted = f"redacted: {unkept.redacted:,}" if unkept.redacted else None
+    if unkept.passed_on:
+        fields = _fields(ending, why, off, lacks, redacted)
+        shows = Shows(verb, request, exit_code=ending.exit_code)
+        return Reply(fields, (), shows, missing=True, exit_code=ending.process_code, passed_on=True)
+    sizes = unkept.out_size, unkept.err_size
+    over = len(unkept.out) < sizes[0].bytes or len(unkept.err) < sizes[1].bytes
+    shaped = fitting(
+        _fields(ending, why, off, lacks, _LOST, redacted),
+        HARD_LIMIT_BYTES,
+        lambda limit: _beginnings(unkept, limit) if over else _whole(unkept, limit),
+        lambda shaped: join_segments(shaped.segments),
+    )
+    fields = _fields(ending, why, off, lacks, _LOST if shaped.truncated else None, redacted)
+    if shaped.truncated:
+        fields = in_order(fields | counts_of(shaped) | {"total_bytes": sizes[0].bytes + sizes[1].bytes})
+    body = tuple(Segment(segment.text) for segment in shaped.segments)
+    shows = Shows(verb, request, exit_code=ending.exit_code, truncated=shaped.truncated)
+    return Reply(fields, body, shows, missing=True, exit_code=ending.process_code)
+
+
+def _whole(unkept: Unkept, limit: int) -> Shaped:
+    return shape(BytesSource(unkept.out), BytesSource(unkept.err), budget=None, failed=False, limit=limit)
+
+
+def _beginnings(unkept: Unkept, limit: int) -> Shaped:
+    """The body for streams of which memory has the beginnings only: no marker may name less than there was."""
+    err, err_shown = _beginning(unkept.err, unkept.err_size, min(len(unkept.err) + _MARKER_BYTES, limit // 4))
+    room = limit - len(err.encode()) - len(SEPARATOR.text) - 1
+    out, out_shown = _beginning(unkept.out, unkept.out_size, room)
+    between = (Segment("" if out.endswith("\n") or not out else "\n"), SEPARATOR) if err else ()
+    segments = (Segment(out), *between, Segment(err))
+    return Shaped(segments, out_shown, unkept.out_size.lines, err_shown, unkept.err_size.lines, truncated=True)
+
+
+_MARKER_BYTES = 160
+
+
+def _beginning(data: bytes, size: Size, room: int) -> tuple[str, int]:
+    """The first lines of a stream, and a marker for all others; how many lines there are of it."""
+    raw = data.split(b"\n")
+    if len(data) < size.bytes or not raw[-1]:
+        last = raw.pop()  # it goes on, or there is none
+    texts: list[str] = []
+    left = room - _MARKER_BYTES
+    for line in raw:
+        text = clean_line(line) + "\n"
+        left -= len(text.encode())
+        if left < 0:
+            break
+        texts.append(text)
+    shown = len(texts)
+    if shown == size.lines:
+        return "".join(texts) if data.endswith(b"\n") else "".join(texts)[:-1], shown
+    if not texts:  # the first line alone is too long
+        begun = (raw[0] if raw else last)[: room - _MARKER_BYTES]
+        text, _ = split_bytes(clean_line(begun), room - _MARKER_BYTES, 0)
+        if size.lines == 1:
+            return f"{text}{clipping('', 1, size.bytes - len(begun))}\n", 1
+        texts.append(text + "\n")
+    return "".join(texts) + elision("", shown + 1, size.lines) + "\n", shown
+
+
+_LOST = "what is not shown is lost: there is no ref to it"
+
+
+def _fields(ending: Ending, why: str | None, *notes: str | None) -> dict[str, Any]:
+    note = "; ".join(filter(None, notes)) or None
+    return in_order(
+        {"exit_code": ending.exit_code, "timed_out": ending.timed_out or None, "warning": why, "note": note}
+    )

@@ -1,0 +1,22 @@
+"""What tests of importing share: a run over transcripts."""
+
+from pathlib import Path
+
+import pytest
+from past_kit import Import
+
+from sightline.harnesses.formats import find_sources
+from sightline.imports.import_past import Importer
+from sightline.store import Store
+
+
+@pytest.fixture
+def imported(store: Store) -> Import:
+    """Imports a transcript, or all below a folder, with a new importer."""
+
+    def run(path: Path) -> Importer:
+        importer = Importer(store)
+        importer.run(find_sources(str(path)))
+        return importer
+
+    return run

@@ -1,0 +1,372 @@
+"""Destructive commands wait for a confirmation, however they are run; what only mentions them does not."""
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from sightline.errors import SettingError
+from sightline.shell_words.commands import Script
+from sightline.verbs.safety import ALL, KINDS, reason_to_confirm
+
+DESTRUCTIVE = {
+    "rm -rf": [
+        "rm -rf build",
+        "rm -fr build",
+        "rm -r build",
+        "rm build -rf",
+        "rm --recursive --force build",
+        "/bin/rm -rf build",
+        "\\rm -rf build",
+        "'rm' -rf build",
+        '"rm" -rf build',
+        "r\\m -rf build",
+        "$'r\\x6d' -rf build",
+        "cd x && rm -rf y",
+        "cd x; rm -rf y",
+        "FORCE=1 rm -rf x",
+        "if true; then rm -rf x; fi",
+        "! rm -rf x",
+        "while true; do rm -rf x; done",
+        "case x in a) rm -rf y;; esac",
+        "f() { rm -rf x; }; f",
+        "(rm -rf x)",
+        "{ rm -rf x; } | cat",
+        "true\nrm -rf x",
+        "rm -rf x 2>/dev/null || true",
+        ">log rm -rf x",
+        "echo unfinished ' ; rm -rf x",
+        "cat <<E\nwithout an end\nrm -rf x",
+    ],
+    "git push --force": [
+        "git push --force",
+        "git push -f origin main",
+        "git push -fu origin main",
+        "git push origin +main",
+        "git push --force-with-lease",
+        "git push --force-with-lease=main:abc",
+        "git -C folder push --force",
+        "git -c a.b=c push -f",
+    ],
+    "git push --delete": [
+        "git push --delete origin x",
+        "git push origin -d x",
+        "git push origin :x",
+        "git push --mirror",
+    ],
+    "git reset --hard": ["git reset --hard", "git reset --hard HEAD~1", "git fetch && git reset --hard origin/main"],
+    "git clean -f": ["git clean -fdx", "git clean -d -f", "git clean --force"],
+    "git branch -D": ["git branch -D x", "git branch --delete --force x", "git branch -d -f x"],
+    "git checkout -- .": ["git checkout -- .", "git checkout .", "git checkout HEAD -- .", "git restore ."],
+    "git checkout -f": [
+        "git checkout -f",
+        "git checkout --force main",
+        "git switch -f main",
+        "git switch --discard-changes x",
+    ],
+    "git stash clear": ["git stash clear"],
+    "DROP TABLE": [
+        "psql -c 'DROP TABLE users'",
+        "psql --command='drop table users'",
+        "echo 'drop database x' | mysql",
+        "sqlite3 a.db 'drop table t;'",
+        "psql <<EOF\nDROP TABLE t;\nEOF",
+        "mysql shop <<< 'drop schema x'",
+        "cat <<'EOF' | grep -v '^--' | psql\nDROP TABLE t;\nEOF",
+        "docker compose exec db psql -c 'DROP TABLE t'",
+        "python -c \"db.execute('DROP TABLE t')\"",
+        "./manage.py dbshell <<< 'DROP TABLE t'",
+    ],
+    "dropdb": ["dropdb shop", "su - postgres -c 'dropdb shop'"],
+    "redis-cli flushall": ["redis-cli flushall", "redis-cli -n 1 FLUSHDB", "echo flushall | redis-cli"],
+    "chmod 777": ["chmod 777 x", "chmod -R 0777 x", "chmod a+rwx x", "chmod ugo+rwx x", "chmod u=rwx,o+w x"],
+    "kill -9": [
+        "kill -9 1",
+        "kill -KILL 1",
+        "kill -SIGKILL 1",
+        "kill -s KILL 1",
+        "kill -s 9 1",
+        "kill -n 9 1",
+        "pkill -9 x",
+        "pkill --signal KILL x",
+        "pkill --signal=9 x",
+        "killall -q -9 x",
+    ],
+    "find -delete": ["find . -name '*.o' -delete"],
+    "shred": ["shred -u key"],
+    "truncate -s 0": [
+        "truncate -s0 x",
+        "truncate -s 0 x",
+        "truncate --size=0 x",
+        "truncate --size 0 x",
+        "truncate -cs0 x",
+    ],
+    "mkfs": ["mkfs.ext4 /dev/sda", "/sbin/mkfs /dev/sda"],
+    "dd of=": ["dd if=/dev/zero of=/dev/sda", "sudo dd of=/dev/sda if=x"],
+    "terraform destroy": [
+        "terraform destroy",
+        "terraform -chdir=x destroy",
+        "terraform apply -destroy",
+        "tofu destroy",
+    ],
+    "kubectl delete": ["kubectl delete pod x", "kubectl -n prod delete ns x"],
+    "docker system prune": ["docker system prune -af", "docker volume prune"],
+    "aws s3 rm --recursive": ["aws s3 rm s3://b --recursive", "aws --profile p s3 rm --recursive s3://b"],
+}
+RUN = [
+    "sudo {}",
+    "sudo -u root -- {}",
+    "sudo -E env A=1 {}",
+    "env -i A=1 {}",
+    "env -S '{}'",
+    "timeout 5 {}",
+    "timeout -k 1 5s {}",
+    "nice {}",
+    "nice -n 5 {}",
+    "nohup nice -n 5 sudo {} &",
+    "time {}",
+    "command {}",
+    "flock /tmp/lock {}",
+    "busybox {}",
+    "ls | xargs {}",
+    "ls | xargs -n 1 -I % {}",
+    "find . -name x -exec {} +",
+    "find . -exec timeout 5 {} \\;",
+    "find . -exec sh -c '{} $1' _ % \\;",
+    "eval {}",
+    "eval '{}'",
+    "sh -c '{}'",
+    "bash -lc 'cd x; {}'",
+    "bash -euo pipefail -c '{}'",
+    "bash -c \"sh -c '{}'\"",
+    "ssh host {}",
+    "ssh -p 22 me@host 'cd x; {}'",
+    "ssh me@host -- {}",
+    "gosu app {}",
+    "systemd-run --scope -p CPUQuota=5 {}",
+    "ssh host <<'EOF'\n{}\nEOF",
+    "bash <<EOF\n{}\nEOF",
+    "sudo bash -s <<'EOF'\nset -e\n{}\nEOF",
+    "bash <<< '{}'",
+    "echo '{}' | sh",
+    "printf '%s\\n' '{}' | sudo bash",
+    "cat <<'EOF' | bash\n{}\nEOF",
+    "(cd x && echo '{}') | sh",
+    "docker exec -it box {}",
+    "kubectl exec pod -- {}",
+    "su -c '{}'",
+    "trap '{}' EXIT",
+    "watch -n 1 '{}'",
+    "echo $({})",
+    'echo "$({})"',
+    "echo `{}`",
+    "diff <({}) y",
+    "echo \"$(sh -c '{}')\"",
+    "cat <<EOF > notes\n$({})\nEOF",
+    "echo $(case x in a) {};; esac)",
+]
+MENTION = [
+    "{} --help",
+    "echo {}",
+    "echo '{}'",
+    'printf "{}" > notes',
+    "grep -rn '{}' . | head",
+    "rg '{}' docs",
+    "git log -S'{}'",
+    "git log --grep='{}'",
+    "git commit -m 'fix; {} is gone'",
+    "git commit -m \"$(cat <<'EOF'\nno more {}\n\nit's better; {}\nEOF\n)\"",
+    "gh pr create --body 'no more {}'",
+    "cat > notes.md <<EOF\n{}\nEOF",
+    "cat <<'EOF' > run.sh\ncd x && {}\nEOF",
+    "cat > Dockerfile <<EOF\nRUN make && \\\n    {}\nEOF",
+    "tee notes.sql <<EOF\n{}\nEOF",
+    "echo '{}' | tee notes",
+    "echo '{}' | grep x",
+    "man rm # {}",
+    "sed -i 's/{}/x/' notes",
+    "sudo grep '{}' log",
+    "find . -exec grep '{}' % +",
+    "python tool.py '{}'",
+    "test -f x || echo '{}'",
+]
+HARMLESS = [
+    "rm file.txt",
+    "rm -f file.txt",
+    "rm -i x",
+    "rm -- -r",
+    "rm a.txt; ls -lr",
+    "rm a.txt && grep -r foo .",
+    "rm a | sort -r",
+    "rmdir x",
+    "farm -rf x",
+    "ls -R",
+    "npm run format",
+    "cargo rm --dev x",
+    "docker run --rm -it x",
+    "docker exec x ls -r",
+    "git rm -r --cached x",
+    'git commit -m "say (rm -rf) less; git push --force never"',
+    "git push",
+    "git push -u origin feature-f",
+    "git push --follow-tags",
+    "git push --dry-run --force",
+    "git push origin main:main",
+    "git clean -n",
+    "git clean -nfd",
+    "git clean --dry-run",
+    "git reset --soft HEAD~1",
+    "git reset",
+    "git branch -d x",
+    "git branch --delete x",
+    "git checkout main",
+    "git checkout -b x",
+    "git checkout -- file.txt",
+    "git restore --staged .",
+    "git stash pop",
+    "git switch main",
+    "git add .",
+    "git diff -- .",
+    "git log --oneline -- .",
+    "grep -ri 'drop table' migrations/",
+    "rg 'DROP TABLE|DROP DATABASE' schema.sql",
+    "rg -e 'DROP TABLE' schema.sql",
+    "cat droptable.sql",
+    "alembic revision -m 'drop table x'",
+    "psql -c 'select 1'",
+    "redis-cli get flush",
+    "chmod 755 x",
+    "chmod 7770 x",
+    "chmod +x y",
+    "chmod go-w x",
+    "kill 1",
+    "kill -15 1",
+    "kill -99 1",
+    "kill -l 9",
+    "kill -TERM -9",
+    "man mkfs",
+    "type shred",
+    "dd --help",
+    "dd if=x of=/dev/null",
+    "add of=x",
+    "find . -name delete",
+    "truncate -s 10M x",
+    "terraform plan -destroy",
+    "kubectl get delete",
+    "kubectl delete pod x --dry-run=client",
+    "docker ps",
+    "aws s3 rm s3://b/x",
+    "aws s3 rm --recursive --dryrun s3://b",
+    "bash script.sh -rf",
+    "bash -n script.sh",
+    "ssh host ls -r",
+    "echo $((1 << 2)); rm x",
+]
+
+
+@pytest.mark.parametrize(("kind", "command"), [(kind, one) for kind, many in DESTRUCTIVE.items() for one in many])
+def test_destructive_command_waits(kind: str, command: str) -> None:
+    assert reason_to_confirm(command).startswith(f"{kind}: ")
+
+
+@pytest.mark.parametrize("destructive", ["rm -rf x", "git push -f", "mkfs /dev/sda", "dropdb x"])
+@pytest.mark.parametrize("run", RUN)
+def test_it_waits_however_it_is_run(run: str, destructive: str) -> None:
+    assert reason_to_confirm(run.replace("{}", destructive))
+    assert not reason_to_confirm(run.replace("{}", "ls -l"))
+
+
+@pytest.mark.parametrize("destructive", ["rm -rf x", "git push --force", "DROP TABLE x", "kill -9 1", "mkfs"])
+@pytest.mark.parametrize("mention", MENTION)
+def test_what_only_mentions_it_does_not_wait(mention: str, destructive: str) -> None:
+    assert reason_to_confirm(mention.replace("{}", destructive)) == ""
+
+
+@pytest.mark.parametrize("command", HARMLESS)
+def test_harmless_command_does_not_wait(command: str) -> None:
+    assert reason_to_confirm(command) == ""
+
+
+def test_every_kind_has_its_commands_here() -> None:
+    assert {kind.name for kind in KINDS} == set(DESTRUCTIVE)
+
+
+def test_the_settings_add_to_the_known_kinds() -> None:
+    assert "settings" in reason_to_confirm("make deploy", confirm=("deploy$",))
+    assert reason_to_confirm("rm -rf x", confirm=("deploy$", "mkfs"))
+    assert reason_to_confirm("make", confirm=("deploy$",)) == ""
+
+
+def test_the_settings_take_from_the_known_kinds() -> None:
+    assert reason_to_confirm("rm -rf x", confirm_not=("rm -rf",)) == ""
+    assert reason_to_confirm("mkfs /dev/sda", confirm_not=("rm -rf",))
+    assert reason_to_confirm("mkfs /dev/sda", confirm_not=(ALL,)) == ""
+    assert "settings" in reason_to_confirm("make deploy", confirm=("deploy$",), confirm_not=(ALL,))
+
+
+def test_a_name_of_no_kind_is_an_error_that_names_the_kinds() -> None:
+    with pytest.raises(SettingError) as caught:
+        reason_to_confirm("ls", confirm_not=("rm",))
+    assert "rm -rf" in caught.value.hint
+
+
+def test_own_kind_that_is_no_regular_expression_is_an_error() -> None:
+    with pytest.raises(SettingError, match="regular expression"):
+        reason_to_confirm("ls", confirm=("(",))
+
+
+def _steps(work: Callable[[], object]) -> int:
+    """How many lines of Python are run."""
+    steps = 0
+
+    def trace(_frame: object, event: str, _argument: object) -> object:
+        nonlocal steps
+        steps += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+PARTS = [
+    *(
+        "'a' ",
+        "true form ",
+        "sudo ",
+        "a=1 ",
+        "git -a b ",
+        "; ",
+        "rm -f ",
+        "drop ",
+        "if ",
+        "/x",
+        "xargs ",
+        "find -exec ",
+    ),
+    *("'", '"', "\\", "`", "(", "((", "((()) ", "${", "$(", '"$(', "$'", "eval ", "$(eval ", "<(", "{ "),
+    *("<<E ", "<<E\n", "x\\\n", "$[", "case ", "sh -c ", "bash -c 'rm ", "echo | sh | ", "docker exec x ", "trap "),
+]
+
+
+@pytest.mark.parametrize("around", ["{}", "cat <<EOF\n{}\nEOF", "echo '{}", 'sh -c "{}"', "eval eval eval {}"])
+@pytest.mark.parametrize("part", PARTS)
+def test_judging_takes_as_many_steps_as_the_command_is_long(part: str, around: str) -> None:
+    few, many = (
+        _steps(lambda times=times: reason_to_confirm("rm x; " + around.replace("{}", part * times)))
+        for times in (100, 800)
+    )
+    assert many < 8 * 1.6 * few + 1000
+
+
+def test_commands_within_commands_are_not_joined_again_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    joined = Script.text.fget
+    assert joined is not None
+    monkeypatch.setattr(Script, "text", property(lambda script: asked.append(1) or joined(script)))
+    assert reason_to_confirm("eval " * 500 + "rm -rf x")
+    assert 0 < len(asked) < 50

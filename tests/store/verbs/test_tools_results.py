@@ -1,0 +1,213 @@
+"""What an agent is shown of JSON, diffs and tools' results, and how it reads on."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sightline.capture.result import Block, capture_result
+from sightline.errors import SightlineError, UsageError
+from sightline.records import Buffer
+from sightline.shape.json.path import BadPath, NotFound
+from sightline.verbs import read_file as files
+from sightline.verbs.query import Request as Query
+from sightline.verbs.query import query
+from sightline.verbs.reply import Reply
+from sightline.verbs.result_view import result_reply
+
+ROWS = [{"id": n, "name": f"Item {n}", "data": "X" * 30} for n in range(2000)]
+
+
+@pytest.fixture
+def result(agent: Any) -> Callable[..., tuple[Buffer, Reply]]:
+    """Captures a result and delivers the reply for it."""
+
+    def made(*blocks: object, verbosity: str = "auto") -> tuple[Buffer, Reply]:
+        given = [
+            block
+            if isinstance(block, Block)
+            else Block([(block if isinstance(block, str) else json.dumps(block)).encode()])
+            for block in blocks
+        ]
+        buffer = capture_result(agent.store, given, command="tool", cwd="/", session="s")
+        assert isinstance(buffer, Buffer)
+        reply = result_reply(agent.asking, buffer, verb="capture", request={}, verbosity=verbosity)
+        return buffer, agent.deliver(reply)
+
+    return made
+
+
+def test_a_short_result_is_given_whole_without_a_ref(result: Any) -> None:
+    _, reply = result({"ok": True})
+    assert (reply.fields, reply.text, reply.missing) == ({}, '{"ok": true}', False)
+
+
+def test_a_long_json_result_is_sampled_and_described(agent: Any, result: Any) -> None:
+    buffer, reply = result({"rows": ROWS, "next": None})
+    assert reply.fields == {
+        "output_id": buffer.ref,
+        "truncated": True,
+        "lines": "30 of 10005",
+        "total_bytes": buffer.bytes,
+        "description": "{rows, next}",
+        "next": f"sightline show {buffer.ref}.0 --path '$.rows[5]'",
+    }
+    assert f"[… 1,995 more items elided: {buffer.ref}.0:28-10002 …]" in reply.text
+    assert agent.logged() == agent.told
+    following = agent.follow(reply.fields["next"])
+    assert json.loads(following.text) == ROWS[5]
+    lines = agent.read(f"{buffer.ref}.0:28-32")
+    assert lines.text == '    {\n      "id": 5,\n      "name": "Item 5",\n      "data": "' + "X" * 30 + '"\n    },\n'
+
+
+def test_a_large_field_is_shown_as_its_ref(agent: Any, result: Any) -> None:
+    buffer, reply = result({"title": "t", "body": "line of text\n" * 5000})
+    assert f'  "body": "[… 65,000 bytes of this string elided: {buffer.ref}.1 …]"\n' in reply.text
+    assert agent.read(f"{buffer.ref}.1:3-3").text == "line of text\n"
+    agent.read(f"{buffer.ref}.1", lines="1-2")
+
+
+def test_several_blocks_are_shown_in_order(result: Any) -> None:
+    buffer, reply = result("some words\n" * 2000, ROWS, Block([b"\x89PNG" * 50], "image/png"))
+    assert reply.text.startswith("[part 0]\nsome words\n")
+    assert "\n[part 1]\n[\n  {\n" in reply.text
+    assert reply.text.endswith(f"[part 2]\n[… 200 bytes of image/png: {buffer.ref}.2 …]\n")
+    assert reply.fields["description"] == "text content; [{id, name, data}] (2000 items); image/png"
+    assert len(reply.text.encode()) <= 8192
+
+
+@pytest.mark.parametrize("verbosity", ["silent", "concise", "normal", "verbose", "full"])
+def test_a_results_budget_is_that_of_its_verbosity(result: Any, verbosity: str) -> None:
+    _, reply = result(ROWS, verbosity=verbosity)
+    budget = {"silent": 200, "concise": 2048, "normal": 8192, "verbose": 16384, "full": 65536}[verbosity]
+    assert len(reply.text.encode()) <= budget
+
+
+def test_a_result_is_paged_and_searched_by_lines_and_kept_by_bytes(agent: Any, result: Any) -> None:
+    buffer, _ = result({"rows": ROWS})
+    page = agent.read(buffer.ref)
+    assert page.text.startswith('{\n  "rows": [\n    {\n')
+    assert page.fields["total_bytes"] == buffer.bytes
+    assert agent.read(buffer.ref, search='"Item 1999"').text == '10000:      "name": "Item 1999",\n'
+    assert agent.read(buffer.ref, offset=0, limit=9).text == '{"rows": '
+    counted = query(agent.asking, Query(f"grep -c Item {buffer.ref}"))
+    assert agent.deliver(counted).text == "2000\n"
+    assert agent.run(f"wc -l < {buffer.ref}").text.strip() == "10004"
+
+
+def test_a_path_gives_strings_raw_and_all_else_as_lines(agent: Any, result: Any) -> None:
+    buffer, _ = result({"users": [{"name": "al\nice"}, {"name": "bob"}], "count": 1.50})
+    assert agent.read(buffer.ref, path="$.users[0].name").text == "al\nice"
+    assert agent.read(buffer.ref, path="$.count").text == "1.5\n"
+    slice_ = agent.read(buffer.ref, path="$.users[-1:]")
+    assert slice_.text == '[\n  {\n    "name": "bob"\n  }\n]\n'
+    assert slice_.fields["description"] == "[{name}] (1 items)"
+    root = agent.read(buffer.ref, path="$")
+    assert json.loads(root.text)["count"] == 1.5
+    assert root.fields["lines"] == "1-11"
+    assert not root.missing
+
+
+def test_a_large_value_is_given_in_part_and_the_next_call_goes_on(agent: Any, result: Any) -> None:
+    buffer, _ = result({"rows": ROWS, "text": "word " * 20_000})
+    reply = agent.read(buffer.ref, path="$.rows")
+    assert reply.fields["truncated"]
+    assert len(reply.text.encode()) <= 40_960
+    shown = reply.text.count("\n")
+    following = agent.follow(reply.fields["next"])
+    with agent.store.open_text(agent.store.resolve(buffer.ref)) as source:
+        lines = [line.data.decode().strip() for line in source.lines(3, 400 + shown)]
+    seen = [line.strip() for line in (reply.text + following.text).splitlines()][1:]
+    assert seen == lines[: len(seen)]
+    assert following.text
+    reply = agent.read(buffer.ref, path="$.text")
+    assert reply.text.startswith("word word")
+    assert agent.follow(reply.fields["next"]).text.startswith('"word word')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"path": "$.nope"}, NotFound, "its keys: rows"),
+        ({"path": "$.rows[9]"}, NotFound, "2 items"),
+        ({"path": "$.rows[1:2]"}, BadPath, "[1:2]"),
+        ({"path": "$", "lines": "1-2"}, UsageError, "alone"),
+        ({"schema": True, "search": "x"}, UsageError, "alone"),
+        ({"path": "$", "offset": 0}, UsageError, "alone"),
+    ],
+)
+def test_a_path_that_cannot_be_followed_says_why(
+    agent: Any, result: Any, arguments: dict[str, Any], error: type[SightlineError], told: str
+) -> None:
+    buffer, _ = result({"rows": [1, 2]})
+    with pytest.raises(error) as raised:
+        agent.read(buffer.ref, **arguments)
+    assert told in raised.value.message + raised.value.hint
+
+
+def test_the_schema_is_the_skeleton(agent: Any, result: Any) -> None:
+    buffer, _ = result({"name": "t", "items": [{"id": 1}, {"id": None}]})
+    reply = agent.read(buffer.ref, schema=True)
+    assert json.loads(reply.text) == {"name": "string", "items": [{"id": "number | null"}]}
+
+
+def test_paths_and_schema_of_text_are_refused(agent: Any, result: Any) -> None:
+    text, _ = result("words")
+    lines, _ = result('{"a": 1}\n{"a": 2}\n')
+    for arguments in ({"path": "$"}, {"schema": True}):
+        with pytest.raises(UsageError, match="not JSON"):
+            agent.read(text.ref, **arguments)
+    with pytest.raises(UsageError, match="JSON lines"):
+        agent.read(lines.ref, path="$")
+    assert json.loads(agent.read(lines.ref, schema=True).text) == {"a": "number"}
+
+
+def test_a_commands_json_is_sampled_on_its_own_lines(agent: Any, tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text(json.dumps(ROWS, indent=1))
+    reply = agent.run("cat rows.json; echo note >&2")
+    ref = reply.fields["output_id"]
+    assert reply.fields["description"] == "[{id, name, data}] (2000 items)"
+    assert f"[… 1,995 more items elided: {ref}:27-10001 …]\n]\n[stderr]\nnote\n" in reply.text
+    assert len(reply.text.encode()) <= 1024
+    assert agent.follow(reply.fields["next"]).text.startswith(' {\n  "id": 5,\n')
+
+
+def test_json_on_one_line_is_sampled_as_pretty_parts_of_it(agent: Any, tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text(json.dumps({"rows": ROWS}))
+    reply = agent.run("cat rows.json")
+    assert '\n      "id": 4,\n' in reply.text
+    assert "1,995 more items elided" in reply.text
+    assert (reply.fields["stdout_shown"], reply.fields["stdout_total"]) == (1, 1)
+    assert json.loads(agent.follow(reply.fields["next"]).text) == ROWS[5]
+
+
+def test_a_failures_json_is_sampled_and_other_failures_keep_their_errors(agent: Any, tmp_path: Path) -> None:
+    (tmp_path / "found.json").write_text(json.dumps(ROWS, indent=1))
+    assert agent.run("cat found.json; exit 1").fields["description"] == "[{id, name, data}] (2000 items)"
+    lines = "".join(json.dumps({"n": n, "text": "y" * 20}) + "\n" for n in range(900))
+    (tmp_path / "log.jsonl").write_text(lines[:20_000] + '\n{"error": "ValueError: it broke"}\n' + lines)
+    reply = agent.run("cat log.jsonl; exit 1")
+    assert "description" not in reply.fields
+    assert "it broke" in reply.text
+
+
+def test_a_diff_is_given_as_a_diffstat(agent: Any, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("".join(f"line {n}\n" for n in range(900)))
+    (tmp_path / "b").write_text("".join(f"line {n * (1 + (n % 3 == 0))}\n" for n in range(900)))
+    reply = agent.run("diff -u a b; true")
+    assert reply.fields["description"] == "diff of 1 file: +299 -299"
+    assert "[… +299 -299 in this file …]" in reply.text
+    assert agent.run("diff -u a b", verbosity="full").fields.get("description") is None
+
+
+def test_a_json_file_is_sampled_and_a_range_of_it_is_not(agent: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(ROWS, indent=1))
+    reply = agent.deliver(files.read_file(agent.asking, files.Request(str(path))))
+    assert reply.fields["description"] == "[{id, name, data}] (2000 items)"
+    assert reply.fields["lines"] == "27 of 10002"
+    assert agent.follow(reply.fields["next"]).text.startswith(' {\n  "id": 5,\n')
+    part = agent.deliver(files.read_file(agent.asking, files.Request(str(path), 1, 3)))
+    assert part.text == '[\n {\n  "id": 0,\n'

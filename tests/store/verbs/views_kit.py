@@ -1,0 +1,151 @@
+"""What must hold of every view of a command's output, checked for one view at a time."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sightline.profile import DEFAULT, Profile
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_text
+from sightline.shape.failure.examine import Examination
+from sightline.shape.markers import CLIPPED, MARKER
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Shaped, join_segments, render_lines, shown_ranges
+from sightline.verbs.structured_view import shape_output
+
+OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
+_ERRORS = re.compile(r"\[… (?:[\d,]+ lines? elided, )?([\d,]+) (?:more error lines?|error lines? among them)\b")
+_LISTED = re.compile(r"\[… [\d,]+ more error lines?: (@[^\s:]+):([\d, -]+?)( and others)? …\]")
+_LEFT_OUT = re.compile(
+    r"\[… [\d,]+ (?:lines? elided.*|lines? rewritten in place|(?:more )?(?:items?|keys?) elided|more files?, .*)"
+    r": (@[^\s:]+):(\d+)(?:-(\d+))? …\]"
+)
+Span = tuple[int, int]
+
+
+class Output(NamedTuple):
+    """What a command wrote, and how it ended."""
+
+    command: str
+    out: bytes
+    err: bytes
+    failed: bool
+
+    def view(self, budget: int | None, profile: Profile = DEFAULT) -> "Viewed":
+        """Its view; of sources that are new each time."""
+        out, err = BytesSource(self.out, OUT), BytesSource(self.err, ERR)
+        examination = Examination(out, err, self.command)
+        made = shape_output(profile, out, err, budget=budget, failed=self.failed, examination=examination)
+        return Viewed(self, out, err, examination, budget, made.shaped)
+
+
+class Viewed(NamedTuple):
+    """A view, and what it was made of."""
+
+    output: Output
+    out: BytesSource
+    err: BytesSource
+    examination: Examination
+    budget: int | None
+    shaped: Shaped
+
+    @property
+    def body(self) -> str:
+        return join_segments(self.shaped.segments)
+
+    def spans(self, ref: str) -> list[Span]:
+        """The lines of a stream that stand in it; of one that is shown in several parts, once."""
+        found = {(first, last) for name, first, last in shown_ranges(self.shaped.segments) if name == ref}
+        return sorted(found)
+
+    def left_out(self, ref: str) -> list[Span]:
+        """The lines of a stream that markers of whole lines stand for."""
+        texts = (text for segment in self.shaped.segments if not segment.ref for text in segment.text.split("\n"))
+        found = (_LEFT_OUT.fullmatch(text) for text in texts)
+        return [(int(one[2]), int(one[3] or one[2])) for one in found if one and one[1] == ref]
+
+
+def check(viewed: Viewed) -> None:
+    """All that holds of any view in the default profile."""
+    check_size(viewed)
+    check_lines(viewed)
+    check_ranges(viewed)
+    if viewed.output.failed:
+        check_failures(viewed)
+
+
+def check_size(viewed: Viewed) -> None:
+    """A body is no larger than its budget, nor than the hard limit."""
+    size = len(viewed.body.encode())
+    limit = HARD_LIMIT_BYTES if viewed.budget is None else min(viewed.budget, HARD_LIMIT_BYTES)
+    assert size <= limit or size <= _smallest(viewed.output)
+
+
+def _smallest(output: Output) -> int:
+    return len(output.view(0).body.encode())
+
+
+def check_lines(viewed: Viewed) -> None:
+    """Every line of a body is one of the cleaned source, or a marker."""
+    known = {"", *clean_text(viewed.output.out).split("\n"), *clean_text(viewed.output.err).split("\n")}
+    parts = {
+        text
+        for segment in viewed.shaped.segments
+        if segment.ref and segment.partial
+        for text in segment.text.split("\n")
+    }
+    for line in viewed.body.split("\n"):
+        if line in known or MARKER.fullmatch(line):
+            continue
+        assert line in parts
+        cut = CLIPPED.search(line)
+        if not cut:  # of JSON on one line, written as lines
+            assert viewed.out.line_count == 1
+            continue
+        head, tail = line[: cut.start()], line[cut.end() :]
+        assert any(text.startswith(head) and text.endswith(tail) for text in known) or viewed.out.line_count == 1
+
+
+def check_ranges(viewed: Viewed) -> None:
+    """Lines shown and lines left out make up the whole, and what is shown in its own words is what stands there."""
+    sources = {OUT: viewed.out, ERR: viewed.err}
+    for ref, count in ((OUT, viewed.shaped.out_shown), (ERR, viewed.shaped.err_shown)):
+        shown = viewed.spans(ref)
+        assert sum(last - first + 1 for first, last in shown) == count
+        following = 1
+        for first, last in sorted([*shown, *(span for span in viewed.left_out(ref) if span not in shown)]):
+            assert first == following
+            following = last + 1
+        assert following == sources[ref].line_count + 1
+    for segment in viewed.shaped.segments:
+        if segment.ref and not segment.partial:
+            assert render_lines(sources[segment.ref], segment.first, segment.last) in (
+                segment.text,
+                segment.text + "\n",
+            )
+
+
+def check_failures(viewed: Viewed) -> None:
+    """Every line that a rule or a general class calls a failure is shown or counted."""
+    missing = {ref: list(_hidden(viewed, ref)) for ref in (OUT, ERR)}
+    hidden = sum(map(len, missing.values()))
+    assert viewed.shaped.errors_elided == hidden
+    assert sum(int(count.replace(",", "")) for count in _ERRORS.findall(viewed.body)) == hidden
+    for ref, numbers, others in _LISTED.findall(viewed.body):
+        told = [number for part in numbers.split(", ") for number in _numbered(part)]
+        assert told == missing[ref][: len(told)]
+        assert bool(others) == (len(told) < len(missing[ref]))
+
+
+def _hidden(viewed: Viewed, ref: str) -> Iterator[int]:
+    """Numbers of the failure lines that are not shown; each line judged by itself, and not as a scan finds them."""
+    data = viewed.output.out if ref == OUT else viewed.output.err
+    shown = {number for first, last in viewed.spans(ref) for number in range(first, last + 1)}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if number not in shown and viewed.examination.judge.verdict(line):
+            yield number
+
+
+def _numbered(part: str) -> range:
+    first, _, last = part.partition("-")
+    return range(int(first), int(last or first) + 1)
