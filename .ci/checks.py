@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Everything that must hold, from a copy of this checkout, with each Python from 3.11 to 3.14 that is found here.
 
-The first of them runs the linters and all tests in a fresh virtual environment, the others all tests but those of
-processes and of the inspector. `PYTHON=/usr/bin/python3.12 .ci/run` runs all with that one alone.
+The first of them runs the linters and all tests in a fresh virtual environment, the others the unit tests, which are
+all but those of processes and of the inspector. `PYTHON=/usr/bin/python3.12 .ci/run` runs all with that one alone.
 
 Any Python 3.8 or newer runs this file; it needs nothing else.
 """
@@ -38,7 +38,6 @@ CHECKS = (
     "mypy -p sightline",
 )
 NOT_COPIED = (".git", ".venv", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
-WITHOUT_PROCESSES = "not process and not app and not peers_node"
 TELL = """
 import platform, sys
 print(sys.implementation.name, platform.python_version(), getattr(sys, "_base_executable", sys.executable))
@@ -111,7 +110,7 @@ class Checkout:
     def check(self, python: Python, *, everything: bool) -> str:
         """Run with one Python: what of it failed, empty for nothing."""
         folder = os.path.join(self.work, python.version)
-        chosen = [] if everything else ["-m", WITHOUT_PROCESSES]
+        chosen = [] if everything else ["-m", "unit"]
         environment = self.environment(folder, *chosen, "--junitxml", os.path.join(folder, "tests.xml"))
         made = [
             shlex.join([python.path, "-m", "venv", os.path.join(folder, "venv")]),
@@ -182,7 +181,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="sightline-ci-") as work:
         checkout = Checkout(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.realpath(work))
         for number, python in enumerate(usable):
-            what = "all tests" if number == 0 else f"tests that are {WITHOUT_PROCESSES}"
+            what = "all tests" if number == 0 else "unit tests"
             print(f"Python {python.version} ({python.path}): {what}", flush=True)
             wrong = checkout.check(python, everything=number == 0)
             failed = failed or bool(wrong)

@@ -33,15 +33,26 @@ _GARBAGE_OBJECTS = 50_000  # looking for it as often as Python does takes a fift
 
 
 TESTS = Path(__file__).parent
-_MARKS = {"faults": "process", "peers": "process", "store/doors": "process", "tui": "app"}
+_MARKS = {
+    "faults": "process",
+    "hostile/test_bounded.py": "process",
+    "hostile/test_query_escapes.py": "process",
+    "hostile/test_terminal.py": "process",
+    "peers": "process",
+    "store/doors": "process",
+    "test_ci.py": "process",
+    "test_conftest.py": "process",
+    "test_packaging.py": "process",
+    "tui": "app",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what tests of a folder are made of; in the others most run in this process alone."""
+    """Mark what tests of a folder or file are made of; the others are unit tests: most run in this process alone."""
     for item in items:
-        for folder, mark in _MARKS.items():
-            if item.path.is_relative_to(TESTS / folder):
-                item.add_marker(mark)
+        marks = [mark for place, mark in _MARKS.items() if item.path.is_relative_to(TESTS / place)]
+        for mark in marks or ["unit"]:
+            item.add_marker(mark)
 
 
 def pytest_collection_finish() -> None:
