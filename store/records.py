@@ -152,7 +152,12 @@ class Buffer(NamedTuple):
     @property
     def is_partial(self) -> bool:
         """Whether it holds only a part of what was written: what a harness cut, or what a dead writer never got."""
-        return bool(self.partial) or self.state == "interrupted"
+        return bool(self.partial) or (self.state == "interrupted" and not self.is_unanswered)
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether it is a call of a tool that ended without an answer: there is nothing of which it could be a part."""
+        return self.kind == "tool" and self.state == "interrupted" and not self.streams
 
     @property
     def missing_lines(self) -> int:

@@ -100,7 +100,7 @@ def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
     last: dict[str, float] = {}
     told = {(name, call.view.exit_code) for call in calls for name in call.view.refs[:1]}
     for call in calls:
-        for name in call.view.refs:
+        for name in call.view.refs if call.view.number else ():
             last[name] = call.view.time
     return [
         Finding(UNTOLD, buffer.ref, f"{_ended(buffer)}, and nobody was told", buffer.command)

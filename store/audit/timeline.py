@@ -85,6 +85,11 @@ class Call(NamedTuple):
         return bool(self.buffer and self.buffer.state == "running")
 
     @property
+    def unanswered(self) -> bool:
+        """Whether it ended without an answer, as when whoever was to give one was killed."""
+        return not self.view.number and not self.running
+
+    @property
     def partial(self) -> str:
         """Why its buffer is not the whole of what was written, and what is missing; empty where it is, or is gone."""
         return self.buffer.lost if self.buffer else ""
@@ -255,14 +260,12 @@ class Timeline:
         return next(same, min(len(before), len(self.calls)))
 
     def _unanswered(self) -> list[Call]:
-        """Commands that run and have not been answered yet: each is there from its start."""
-        index = self._store.index
-        found = []
-        for buffer in [] if self._behind else index.running():
-            mine = self._session in (None, buffer.session) and buffer.created >= self._since
-            if mine and buffer.kind == "cmd" and not index.views(buffer=buffer.name, limit=1):
-                found.append(Call(IndexedView(_running_view(buffer), 0, 0), buffer, {}, 0, 0))
-        return found
+        """Commands and calls of tools of which nobody was shown anything: there from their start, ended or not."""
+        return [
+            Call(IndexedView(_unanswered_view(buffer), 0, 0), buffer, {}, 0, 0)
+            for buffer in ([] if self._behind else self._store.index.unanswered())
+            if self._session in (None, buffer.session) and buffer.created >= self._since
+        ]
 
     def _refreshed(self, call: Call) -> Call:
         """The call; its buffer as it is now where it was still running."""
@@ -296,26 +299,30 @@ _TAIL = 64  # the last calls are read anew each time: which lines they showed ma
 
 
 def _ordered(calls: Iterable[Call]) -> list[Call]:
-    """Calls by their times; those of one session as they are numbered, though some were logged late."""
+    """Calls by their times; those of one session as they are numbered, though some were logged late.
+
+    What runs will have the next number; what ended without an answer never has one.
+    """
     latest: dict[str, float] = {}
     keyed = []
     for call in sorted(calls, key=lambda one: one.view.number or UNANSWERED):
-        when = max(latest.get(call.view.session, 0.0), call.view.time)
+        when = call.view.time if call.unanswered else max(latest.get(call.view.session, 0.0), call.view.time)
         if call.view.number:
             latest[call.view.session] = when
         keyed.append((when, call))
     return [call for _, call in sorted(keyed, key=lambda one: one[0])]
 
 
-def _running_view(buffer: Buffer) -> View:
-    """What stands for the view of a command that has not been answered; its number is none."""
+def _unanswered_view(buffer: Buffer) -> View:
+    """What stands for the view of a command, or a call of a tool, that has not been answered; its number is none."""
+    verb, asked = ("tool", "tool") if buffer.kind == "tool" else ("run_command", "command")
     return View(
         id=f"{buffer.session}:0",
         session=buffer.session,
         number=0,
         time=buffer.created,
-        verb="run_command",
-        request=json.dumps({"command": buffer.command}),
+        verb=verb,
+        request=json.dumps({asked: buffer.command}),
         refs=(buffer.name,),
         shown=(),
         lines_shown=0,
@@ -411,11 +418,14 @@ def _has_text(store: Store, call: Call, text: str) -> bool:
 
 
 def captured_by(store: Store, sessions: Iterable[str], since: float = 0.0) -> list[Buffer]:
-    """The buffers that sessions captured and that are there, oldest first; only those made from a time on."""
+    """The buffers that sessions captured and that are there, oldest first; only those made from a time on.
+
+    Of a call of a tool that ended without an answer nothing was captured.
+    """
     adopt_dead(store.layout, store.index)  # one whose writer was killed has failed
     found = [buffer for name in dict.fromkeys(sessions) for buffer in store.index.of_session(name)]
     there = [store.with_progress(buffer) for buffer in found if buffer.state != "evicted" and buffer.created >= since]
-    return sorted(there, key=lambda buffer: buffer.created)
+    return sorted((buffer for buffer in there if not buffer.is_unanswered), key=lambda buffer: buffer.created)
 
 
 def unknowable(store: Store, calls: Sequence[Call], sessions: Iterable[str], since: float = 0.0) -> list[str]:

@@ -74,6 +74,7 @@ def capture_result(
     artifact: str = "",
     partial: str = "",
     gaps: Iterable[Gap] = (),
+    recording: Recording | None = None,
 ) -> Buffer | Unkept:
     """Keep a result.
 
@@ -89,12 +90,15 @@ def capture_result(
         artifact: an id that it is found by.
         partial: why the blocks are not the whole; empty where they are.
         gaps: where something of them is missing.
+        recording: one that has begun before there was a result; it has its own name, folder and session.
 
     Returns:
         The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
     """
     keeper, mimes = Keeper(store.redaction()), dict[str, str]()
-    if store.settings.captures(cwd):
+    if recording:
+        keeper.begin(lambda: recording)
+    elif store.settings.captures(cwd):
         keeper.begin(lambda: store.begin("tool", command, cwd, session, label=label, artifact=artifact))
     try:
         for number, block in enumerate(blocks):

@@ -305,6 +305,14 @@ class Index(ViewIndex):
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE state = 'running'")  # noqa: S608
         return [_buffer(row) for row in rows]
 
+    def unanswered(self) -> list[Buffer]:
+        """Commands and calls of tools that go on, or broke off, before anybody was shown anything of them."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM buffers WHERE state IN ('running', 'interrupted')"  # noqa: S608
+            " AND kind IN ('cmd', 'tool') AND origin = '' AND NOT EXISTS (SELECT 1 FROM views_of WHERE buffer = name)"
+        )
+        return [_buffer(row) for row in rows]
+
     def unfiltered(self) -> dict[str, str]:
         """By name of a command's buffer, the name of the one that has what went into the command's filters."""
         return dict(self._db.rows("SELECT origin, name FROM buffers WHERE kind = 'cmd' AND origin <> ''"))

@@ -221,7 +221,8 @@ class Recording:
         self._writer.abandon()
         remove_folder(self._layout.folder(self.name))
         try:
-            self._index().forget_buffer(self.name)
+            with self._index().hurried():
+                self._index().forget_buffer(self.name)
         except (sqlite.Error, StoreFailed):
             pass  # a record without a folder is forgotten by the next to look
 

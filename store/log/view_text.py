@@ -26,7 +26,7 @@ def view_text(store: Store, indexed: IndexedView) -> str:
         OfNewerVersion: it was logged in a form, or by a rule, that is not known here.
     """
     if not indexed.view.number:
-        raise TextGone("nothing has been shown of it yet", "the command is still running")
+        raise TextGone("nothing has been shown of it", "it is still running, or ended without an answer")
     pieces = _pieces(store, indexed)
     if pieces is None:
         raise TextGone(

@@ -225,6 +225,7 @@ def shown_parts(call: Call) -> list[Part]:
     parts = list[Part]()
     if view.exit_code is not None or call.failed:
         ended = f"exit {view.exit_code}" if view.exit_code is not None else "failed"
+        ended = "ended without an answer" if call.unanswered else ended
         style = "failed" if call.failed else "ok" if call.ended_well else "interrupted"
         parts.append(Part(ended, style))
     elif call.running:

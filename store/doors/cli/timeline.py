@@ -88,6 +88,7 @@ def as_data(call: Call) -> dict[str, Any]:
         "failed": call.failed,
         "partial": call.partial or None,
         "running": call.running,
+        "unanswered": call.unanswered,
         "unfiltered": call.unfiltered.ref if call.unfiltered else None,
         "unfiltered_failed": call.failed_before_filter,
         "new_lines": call.new,
@@ -117,7 +118,7 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
     who = f"  {view.session}" if everyone else ""
     marks = [
-        red(f"exit {view.exit_code}" if view.exit_code else "failed") if call.failed else "",
+        red(_failure(call)) if call.failed else "",
         "cut" if view.truncated else "",
         "partial" if call.partial else "",
         "running" if call.running else "",
@@ -135,6 +136,13 @@ def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
         printable(call.asked)[:_ASKED_CHARACTERS],
     ]
     return "  ".join(filter(None, parts)) + "\n"
+
+
+def _failure(call: Call) -> str:
+    """How a call failed."""
+    if call.unanswered:
+        return "ended without an answer"
+    return f"exit {call.view.exit_code}" if call.view.exit_code else "failed"
 
 
 def _before_filter(call: Call) -> str:

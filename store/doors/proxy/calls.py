@@ -1,10 +1,15 @@
 """What the client has asked for and the server has yet to answer, as far as the proxy must know it."""
 
 import re
-from typing import Any, NamedTuple
+import threading
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.doors.mcp.protocol import META, Context, client_label
 from sightline.doors.mcp.wire import Id
+
+if TYPE_CHECKING:  # loaded once a call takes long
+    from sightline.disk.recording import Recording
 
 LOOKS_LIKE_OURS = re.compile(rb"tools/(?:call|list)|notifications/cancelled|clientInfo|\\")
 """Finds something in every line of a client that the proxy must read; a backslash may spell any of it otherwise."""
@@ -26,7 +31,7 @@ class Listing(NamedTuple):
     first: bool
 
 
-class ToolCall(NamedTuple):
+class ToolCall:
     """A tool that was called.
 
     Attributes:
@@ -34,12 +39,28 @@ class ToolCall(NamedTuple):
         arguments: what it was called with, None for nothing.
         told: the same for names and the log, long texts cut.
         context: what the request says of itself beside them.
+        began: when, seconds since the epoch.
+        is_written: whether it has taken so long that it was to be written down.
+        recording: the capture of its result, where it has begun before there is one.
     """
 
-    name: str
-    arguments: Any
-    told: Any
-    context: Context
+    __slots__ = ("arguments", "began", "context", "is_written", "name", "recording", "told")
+
+    def __init__(self, name: str, arguments: Any, told: Any, context: Context) -> None:
+        """It is called now."""
+        self.name = name
+        self.arguments = arguments
+        self.told = told
+        self.context = context
+        self.began = time.time()
+        self.is_written = False
+        self.recording: Recording | None = None
+
+    def discard(self) -> None:
+        """It is answered, and nothing of its result is kept."""
+        recording, self.recording = self.recording, None
+        if recording:
+            recording.discard()
 
 
 class Ledger:
@@ -47,6 +68,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._open: dict[tuple[bool, Id], ToolCall | Listing] = {}
+        self._lock = threading.Lock()  # of what is taken, and what is attached to it
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -54,6 +76,10 @@ class Ledger:
     def open(self) -> list[ToolCall | Listing]:
         """All of them."""
         return list(self._open.values())
+
+    def calls(self) -> list[ToolCall]:
+        """All calls of tools."""
+        return [one for one in self.open() if isinstance(one, ToolCall)]
 
     def put(self, number: Id, asked: ToolCall | Listing) -> None:
         """Note a request, before the server sees it."""
@@ -64,12 +90,29 @@ class Ledger:
         asked = self._open.get(_key(number)) if is_id(number) else None
         if not isinstance(asked, ToolCall):
             return None
-        self._open.pop(_key(number), None)
+        with self._lock:
+            self._open.pop(_key(number), None)
         return asked
 
     def take(self, number: Any) -> ToolCall | Listing | None:
         """What an answer is for; None where that is of no concern here."""
-        return self._open.pop(_key(number), None) if is_id(number) else None
+        with self._lock:
+            return self._open.pop(_key(number), None) if is_id(number) else None
+
+    def take_calls(self) -> list[ToolCall]:
+        """All calls of tools; nothing is open any more."""
+        with self._lock:
+            calls = self.calls()
+            self._open.clear()
+        return calls
+
+    def attach(self, call: ToolCall, recording: "Recording") -> bool:
+        """Give an open call its recording; False where it has been answered."""
+        with self._lock:
+            if not any(one is call for one in self._open.values()):
+                return False
+            call.recording = recording
+            return True
 
 
 def _key(number: Id) -> tuple[bool, Id]:

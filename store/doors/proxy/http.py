@@ -75,6 +75,8 @@ def serve_url(url: str, proxy: Proxy | None, client: LineWriter, *, token: str =
     Raises:
         Unreachable: there is no such server, or it has gone.
     """
+    if proxy:
+        proxy.prepare()
     bridge = _Bridge(proxy, client)
     try:
         return asyncio.run(bridge.run(url, token))

@@ -143,6 +143,9 @@ class ResultKeeper:
         shows = Shows(VERB, {"tool": call.name, "arguments": call.told, **caller}, bytes_total=size, failed=failed)
         self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._file))
         self._has_logged.set()
+        if call.recording:  # nothing of it is kept; before it is answered, or it would have ended without an answer
+            self._before_wait()
+            call.discard()
 
     def _caller_of(self, context: Context) -> tuple[Session, dict[str, Any]]:
         """Who calls, and what a request's log says of that; the session's file is open then."""
@@ -188,7 +191,9 @@ class ResultKeeper:
             session=asking.session.name,
             note="; ".join([*about, *(part.about for part in parts if part.about)]),
             sampling=sampling_of(asking.profile),
+            recording=call.recording,
         )
+        call.recording = None
         if not isinstance(kept, Buffer):
             return False
         reply = result_reply(

@@ -39,6 +39,7 @@ from sightline.threads import start_thread
 
 if TYPE_CHECKING:  # loaded while the server starts
     from sightline.doors.proxy.keep import ResultKeeper
+    from sightline.doors.proxy.running_calls import RunningCalls
 
 Change = tuple[int, int, str]
 """A part of a line and what is sent instead: (start, end, text)."""
@@ -105,6 +106,7 @@ class Proxy:
         self._ours: dict[Id, tuple[Call, threading.Thread]] = {}
         self._server_info: Any = None
         self._made: ResultKeeper | None = None
+        self._running: RunningCalls | None = None
         self._has_warned = False
 
     @property
@@ -147,13 +149,17 @@ class Proxy:
         verb = self._names.verb(asked.name, asked.arguments) if isinstance(asked, ToolCall) else None
         if verb is None or isinstance(asked, Listing):
             self._ledger.put(number, asked)
+            if isinstance(asked, ToolCall) and self._running:
+                self._running.wake()
             return False
         self._answer(number, verb, asked, in_batch)
         return True
 
     def _withdraw(self, params: Any) -> bool:
         number: Any = params.get("requestId") if isinstance(params, dict) else None
-        self._ledger.take(number)
+        theirs = self._ledger.take(number)
+        if isinstance(theirs, ToolCall) and self._running:
+            self._running.break_off(theirs)
         ours = self._ours.get(number) if is_id(number) else None
         if ours:
             ours[0].cancel()
@@ -194,6 +200,10 @@ class Proxy:
         try:
             self._service.desk()
             import sightline.doors.proxy.keep  # noqa: F401
+            from sightline.doors.proxy.running_calls import RunningCalls
+
+            self._running = RunningCalls(self._service, self._ledger, self._warn)
+            self._running.wake()
         except Exception as error:  # whatever it is, the server's lines pass on; nothing is kept
             self._warn(error)
 
@@ -208,6 +218,8 @@ class Proxy:
             while thread.is_alive() and time.monotonic() < until and not self._client.is_cut_off:
                 thread.join(_LOOK_SECONDS)
             call.cancel()
+        if self._running:
+            self._running.finish()
         if self._made:
             self._made.finish()
 
@@ -251,6 +263,7 @@ class Proxy:
             keeper.passed(asked, found[1])
         except Exception as error:
             self._warn(error)
+            asked.discard()
         self._write(line)
         return True
 
@@ -270,6 +283,7 @@ class Proxy:
                 self._keeper.passed_long(asked, line.size)
             except Exception as error:
                 self._warn(error)
+                asked.discard()
         yield line.last
 
     @property
@@ -323,6 +337,9 @@ class Proxy:
                 raise
             self._warn(error)
             return False
+        finally:
+            if isinstance(asked, ToolCall):
+                asked.discard()
 
     def _called(
         self, text: str, message: dict[str, Span], call: ToolCall, send: Callable[[list[Change]], None]

@@ -1,6 +1,7 @@
 """Sessions call by call: what was new, what came again, what it all comes to, and how it was at any step."""
 
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -420,6 +421,26 @@ def test_a_command_is_there_from_its_start_and_once(store: Store, ask: Ask) -> N
     ask(buffer, verb="run_command", request={"command": "make all"}, exit_code=0)
     assert following.refresh() == 0
     assert [(call.running, call.view.number) for call in following.calls] == [(False, 1)]
+
+
+@pytest.mark.parametrize(("kind", "verb"), [("cmd", "run_command"), ("tool", "tool")])
+def test_what_broke_off_before_it_was_answered_stays_at_its_time(
+    store: Store, keep: Keep, ask: Ask, kind: str, verb: str
+) -> None:
+    recording = store.begin(kind, "make all", "/", "s", created=time.time())
+    recording.register()
+    ask(keep(TEN), (1, 2))
+    assert [call.view.verb for call in calls_of(store)] == ["read_output", verb]  # it will have the next number
+    recording.abandon()
+    first, second = calls_of(store)
+    assert (first.view.verb, first.asked, first.running, first.unanswered) == (verb, "make all", False, True)
+    assert (first.failed, second.unanswered) == (True, False)
+
+
+def test_what_goes_into_a_filter_is_no_call_of_its_own(store: Store) -> None:
+    store.begin("cmd", "make all", "/", "s").register()
+    store.begin("cmd", "make", "/", "s", origin="cmd_a1b2c3").register()
+    assert [call.asked for call in calls_of(store)] == ["make all"]
 
 
 @pytest.mark.parametrize(("code", "failed", "well"), [(0, False, True), (2, True, False), (None, False, False)])
