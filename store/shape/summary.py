@@ -97,9 +97,12 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _unread(tallies: list["Tally"]) -> str:
+    unclear = [tally.rule.name for tally in tallies if tally.unclear]
     # Where single lines are counted, none is a number too: nothing was there that could not be read.
-    names = [tally.rule.name for tally in tallies if any(not count.each for count in tally.rule.counts)]
-    return f"; what {' and '.join(names)} counts was not recognised" if names else ""
+    unknown = [one.rule.name for one in tallies if not one.unclear and any(not count.each for count in one.rule.counts)]
+    return (f"; what {' and '.join(unclear)} counts in several places was not added up" if unclear else "") + (
+        f"; what {' and '.join(unknown)} counts was not recognised" if unknown else ""
+    )
 
 
 def human_bytes(count: int) -> str:

@@ -1,6 +1,7 @@
 """Reads what tools count themselves: tests passed and failed, errors, warnings. What they do not say is not counted."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -11,8 +12,10 @@ from sightline.shape.source import Source
 
 _BAD = ("fail", "error", "conflict", "offense", "violation", "problem", "broken", "fatal", "crash", "issue")
 
-_TOOK = re.compile(r"\d(?:\.\d+)? ?(?:m?s|secs?|seconds?)\b")
-"""How long a run took: two that took the same, and count the same, are one."""
+_TOOK = re.compile(r"\b(\d+(?:\.\d+)?) ?(?:m?s|secs?|seconds?)\b")
+TELLING_DIGITS = 3  # of how long a run took, in which two runs that count the same hardly agree
+TELLING_LINES = 16  # before a total, in which two runs that count the same hardly agree
+COMPARED = 2_000  # times that a total is compared with one of the same words
 
 OTHERS = 20_000  # lines remembered that look like counts to a search for literals, and are none
 
@@ -24,11 +27,13 @@ class Tally(NamedTuple):
         rule: the tool.
         numbers: what is counted to how many, in the order of the rule; empty where no count was found.
         counted: those of them that no line states: they were counted here, or added up of several lines.
+        unclear: whether lines count of which it cannot be told what they come to.
     """
 
     rule: Rule
     numbers: dict[str, int]
     counted: frozenset[str] = frozenset()
+    unclear: bool = False
 
     @property
     def bad(self) -> int:
@@ -42,59 +47,150 @@ def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
     others: set[bytes] = set()
     literals = sorted({literal.encode() for counter in counters for literal in counter.count.has})
     for source in sources if literals else ():
-        for _, line in Sieve((), literals).lines(source.blocks()):
-            _feed(judged_part(line), judge, counters, others)
-    return [_together(rule, counters) for rule in judge.rules]
+        for number, line in Sieve((), literals).lines(source.blocks()):
+            key = judged_part(line).translate(NUMBERS)
+            if key in others:
+                continue
+            text = judge.text(judged_part(line))
+            if not sum([counter.feed(text, source, number) for counter in counters]) and len(others) < OTHERS:
+                others.add(key)  # nothing is counted in such a line, whatever its numbers
+    return [_together(rule, [one for one in counters if one.rule is rule]) for rule in judge.rules]
 
 
-def _feed(line: bytes, judge: Judge, counters: Sequence["_Counter"], others: set[bytes]) -> None:
-    """Have all counters read a line, unless it is one, but for its numbers, in which nothing is counted."""
-    key = line.translate(NUMBERS)
-    if key in others:
-        return
-    text = judge.text(line)
-    if not sum([counter.feed(text) for counter in counters]) and len(others) < OTHERS:
-        others.add(key)
+class _Total(NamedTuple):
+    """A line that states the numbers of a run or module so far, and where it stands."""
+
+    numbers: dict[str, int]
+    text: str
+    source: Source
+    number: int
+    after: int  # the number of the last such line before it of another run or module in the source; 0 for none
+
+    @property
+    def timed(self) -> bool:
+        """Whether it tells how long the run took so exactly that another run would not have taken the same."""
+        took = _TOOK.search(self.text)
+        return took is not None and len(took[1].replace(".", "").lstrip("0")) >= TELLING_DIGITS
+
+    def led_to_as(self, other: "_Total") -> bool | None:
+        """Whether the same lines led to it as to another one; None where that says nothing."""
+        ours, theirs = self._before(), other._before()
+        count = min(len(ours), len(theirs))
+        return ours[-count:] == theirs[-count:] if count else None
+
+    def _before(self) -> list[bytes]:
+        first = max(self.after + 1, self.number - TELLING_LINES)
+        return [line.data for line in self.source.lines(first, self.number - 1) if line.data.strip()]
 
 
 class _Counter:
-    """The numbers of one sort of line."""
+    """The numbers of one sort of line.
+
+    Of a running total the last line of a module counts. A total that is told again, as at the end of a log, is no
+    other one. What cannot be told apart from either is no number.
+    """
 
     def __init__(self, rule: Rule, count: Count) -> None:
         self.rule = rule
         self.count = count
-        self.numbers: dict[str, int] = {}
-        self.counted: set[str] = set()
-        self._timed: set[str] = set()
+        self.numbers: dict[str, int] = {}  # of the runs and modules that are over
+        self._lines: Counter[str] = Counter()  # that stated more than none of each
+        self._runs = 0
+        self._running: dict[tuple[str | None, ...], _Total] = {}  # the last one of each that may go on
+        self._totals: dict[str, list[_Total]] = {}  # of those that are over, those of the same words
+        self._last: _Total | None = None
+        self._compared = 0
+        self._parted = self._grew = self._shrank = self._sums_up = self._alike = False
 
-    def feed(self, text: str) -> bool:
-        """Take a line; whether it is of this sort."""
-        if not any(literal in text for literal in self.count.has) or not self.count.line.search(text):
+    def feed(self, text: str, source: Source, number: int) -> bool:
+        """Take a line; whether it is of this sort, or parts modules of it."""
+        count = self.count
+        if not any(literal in text for literal in count.has):
             return False
-        found = {noun: _number(pattern.search(text)) for noun, pattern in self.count.numbers.items()}
-        if self.count.each:
-            found[self.count.each] = 1
-        read = {noun: number for noun, number in found.items() if number is not None}
-        if not read:
+        parts = bool(count.module and count.module.search(text))
+        if parts:
+            self.end()
+            self._parted = True
+        found = count.line.search(text)
+        if not found:
+            return parts
+        if count.each:
+            self._add({count.each: 1})
             return True
-        if self.count.total and _TOOK.search(text):
-            if text in self._timed:
-                return True  # the same run, told again, as at the end of a log
-            self._timed.add(text)
-        if self.count.total or self.count.each:
-            for noun, number in read.items():
-                if noun == self.count.each or (number and self.numbers.get(noun)):
-                    self.counted.add(noun)
-                self.numbers[noun] = self.numbers.get(noun, 0) + number
-        else:
-            self.numbers = read
+        read = {noun: _number(pattern.search(text)) for noun, pattern in count.numbers.items()}
+        if numbers := {noun: number for noun, number in read.items() if number is not None}:
+            last = self._last
+            self._last = _Total(numbers, text, source, number, last.number if last and last.source is source else 0)
+            self._take(found.groups(), self._last)
         return True
+
+    def _take(self, module: tuple[str | None, ...], total: _Total) -> None:
+        if self.count.total and not self.count.module:
+            self._end(total)
+            return
+        if before := self._running.get(module):
+            shrank = any(number > total.numbers.get(noun, 0) for noun, number in before.numbers.items())
+            self._shrank |= shrank
+            self._grew |= not shrank and before.numbers != total.numbers
+            total = total._replace(after=before.after if before.source is total.source else 0)
+        self._running[module] = total
+        self._shrank |= len(self._running) > OTHERS
+
+    def end(self) -> None:
+        """Take what goes on for over."""
+        for total in self._running.values():
+            self._end(total)
+        self._running.clear()
+
+    def _end(self, total: _Total) -> None:
+        if not self._told_again(total):
+            self._add(total.numbers)
+
+    def _told_again(self, total: _Total) -> bool:
+        """Whether a total is one of before, told again."""
+        if not self.count.total or not any(total.numbers.values()) or len(self._totals) > OTHERS:
+            return False
+        alike = self._totals.setdefault(total.text, [])
+        if alike and total.timed:
+            return True
+        for other in alike:
+            self._compared += 1
+            same = total.led_to_as(other) if self._compared < COMPARED else None
+            if same is None or (same and total.after == other.number and total.source is other.source):
+                self._alike = True  # told again at once, or a run of the same size: the lines do not tell
+            elif same:
+                return True
+        if self._compared < COMPARED:
+            alike.append(total)
+        return False
+
+    def _add(self, numbers: dict[str, int]) -> None:
+        stated = {noun for noun, number in numbers.items() if number}
+        self._sums_up = self._runs > 1 and all(numbers.get(noun, 0) == sum_ for noun, sum_ in self.numbers.items())
+        self._runs += bool(stated)
+        self._lines.update(stated)
+        for noun, number in numbers.items():
+            self.numbers[noun] = self.numbers.get(noun, 0) + number
+
+    @property
+    def unclear(self) -> bool:
+        """Whether it cannot be told what its lines come to."""
+        if self._parted or not any(self.numbers.values()):
+            return False
+        if self.count.total and not self.count.module:
+            return self._alike or (self.count.sums and self._sums_up)
+        return self._shrank or bool(self.count.module and self._grew)
+
+    @property
+    def counted(self) -> set[str]:
+        """What of its numbers no line states."""
+        return {noun for noun, lines in self._lines.items() if lines > 1 or noun == self.count.each}
 
 
 def _number(found: re.Match[str] | None) -> int | None:
     if not found:
         return None
-    digits = (found[1] if found.re.groups else found[0]).replace(",", "")
+    digits = found[found.lastindex or 0].replace(",", "")
     return int(digits) if digits.isdecimal() and len(digits) < 16 else None
 
 
@@ -103,8 +199,8 @@ def _together(rule: Rule, counters: Sequence[_Counter]) -> Tally:
     numbers: dict[str, int] = {}
     counted: set[str] = set()
     for counter in counters:
-        if counter.rule is rule:
+        counter.end()
+        if not counter.unclear:
             counted |= counter.counted - numbers.keys()
-            for noun, number in counter.numbers.items():
-                numbers.setdefault(noun, number)
-    return Tally(rule, numbers, frozenset(counted))
+            numbers |= {noun: number for noun, number in counter.numbers.items() if noun not in numbers}
+    return Tally(rule, numbers, frozenset(counted), any(counter.unclear for counter in counters))

@@ -110,10 +110,13 @@ class Count(NamedTuple):
 
     Attributes:
         has: literals; it holds one of them.
-        line: is found in it.
-        numbers: what is counted to the pattern whose first group is the number.
-        total: whether the numbers of all such lines add up; else the last line has them all.
+        line: is found in it; what its groups match tells apart what is counted at the same time.
+        numbers: what is counted to the pattern of which one group is the number.
+        total: whether the tool writes such a line once a run, so that the numbers of all add up.
         each: what one such line counts for by itself, by name; for tools that give no numbers.
+        module: is found in a line at which a module begins or ends: of the totals of one, the last counts, and those
+            of several add up. None where the last line of all has all the numbers, or each is of a run of its own.
+        sums: whether a last line may have what the others come to, as that of runs at the same time.
     """
 
     has: tuple[str, ...]
@@ -121,6 +124,8 @@ class Count(NamedTuple):
     numbers: Mapping[str, Pattern]
     total: bool
     each: str
+    module: Pattern | None = None
+    sums: bool = False
 
 
 class Rule(NamedTuple):
@@ -310,8 +315,17 @@ def _block(
     )
 
 
-def _count(has: str | list[str], line: str, total: bool = False, each: str = "", **numbers: str) -> Count:
-    return Count(_literals(has), Pattern(line), {noun: Pattern(text) for noun, text in numbers.items()}, total, each)
+def _count(
+    has: str | list[str],
+    line: str,
+    total: bool = False,
+    each: str = "",
+    module: str = "",
+    sums: bool = False,
+    **numbers: str,
+) -> Count:
+    patterns = {noun: Pattern(text) for noun, text in numbers.items()}
+    return Count(_literals(has), Pattern(line), patterns, total, each, _pattern(module), sums)
 
 
 def _literals(has: str | list[str]) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """The sentence about an output, and the units it speaks in."""
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from sightline.shape.failure.examine import Examination
 from sightline.shape.memory import BytesSource
@@ -85,18 +87,143 @@ def test_nothing_is_named_as_failed_in_what_went_well() -> None:
     assert told == "ok in 9.0 s: 1 line, 49 B; what pytest counts was not recognised"
 
 
-def _told(text: str, command: str) -> str:
+def _told(text: str, command: str = "make check") -> str:
     out = BytesSource(text.encode())
-    return summary(out, NONE, exit_code=0, examination=Examination(out, NONE, command)).partition(" (ok")[0]
+    return summary(out, NONE, exit_code=None, told_elsewhere=True, examination=Examination(out, NONE, command))
+
+
+def _counts(text: str, command: str = "make check") -> str:
+    return _told(text, command).partition(" (ended")[0]
 
 
 def test_a_number_that_no_line_states_is_told_as_counted() -> None:
     passed = "".join(f"--- PASS: TestCase{number} (0.00s)\n" for number in range(173))
-    assert _told(f"{passed}PASS\n", "go test -v ./...") == "173 passed (counted)"
-    assert _told("=== 173 passed in 2.00s ===\n", "pytest") == "173 passed"
+    assert _counts(f"{passed}PASS\n", "go test -v ./...") == "173 passed (counted)"
+    assert _counts("=== 173 passed in 2.00s ===\n", "pytest") == "173 passed"
 
 
 def test_a_sum_of_several_totals_is_told_as_counted_and_one_told_again_is_no_other() -> None:
     first, second = "=== 5 passed in 2.00s ===\n", "=== 7 passed, 1 skipped in 3.10s ===\n"
-    assert _told(first + second, "pytest a; pytest b") == "12 passed (counted), 1 skipped"
-    assert _told(first + "Summary of the log:\n" + first, "pytest | tee log; cat log") == "5 passed"
+    assert _counts(first + second, "pytest a; pytest b") == "12 passed (counted), 1 skipped"
+    assert _counts(first + "Summary of the log:\n" + first, "pytest | tee log; cat log") == "5 passed"
+
+
+# What each tool writes of the tests of a module: by its name, and how many passed while it ran, the last of them all.
+
+
+def _jest(name: str, grown: list[int]) -> str:
+    """As on a terminal, where the totals are drawn anew while the tests run."""
+    shown = [f"RUNS  {name}\nTests:       {passed} passed, {passed} total\n" for passed in grown]
+    return "".join(shown) + "Snapshots:   0 total\nTime:        0.5 s\nRan all test suites.\n"
+
+
+def _vitest(name: str, grown: list[int]) -> str:
+    shown = [f" Test Files  1 passed (1)\n      Tests  {passed} passed ({grown[-1]})\n" for passed in grown]
+    return f" RUN  v3.0.5 /srv/{name}\n" + "".join(shown) + "   Start at  10:11:12\n   Duration  300ms\n"
+
+
+def _karma(name: str, grown: list[int]) -> str:
+    return "".join(
+        f"{name} 1.0 (Linux): Executed {passed} of {grown[-1]} (0.03 secs / 0.01 secs)\n" for passed in grown
+    )
+
+
+def _swift(name: str, grown: list[int]) -> str:
+    suites = [f"Test Suite '{name}{place}' passed.\n\t Executed {one} tests" for place, one in enumerate(grown)]
+    ends = ", with 0 failures (0 unexpected) in 0.003 (0.004) seconds\n"
+    return "Test Suite 'All tests' started at 10:11\n" + "".join(suite + ends for suite in suites)
+
+
+def _autotools(name: str, grown: list[int]) -> str:
+    """As with VERBOSE=1, which shows the log of the tests before the summary says the same."""
+    total = f"# TOTAL: {grown[-1]}\n# PASS:  {grown[-1]}\n# FAIL:  0\n"
+    log = f"   till 1.0: {name}/test-suite.log\n{total}\n.. contents:: :depth: 2\n"
+    return f"Making check in {name}\n{log}Testsuite summary for till 1.0\n{total}"
+
+
+def _rspec(name: str, grown: list[int]) -> str:
+    return f"{name}\n\nFinished in 0.01 seconds (files took 0.1 seconds to load)\n{grown[-1]} examples, 0 failures\n"
+
+
+def _ctest(name: str, grown: list[int]) -> str:
+    return f"Test project /srv/{name}\n100% tests passed, 0 tests failed out of {grown[-1]}\n"
+
+
+def _cargo(name: str, grown: list[int]) -> str:
+    lines = "".join(f"test {name}::case_{number} ... ok\n" for number in range(grown[-1]))
+    return f"running {grown[-1]} tests\n{lines}\n{_result(grown[-1])}\n\n"
+
+
+def _result(passed: int) -> str:
+    return f"test result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
+
+
+def _maven(name: str, grown: list[int]) -> str:
+    total = f"Tests run: {grown[-1]}, Failures: 0, Errors: 0, Skipped: 0"
+    of_class = f"[INFO] {total}, Time elapsed: 0.018 s -- in org.{name}.AllTest\n"
+    return f"[INFO] Building {name} 1.0\n{of_class}[INFO] Results:\n[INFO] \n[INFO] {total}\n"
+
+
+def _catch2(name: str, grown: list[int]) -> str:
+    name = f"{'~' * 79}\n{name} is a Catch v2.13.9 host application."
+    if len(grown) % 2:
+        return f"{name}\nAll tests passed (30 assertions in {grown[-1]} test cases)\n"
+    return f"{name}\ntest cases: {grown[-1] + 1} | {grown[-1]} passed | 1 failed\n"
+
+
+WRITERS = {
+    "jest": (_jest, "passed"),
+    "vitest": (_vitest, "passed"),
+    "karma": (_karma, "executed"),
+    "swift test": (_swift, "tests"),
+    "automake": (_autotools, "passed"),
+    "rspec": (_rspec, "examples"),
+    "ctest": (_ctest, "tests"),
+    "cargo test": (_cargo, "passed"),
+    "mvn": (_maven, "tests"),
+    "./catch2": (_catch2, "passed"),
+}
+
+
+@pytest.mark.parametrize("tool", WRITERS)
+@given(
+    st.lists(
+        st.lists(st.integers(2, 40), min_size=1, max_size=4, unique=True).map(sorted),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_of_a_running_total_the_last_counts_and_modules_add_up(tool: str, modules: list[list[int]]) -> None:
+    write, noun = WRITERS[tool]
+    text = "".join(write(f"m{chr(97 + place)}", grown) for place, grown in enumerate(modules))
+    totals = [grown[-1] for grown in modules]
+    if tool == "rspec":  # whose last line may have what the others come to
+        assume(len(totals) < 3 or sum(totals[:-1]) != totals[-1])
+    several = " (counted)" if len(modules) > 1 else ""
+    told = _counts(text, tool)
+    assert f"{sum(totals)} {noun}{several}" in [part.strip() for part in told.split(",")]
+
+
+@pytest.mark.parametrize("tool", ["rspec", "ctest", "cargo test", "mvn", "./catch2"])
+def test_a_log_that_is_told_again_counts_once(tool: str) -> None:
+    text = "".join(WRITERS[tool][0](name, [4, 7]) for name in ("ma", "mb"))
+    assert _counts(f"{text}The whole log again:\n{text}", tool) == _counts(text, tool)
+
+
+def test_what_cannot_be_added_up_is_no_number() -> None:
+    first, then = "Tests:       5 passed, 5 total\n", "Tests:       9 passed, 9 total\n"
+    unclear = "what jest counts in several places was not added up"
+    assert _told(first + then, "jest a | grep Tests:; jest b | grep Tests:").endswith(unclear)
+    assert _counts(first + then + "Ran all test suites.\n", "jest") == "9 passed"
+    parallel = "".join(f"{count} examples, 0 failures\n" for count in (12, 8, 20))
+    assert _told(parallel, "rspec").endswith("what rspec counts in several places was not added up")
+    binaries = "".join(f"running {count} tests\n\n{_result(count)}\n\n" for count in (0, 4, 0, 0))
+    assert _counts(binaries, "cargo test -q") == "4 passed"
+    again = f"running 4 tests\n....\n{_result(4)}\n\n" * 2
+    assert _told(again, "cargo test -q").endswith("what cargo-test counts in several places was not added up")
+
+
+def test_what_ran_again_after_failing_is_counted_once() -> None:
+    first = "DONE 12 tests, 1 failure in 1.250s\n"
+    assert _counts(f"{first}DONE 2 runs, 13 tests, 1 failure in 1.500s\n", "gotestsum") == "1 failed, 13 tests"
+    assert _counts(f"{first}DONE 5 tests in 1.000s\n", "gotestsum a; gotestsum b") == "1 failed, 17 tests (counted)"
