@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ from hypothesis import strategies as st
 
 from sightline.capture.result import Block, capture_result
 from sightline.doors.cli.output import cli_call
-from sightline.doors.mcp.guard import Guard
+from sightline.doors.mcp.http import guarded, refused
 from sightline.errors import SightlineError
+from sightline.http_guard import Address, Guard
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import Limits, run
 from sightline.records import Buffer, Session
@@ -34,6 +34,7 @@ from sightline.verbs.result_view import result_reply
 SLACK_SECONDS = 20.0
 """How much longer than its limit anything may take on a machine that others use."""
 
+LOCAL = Address("127.0.0.1", is_loopback=True)
 EXPLODING = [r"(a+)+$", r"(a|a)*$", r"(a|aa)+$", r"(.*a){25}$", r"((a*)*)*b", r"(?:a?){40}a{40}$", r"([a-z]+)*[0-9]"]
 
 
@@ -231,16 +232,16 @@ _HEADERS = st.dictionaries(
 @settings(max_examples=30, deadline=None)
 @given(_HEADERS)
 def test_nobody_without_the_token_is_let_in_whatever_the_headers_say(headers: dict[str, str]) -> None:
-    status, why = Guard(_never, "the-token", "127.0.0.1").verdict(headers)
-    assert status in (401, 403, 421)
-    assert why
+    refusal = refused(Guard(LOCAL, "the-token", other_ports=True), headers)
+    assert refusal is not None
+    assert refusal.status in (401, 403, 421)
+    assert refusal.reason
 
 
 @settings(max_examples=30, deadline=None)
 @given(_HEADERS)
 def test_without_tokens_only_our_own_names_are_answered(headers: dict[str, str]) -> None:
-    status, _ = Guard(_never, "", "127.0.0.1").verdict(headers)
-    if status == 200:
+    if refused(Guard(LOCAL, "", other_ports=True), headers) is None:
         name = headers["host"].rpartition(":")[0] or headers["host"]
         assert name.strip().rpartition("@")[2].lower() in ("localhost", "127.0.0.1", "[::1]", "::1"), headers
         assert "evil" not in headers.get("origin", "")
@@ -257,6 +258,5 @@ def test_what_is_no_plain_request_is_not_passed_on_past_the_guard(kind: str) -> 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    guard: Callable[..., Any] = Guard(_never, "the-token", "127.0.0.1")
-    asyncio.run(guard({"type": kind, "headers": []}, None, send))
+    asyncio.run(guarded(_never, Guard(LOCAL, "the-token"))({"type": kind, "headers": []}, None, send))
     assert sent == [{"type": "websocket.close", "code": 1008}]

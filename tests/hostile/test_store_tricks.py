@@ -21,7 +21,7 @@ from sightline.disk.rebuilding import rebuild_buffers
 from sightline.disk.recovery import adopt_dead
 from sightline.doors.doctor.doctor import examine
 from sightline.doors.hooks.mishaps import last_mishaps
-from sightline.doors.mcp.guard import token_of
+from sightline.doors.mcp.http import token_of
 from sightline.errors import SettingError, SightlineError, UnsafeStore
 from sightline.imports.ledger import Ledger
 from sightline.log.notes import list_notes, write_note

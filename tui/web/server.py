@@ -8,14 +8,31 @@ import shlex
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from string import Template
 
 from aiohttp import web
 from textual_serve.server import Server
 
-from sightline.errors import SightlineError
-from sightline.tui.web.guard import HEADERS, POLICY, Address, address_of, is_from_here, is_ours, is_token, token_for
+from sightline.errors import SightlineError, UsageError
+from sightline.http_guard import Address, Guard, address_of
+
+TOKEN_VARIABLE = "SIGHTLINE_SERVE_TOKEN"  # noqa: S105 (the name of a variable)
+LEAST_TOKEN_CHARACTERS = 16
+
+POLICY = "Content-Security-Policy"
+HEADERS = {
+    POLICY: "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "font-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""What each reply says to the browser: nothing from elsewhere, no page around it, nothing kept."""
 
 _FOLDER = os.path.dirname(__file__)
 _REFUSED = "Open the link that `sightline serve` has printed: it has the token.\n"
@@ -38,7 +55,7 @@ class InspectorServer(Server):
         """
         command = shlex.join([sys.executable, "-m", "sightline.tui", *([ref] if ref else [])])
         super().__init__(command, host=address.host, port=port, title="Sightline")
-        self._address = address
+        self._guard = Guard(address, token)
         self._token = token
         self._cookie = f"sightline-{port}"  # cookies know no ports
         with open(os.path.join(_FOLDER, "page.html"), encoding="utf-8") as file:
@@ -46,7 +63,7 @@ class InspectorServer(Server):
 
     def application(self) -> web.Application:
         """What answers requests."""
-        made = web.Application(middlewares=[self._guard])
+        made = web.Application(middlewares=[self._guarded])
         made.add_routes(
             [
                 web.get("/", self._index),
@@ -58,7 +75,7 @@ class InspectorServer(Server):
         return made
 
     @web.middleware
-    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             response = await self._let_in(request, handler)
         except web.HTTPException as refused:
@@ -70,12 +87,11 @@ class InspectorServer(Server):
         return response
 
     async def _let_in(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        host = request.headers.get("Host", "")
-        if not is_ours(host, self._address) or not is_from_here(request.headers.get("Origin"), host):
+        if self._guard.refusal(request.headers.get("Host", ""), request.headers.get("Origin")):
             return web.Response(status=403, text="This server is not meant under that name, or from that page.\n")
-        if is_token(request.cookies.get(self._cookie), self._token):
+        if self._guard.has_token(request.cookies.get(self._cookie)):
             return await handler(request)
-        if request.path == "/" and is_token(request.query.get("token"), self._token):
+        if request.path == "/" and self._guard.has_token(request.query.get("token")):
             response = web.Response(status=303, headers={"Location": "/"})  # out of the address bar and the history
             response.set_cookie(self._cookie, self._token, httponly=True, samesite="Lax", path="/")
             return response
@@ -113,6 +129,28 @@ def listen(host: str, port: int) -> socket.socket:
         told = f"port {port} of {host} cannot be used: {error.strerror}"
         raise SightlineError(told, "--port 0 takes one that is free") from error
     return made
+
+
+def token_for(address: Address, environment: Mapping[str, str], made: str) -> str:
+    """The token: a person's own, or on loopback one that was made.
+
+    Args:
+        address: where it will be asked for.
+        environment: where the person's is looked for, since other users can read a command line.
+        made: a random one.
+
+    Raises:
+        UsageError: the address can be reached from outside and there is no token of the person's, or it is too short.
+    """
+    given = environment.get(TOKEN_VARIABLE, "")
+    if given and len(given) < LEAST_TOKEN_CHARACTERS:
+        raise UsageError(f"{TOKEN_VARIABLE} is too short to be safe", f"{LEAST_TOKEN_CHARACTERS} characters at least")
+    if not given and not address.is_loopback:
+        raise UsageError(
+            f"{address.host} can be reached from other machines, and there is no token of yours",
+            f"set {TOKEN_VARIABLE} to a long secret, or leave --host out and use a tunnel: ssh -L 8000:localhost:8000",
+        )
+    return given or made
 
 
 def link(host: str, port: int, token: str) -> str:

@@ -4,23 +4,26 @@ Needs the extra ``http``; nothing else imports this module.
 """
 
 import asyncio
+import os
+import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from sightline.disk.layout import Layout, open_private, read_file, write_all
 from sightline.doors.mcp.call import Call, Outcome
 from sightline.doors.mcp.ending import call_at_signals, ignore_signals
-from sightline.doors.mcp.guard import App, Guard, check_address, token_of
 from sightline.doors.mcp.options import Options
 from sightline.doors.mcp.progress import EVERY_SECONDS
 from sightline.doors.mcp.protocol import Context, Rejected, client_label, finished, server_version
 from sightline.doors.mcp.service import METHODS, Service
 from sightline.doors.mcp.subscriptions import wanted_uris
 from sightline.errors import UsageError
+from sightline.http_guard import Guard, Refusal, address_of
 
 try:
     import mcp_types as types
@@ -35,6 +38,7 @@ except ImportError as missing:
     ) from missing
 
 PATH = "/mcp"
+_TOKEN_FILE = "http-token"  # noqa: S105 - a file's name
 _CONNECTIONS = 1024  # more at once are refused with 503
 _GRACE_SECONDS = 1  # for requests that are being answered when the end is asked for
 
@@ -48,6 +52,9 @@ _PARAMS: dict[str, Any] = {
 }
 _Request = ServerRequestContext[Any, Any]
 
+App = Callable[[Any, Any, Any], Awaitable[None]]
+"""An ASGI application."""
+
 
 def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> int:
     """Serve until a signal asks for the end; the exit code.
@@ -56,11 +63,13 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
         UsageError: the address is public and nothing protects it, or cannot be listened on.
         SightlineError: the store cannot be used.
     """
-    check_address(host, with_token=with_token)
+    address = address_of(host)
+    if not with_token and not address.is_loopback:
+        raise UsageError(f"{host} can be reached by others, and would run commands for anyone", "leave --no-token out")
     service = Service(options)
     token, is_new, path = token_of(service.desk().store.layout) if with_token else ("", False, "")
     listener = _listen_on(host, port)
-    server = _server(Guard(app_of(service, host), token, host))
+    server = _server(guarded(app_of(service, host), Guard(address, token, other_ports=True)))
     try:
         call_at_signals(server.end)
         _tell(_url(host, listener.getsockname()[1]), token, is_new, path)
@@ -69,6 +78,54 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
         ignore_signals()
         service.close()
     return 0
+
+
+def token_of(layout: Layout) -> tuple[str, bool, str]:
+    """The bearer token, whether it was made just now, and the file that keeps it."""
+    path = os.path.join(layout.root, _TOKEN_FILE)
+    try:
+        if token := read_file(path).decode(errors="replace").strip():
+            return token, False, path
+    except FileNotFoundError:
+        pass
+    token = secrets.token_urlsafe(32)
+    fd = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    try:
+        write_all(fd, token.encode() + b"\n")
+    finally:
+        os.close(fd)
+    return token, True, path
+
+
+def guarded(app: App, guard: Guard) -> App:
+    """An application that is asked only what the guard lets through."""
+
+    async def asked(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":  # the application's own start and end
+            await app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # nothing here speaks anything else, and nobody would have been asked for a token
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = refused(guard, headers)
+        if refusal is None:
+            await app(scope, receive, send)
+            return
+        more = [(b"www-authenticate", b"Bearer")] if refusal.status == 401 else []
+        told = [(b"content-type", b"text/plain"), *more]
+        await send({"type": "http.response.start", "status": refusal.status, "headers": told})
+        await send({"type": "http.response.body", "body": refusal.reason.encode() + b"\n"})
+
+    return asked
+
+
+def refused(guard: Guard, headers: dict[str, str]) -> Refusal | None:
+    """Why a request with these headers, whose names are small letters, is refused; None where it is let through."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    has_token = guard.has_token(token if scheme.lower() == "bearer" else None)
+    refusal = guard.refusal(headers.get("host", ""), headers.get("origin"))
+    return refusal or (None if has_token else Refusal(401, "a bearer token is needed"))
 
 
 def _tell(url: str, token: str, is_new: bool, path: str) -> None:

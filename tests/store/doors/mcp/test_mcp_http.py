@@ -16,8 +16,10 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from sightline.disk.layout import Layout
-from sightline.doors.mcp.guard import Guard, check_address, is_loopback, token_of
+from sightline.doors.mcp.http import refused, serve_http, token_of
+from sightline.doors.mcp.options import Options
 from sightline.errors import UsageError
+from sightline.http_guard import Address, Guard
 from sightline.store import Store
 
 PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main", "mcp", "--http", "--port", "0"]
@@ -286,57 +288,29 @@ def test_views_say_which_client_asked(serve: Callable[..., HttpServer]) -> None:
         assert len(store.index.sessions()) == 2
 
 
-def headers(host: str = "127.0.0.1:8423", **more: str) -> dict[str, str]:
-    return {"host": host, "authorization": "Bearer right", **more}
-
-
 @pytest.mark.parametrize(
-    ("listening", "told", "status"),
+    ("told", "status"),
     [
-        ("127.0.0.1", headers(), 200),
-        ("127.0.0.1", headers("localhost:8423"), 200),
-        ("::1", headers("[::1]:8423"), 200),
-        ("127.0.0.1", headers("LOCALHOST"), 200),
-        ("127.0.0.1", headers(origin="http://localhost:3000"), 200),
-        ("127.0.0.1", headers("a-page.example:8423"), 421),
-        ("127.0.0.1", headers(""), 421),
-        ("127.0.0.1", headers("127.0.0.1.a-page.example"), 421),
-        ("127.0.0.1", headers("[broken"), 421),
-        ("127.0.0.1", headers(origin="http://a-page.example"), 403),
-        ("127.0.0.1", headers(origin="http://localhost.a-page.example"), 403),
-        ("127.0.0.1", headers(origin="null"), 403),
-        ("127.0.0.1", headers(origin=""), 403),
-        ("127.0.0.1", {**headers(), "authorization": "bearer right"}, 200),
-        ("127.0.0.1", {**headers(), "authorization": "Bearer wrong"}, 401),
-        ("127.0.0.1", {**headers(), "authorization": "Basic right"}, 401),
-        ("127.0.0.1", {**headers(), "authorization": "Bearer é"}, 401),
-        ("127.0.0.1", {"host": "localhost"}, 401),
-        ("10.0.0.7", headers("10.0.0.7:8423"), 200),
-        ("10.0.0.7", headers("localhost:8423"), 421),
-        ("0.0.0.0", headers("any.name.example:8423"), 200),
-        ("0.0.0.0", headers("a.example:1", origin="http://a.example:1"), 200),
-        ("0.0.0.0", headers("a.example:1", origin="http://b.example:1"), 403),
+        ({}, 200),
+        ({"origin": "http://localhost:3000"}, 200),
+        ({"host": "a-page.example:8423"}, 421),
+        ({"origin": "http://a-page.example"}, 403),
+        ({"authorization": "bearer right"}, 200),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"authorization": "Basic right"}, 401),
+        ({"authorization": "Bearer é"}, 401),
+        ({"authorization": ""}, 401),
     ],
 )
-def test_the_guard_judges_by_host_origin_and_token(listening: str, told: dict[str, str], status: int) -> None:
-    async def never(*_: Any) -> None:
-        raise AssertionError
-
-    assert Guard(never, "right", listening).verdict(told)[0] == status
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
-def test_loopback_addresses_are_known(host: str) -> None:
-    assert is_loopback(host)
-    check_address(host, with_token=False)
+def test_requests_are_judged_by_host_origin_and_bearer(told: dict[str, str], status: int) -> None:
+    headers = {"host": "127.0.0.1:8423", "authorization": "Bearer right", **told}
+    refusal = refused(Guard(Address("127.0.0.1", is_loopback=True), "right", other_ports=True), headers)
+    assert (refusal.status if refusal else 200) == status
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.7", "a.example", "", "localhost.a.example"])
-def test_others_need_a_token(host: str) -> None:
-    assert not is_loopback(host)
-    check_address(host, with_token=True)
-    with pytest.raises(UsageError):
-        check_address(host, with_token=False)
+def test_an_address_that_others_can_reach_needs_a_token() -> None:
+    with pytest.raises(UsageError, match="can be reached by others"):
+        serve_http(Options(), host="0.0.0.0", port=0, with_token=False)
 
 
 def test_a_token_is_long_and_each_store_has_its_own(tmp_path: Path) -> None:
