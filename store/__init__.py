@@ -1,0 +1,36 @@
+"""See what your agent saw, and what it missed.
+
+The names below are what programs may rely on. Each is loaded when it is first asked for: commands and hooks start by
+this module, and need none of them.
+"""
+
+TYPE_CHECKING = False  # as typing has it, which would take milliseconds of every start
+if TYPE_CHECKING:
+    from sightline.doors.python import list_outputs, query, read_file, read_output, run_command
+    from sightline.records import Buffer, View
+    from sightline.store import Store
+    from sightline.verbs.reply import Reply
+else:
+    _PLACES = {"Buffer": "records", "Reply": "verbs.reply", "Store": "store", "View": "records"}
+
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = getattr(import_module(f"{__name__}.{_PLACES.get(name, 'doors.python')}"), name)
+        globals()[name] = value
+        return value
+
+
+__all__ = [
+    "Buffer",
+    "Reply",
+    "Store",
+    "View",
+    "list_outputs",
+    "query",
+    "read_file",
+    "read_output",
+    "run_command",
+]

@@ -60,6 +60,7 @@ class Reply(NamedTuple):
         exit_code: what a command line that asked exits with.
         find_shown: finds the raw lines in the text, for after the reply is out; None where ``shows`` has them.
         passed_on: whether the output itself has been shown already, as it came.
+        sent: the exact text that was logged and given to who asked, fields and body, where the door keeps it.
     """
 
     fields: dict[str, Any]
@@ -69,6 +70,15 @@ class Reply(NamedTuple):
     exit_code: int = 0
     find_shown: Callable[[], Traced] | None = None
     passed_on: bool = False
+    sent: str = ""
+
+    def __str__(self) -> str:
+        return self.sent or self.text
+
+    @property
+    def ref(self) -> str:
+        """The ref of the output that it is about, such as ``@cmd_a1b2c3``; empty where it is about none, or several."""
+        return f"@{self.shows.refs[0]}" if len(self.shows.refs) == 1 else ""
 
     def with_shown(self) -> "Reply":
         """The reply with its raw lines found."""

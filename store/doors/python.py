@@ -1,0 +1,248 @@
+"""The door for Python: the verbs as functions, for those who build agents; `from sightline import query` leads here.
+
+Each call is logged with the exact text of its reply before it returns, as every view is. ``str(reply)`` is that text,
+to be given to the model as it stands. What a verb refuses is a reply, too, with ``error`` among its fields, for the
+model to read why.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sightline.config import default_root
+from sightline.doors.cli.output import render_text
+from sightline.errors import SightlineError
+from sightline.log.sessions import SHELL, current_session, safe_name
+from sightline.profile import load_profile
+from sightline.records import Session
+from sightline.store import Store
+from sightline.verbs.asking import Asking
+from sightline.verbs.delivery import deliver
+from sightline.verbs.list_outputs import LIMIT
+from sightline.verbs.reply import Reply, error_reply
+
+HARNESS = "python"
+"""The harness of a session that no other one is known to have begun."""
+
+
+def run_command(
+    command: str | Sequence[str],
+    *,
+    cwd: str | os.PathLike[str] = "",
+    timeout_secs: float | None = None,
+    verbosity: str = "auto",
+    background: bool = False,
+    acknowledge_risk: bool = False,
+    label: str = "",
+    store: Store | None = None,
+    session: str = "",
+) -> Reply:
+    """Run a command, capture it whole, and reply with a view of it.
+
+    Args:
+        command: a line for the shell, or a program with its arguments, which no shell reads.
+        cwd: folder in which it runs; the current one by default.
+        timeout_secs: seconds after which it is ended with all that it started; 0 for never, None for the profile's.
+        verbosity: ``auto`` or a mode, such as ``concise``.
+        background: whether to reply at once and let it go on.
+        acknowledge_risk: whether a destructive command is run without asking back.
+        label: a name for the output.
+        store: the store; that of `SIGHTLINE_HOME` by default.
+        session: name of the session that asks; one for each process by default.
+
+    Raises:
+        SightlineError: the store cannot be opened, or its settings are wrong.
+
+    Example:
+        >>> reply = run_command("seq 1 3; exit 4")
+        >>> reply.fields["exit_code"]
+        4
+        >>> str(run_command("seq 1 3"))
+        '1\\n2\\n3\\n'
+    """
+    from sightline.verbs import run_command as verb
+
+    request = verb.Request(
+        command=command if isinstance(command, str) else "",
+        argv=() if isinstance(command, str) else tuple(command),
+        cwd=os.fspath(cwd),
+        timeout_secs=timeout_secs,
+        verbosity=verbosity,
+        background=background,
+        acknowledge_risk=acknowledge_risk,
+        label=label,
+    )
+    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.run_command(asking, request))
+
+
+def read_file(
+    path: str | os.PathLike[str],
+    *,
+    start_line: int = 0,
+    end_line: int = 0,
+    store: Store | None = None,
+    session: str = "",
+) -> Reply:
+    """Show a file, whole, in part or as a view; what was shown stays readable when the file changes.
+
+    Args:
+        path: the file.
+        start_line: first line wanted, from 1; 0 for all of it.
+        end_line: last line, inclusive; 0 for the end, or as many lines as the profile's window has.
+        store: the store; that of `SIGHTLINE_HOME` by default.
+        session: name of the session that asks; one for each process by default.
+
+    Raises:
+        SightlineError: the store cannot be opened, or its settings are wrong.
+    """
+    from sightline.verbs import read_file as verb
+
+    request = verb.Request(os.fspath(path), start_line, end_line)
+    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.read_file(asking, request))
+
+
+def read_output(
+    ref: str,
+    *,
+    lines: str = "",
+    offset: int | None = None,
+    limit: int | None = None,
+    search: str = "",
+    context: int = 0,
+    ignore_case: bool | None = None,
+    stream: str = "",
+    wait: float | None = None,
+    path: str = "",
+    schema: bool = False,
+    store: Store | None = None,
+    session: str = "",
+) -> Reply:
+    """Read a captured output by lines, bytes, search or JSON path, or what a running one has written since.
+
+    Args:
+        ref: the output, such as ``@cmd_a1b2c3`` or ``@last``.
+        lines: ``"42-80"``, ``"42"`` or ``"42-"``.
+        offset: byte at which the page begins.
+        limit: bytes of the page; the profile's where it is None.
+        search: a regular expression; literal where it does not compile.
+        context: lines shown around each match.
+        ignore_case: whether letters match in either case; as the profile has it where it is None.
+        stream: ``out``, ``err`` or ``all``, instead of the ref's.
+        wait: seconds to wait for new lines of a running output, or its end.
+        path: a JSON path such as ``$.items[0].name``.
+        schema: whether the skeleton of a JSON text is wanted.
+        store: the store; that of `SIGHTLINE_HOME` by default.
+        session: name of the session that asks; one for each process by default.
+
+    Raises:
+        SightlineError: the store cannot be opened, or its settings are wrong.
+
+    Example:
+        >>> ref = run_command("seq 1 5000").ref
+        >>> print(read_output(ref, lines="4000-4001").text, end="")
+        4000
+        4001
+    """
+    from sightline.verbs import read_output as verb
+
+    request = verb.Request(ref, lines, offset, limit, search, context, ignore_case, stream, wait, path, schema)
+    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.read_output(asking, request))
+
+
+def query(pipeline: str, *, store: Store | None = None, session: str = "") -> Reply:
+    """Ask a question of captured outputs with ordinary Unix filters, which can only read.
+
+    Args:
+        pipeline: such as ``grep FAILED @last | sort | uniq -c``.
+        store: the store; that of `SIGHTLINE_HOME` by default.
+        session: name of the session that asks; one for each process by default.
+
+    Raises:
+        SightlineError: the store cannot be opened, or its settings are wrong.
+
+    Example:
+        >>> ref = run_command("seq 1 5000").ref
+        >>> query(f"grep -c 7 {ref}").text
+        '1355\\n'
+    """
+    from sightline.verbs import query as verb
+
+    request = verb.Request(pipeline)
+    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.query(asking, request))
+
+
+def list_outputs(
+    match: str = "", *, captured_by: str = "", limit: int = LIMIT, store: Store | None = None, session: str = ""
+) -> Reply:
+    """List outputs, a line each, most recently used first, or those that match best.
+
+    Args:
+        match: words that command, ref or label must resemble.
+        captured_by: name of the session that captured them; all by default.
+        limit: how many at most.
+        store: the store; that of `SIGHTLINE_HOME` by default.
+        session: name of the session that asks; one for each process by default.
+
+    Raises:
+        SightlineError: the store cannot be opened, or its settings are wrong.
+    """
+    from sightline.verbs import list_outputs as verb
+
+    request = verb.Request(match, captured_by, limit)
+    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.list_outputs(asking, request))
+
+
+def _answered(
+    store: Store | None, session: str, verb: str, request: dict[str, Any], ask: Callable[[Asking], Reply]
+) -> Reply:
+    """The reply of a verb, delivered."""
+    store = store or _opened.store()
+    asking = Asking(store, _opened.session(session), _call, load_profile(store.settings.profile))
+    try:
+        reply = ask(asking)
+    except SightlineError as error:
+        reply = error_reply(error, verb, request)
+    sent: list[str] = []
+    deliver(asking, reply, render_text, sent.append)
+    return reply._replace(sent=sent[0])
+
+
+def _call(verb: str, **arguments: Any) -> str:
+    """A next call, as Python has it; agents know the functions by these names."""
+    return f"{verb}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
+
+
+class _Opened:
+    """What the calls of a process share: its stores by their folders, and its sessions by their names."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stores: dict[str, Store] = {}
+        self._sessions: dict[str, Session] = {}
+        self._own = os.urandom(4).hex()
+
+    def store(self) -> Store:
+        """The store of the environment."""
+        with self._lock:
+            root = default_root()
+            if root not in self._stores:
+                self._stores[root] = Store(root)
+            return self._stores[root]
+
+    def session(self, name: str) -> Session:
+        """A session by name; without one, what `SIGHTLINE_SESSION` or a harness names, else the process' own."""
+        name = name or os.environ.get("SIGHTLINE_SESSION", "")
+        with self._lock:
+            if name not in self._sessions:
+                self._sessions[name] = self._begun(name)
+            return self._sessions[name]
+
+    def _begun(self, name: str) -> Session:
+        session = current_session(name=name)
+        if session.harness != SHELL:
+            return session
+        return session._replace(name=safe_name(name or f"{HARNESS}-{self._own}"), harness=HARNESS)
+
+
+_opened = _Opened()
