@@ -12,11 +12,10 @@ from typing import NamedTuple
 from sightline.disk.layout import open_private
 from sightline.errors import SightlineError
 from sightline.records import Buffer
-from sightline.search.errors import SearchFailed
+from sightline.search.engine import RG, SEARCH_SECONDS, check_pattern, pattern_of, run_engine
 from sightline.search.executables import Executable, ripgrep
-from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
-from sightline.search.sandbox import NO_BACKING
-from sightline.search.streams import check_pattern, search
+from sightline.search.lines import search
+from sightline.search.processes import Cancel
 from sightline.shape.clean import clean_line
 from sightline.store import Store, Target
 
@@ -28,12 +27,9 @@ LINES = 5_000
 
 _PAGE = 500  # buffers whose records are read at a time
 _FIRST_FILES, _FILES = 32, 512  # looked through by one child: few at first, so that something is there at once
-_SECONDS = 600.0  # of one child; a person is there to cancel it
 _BEFORE_BYTES, _AFTER_BYTES = 80, 320
 _MOST_OF_A_RECORD = 1 << 12  # bytes of the engine's output for one match: a match can be as long as its line
-_NOT_COMPILED = 2
-_RG = ("rg", "--no-config", "--no-mmap", "--threads=1", "--text", "--encoding=none", "--color=never", "--no-heading",
-       "--no-messages", "--with-filename", "--null", "--line-number", "--byte-offset", "--only-matching")  # fmt: skip
+_RG = (*RG, "--no-mmap", "--no-messages", "--with-filename", "--null", "-n", "-b", "-o", "-m", str(LINES_PER_STREAM))
 
 
 class Found(NamedTuple):
@@ -145,14 +141,14 @@ Look = Callable[[list[_Output]], Iterable[tuple[Buffer, tuple[Found, ...]]]]
 
 def _ripgrep_look(pattern: str, ignore_case: bool, cancel: Cancel) -> Look:
     """How a batch is looked through with ripgrep."""
-    how = ["--ignore-case"] if ignore_case else []
-    if _exit_code([*how, "-e", pattern, "--", os.devnull], cancel, lambda _: None) == _NOT_COMPILED:
-        how.append("--fixed-strings")
+    how = ["-i"] if ignore_case else []
+    how += ["-F"] if pattern_of(pattern, ignore_case=ignore_case, engines=("rg",)).literal else []
 
     def look(batch: list[_Output]) -> Iterator[tuple[Buffer, tuple[Found, ...]]]:
         records = _Records()
         paths = {output.path: output.target for output in batch}
-        _exit_code([*how, "-m", str(LINES_PER_STREAM), "-e", pattern, "--", *paths], cancel, records.feed)
+        command = Executable(ripgrep(), (*_RG, *how, "-e", pattern, "--", *paths))
+        run_engine(command, records.feed, reads=tuple(paths), cancel=cancel)
         found = dict[str, list[Found]]()
         for path, matches in records.by_path.items():
             target = paths[path]
@@ -163,21 +159,6 @@ def _ripgrep_look(pattern: str, ignore_case: bool, cancel: Cancel) -> Look:
                 yield buffer, tuple(lines)
 
     return look
-
-
-def _exit_code(arguments: list[str], cancel: Cancel, feed: Callable[[bytes], None]) -> int:
-    with Group(
-        [Executable(ripgrep(), (*_RG, *arguments))],
-        seconds=_SECONDS,
-        memory_bytes=DEFAULT_MEMORY_BYTES,
-        backing=NO_BACKING,  # our own options and our own files
-        cancel=cancel,
-    ) as group:
-        ended = group.collect(feed, lambda _: None)
-    cancel.check()
-    if ended.timed_out:
-        raise SearchFailed(f"the search took more than {_SECONDS:g} s", "try a simpler pattern")
-    return ended.exit_code
 
 
 class _Match(NamedTuple):
@@ -242,7 +223,7 @@ def _each(
     found = dict[str, tuple[Buffer, list[Found]]]()
     for output in batch:
         hits = search(
-            output.path, pattern, ignore_case=ignore_case, first=LINES_PER_STREAM, seconds=_SECONDS, cancel=cancel
+            output.path, pattern, ignore_case=ignore_case, first=LINES_PER_STREAM, seconds=SEARCH_SECONDS, cancel=cancel
         )
         if hits.lines:
             lines = found.setdefault(output.target.buffer.name, (output.target.buffer, []))[1]

@@ -7,7 +7,6 @@ where it was asked.
 import os
 import sys
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from sightline.search.errors import ProgramMissing
@@ -37,7 +36,11 @@ except MemoryError:
 except BrokenPipeError:
     os._exit(1)
 """
-_LIBRARIES = tuple({os.path.dirname(os.path.dirname(path)) for path in (os.__file__, os.path.realpath(os.__file__))})
+INTERPRETER_FOLDERS = tuple(
+    {os.path.dirname(os.path.dirname(path)) for path in (os.__file__, os.path.realpath(os.__file__))}
+)
+"""What the interpreter that runs this loads its parts from."""
+
 _ON_A_MAC = {"sed": "gsed", "awk": "gawk", "sort": "gsort", "diff": "gdiff"}
 _GNU_PACKAGES = (b"sed", b"coreutils", b"diffutils")
 _PACKAGES = {"rg": "ripgrep", "awk": "gawk", "sed": "GNU sed"}
@@ -79,7 +82,7 @@ def executable_of(argv: tuple[str, ...], *, held: bool, reads: Iterable[str] = (
         return _awk(arguments, held=held)
     if argv in (("tac",), ("tac", "-")) and sys.executable:
         path = os.path.realpath(sys.executable)
-        return Executable(path, (path, "-I", "-S", "-B", "-c", _REVERSE), libraries=_LIBRARIES)
+        return Executable(path, (path, "-I", "-S", "-B", "-c", _REVERSE), libraries=INTERPRETER_FOLDERS)
     path = _gnu_of(program) if program in ("sed", "sort") else ""
     if program == "sed":
         if path:
@@ -165,19 +168,26 @@ def _gnu_of(program: str) -> str:
 
 
 def _is_gnu(path: str) -> bool:
-    import subprocess
-
-    try:
-        first = _version_of(path)
-    except (OSError, subprocess.SubprocessError):  # perhaps only now: the next to ask looks again
-        return False
+    first = (_said(path, "--version") or (0, b""))[1].partition(b"\n")[0]  # of BusyBox, "This is not GNU sed"
     return first.startswith(b"GNU Awk") or any(b"(GNU %s)" % name in first for name in _GNU_PACKAGES)
 
 
-@lru_cache(maxsize=16)
-def _version_of(path: str) -> bytes:
-    """The first line that a program says of itself; BusyBox says "This is not GNU sed" there."""
-    import subprocess
+def knows_perl(grep: str) -> bool:
+    """Whether a grep knows ``-P``."""
+    return (_said(grep, "-P", "-e", "x") or (0, b""))[0] == 1  # it found nothing in nothing
 
-    said = subprocess.run([path, "--version"], capture_output=True, timeout=_PROBE_SECONDS, stdin=subprocess.DEVNULL)
-    return said.stdout.partition(b"\n")[0]
+
+_known: dict[tuple[str, ...], tuple[int, bytes]] = {}
+
+
+def _said(*argv: str) -> tuple[int, bytes] | None:
+    """The exit code of a program, and what it said of itself; None where it did not end, which the next asks anew."""
+    if argv not in _known:
+        import subprocess  # 5 ms that most queries do without
+
+        try:
+            said = subprocess.run(argv, capture_output=True, timeout=_PROBE_SECONDS, stdin=subprocess.DEVNULL)
+        except (OSError, subprocess.SubprocessError):
+            return None
+        _known[argv] = said.returncode, said.stdout
+    return _known[argv]

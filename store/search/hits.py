@@ -1,68 +1,22 @@
 """Finds where a pattern matches, for whoever walks from hit to hit: as bytes, as they are found, and from any place on.
 
-The same engines as ``search``, which counts and numbers lines for a reply.
+`lines.search` counts and numbers lines for a reply.
 """
 
-import os
 import sys
 import threading
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from sightline.search.errors import Cancelled, SearchFailed
-from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group, fed
-from sightline.search.sandbox import NO_BACKING
-from sightline.search.streams import ENGINES, Wanted, check_pattern, command_of, engine_of, mappable_bytes, open_at
+from sightline.search.engine import ENGINES, NO_MATCH, Pattern, Wanted, engine_of, look, opened
+from sightline.search.errors import SearchFailed
+from sightline.search.processes import Cancel, fed
 
-SCAN_SECONDS = 600.0  # a person waits, sees the count grow and may cancel
 KEPT_HITS = 1 << 17
 """Offsets kept of one scan, 1 MiB; of more hits every second, fourth … one is, and those between are found again."""
-
-_NO_MATCH = 1
-_MAX_COMPLAINT_BYTES = 2_000
-
-
-class Pattern(NamedTuple):
-    """What is looked for.
-
-    Attributes:
-        text: a regular expression, or a plain text.
-        ignore_case: whether letters match in either case.
-        literal: whether it is a plain text.
-    """
-
-    text: str
-    ignore_case: bool = False
-    literal: bool = False
-
-
-def pattern_of(text: str, *, ignore_case: bool, engines: Sequence[str] = ENGINES) -> Pattern:
-    """A text as a regular expression, or literally where it is none.
-
-    Raises:
-        UsageError: it is empty or holds a newline or a NUL; SearchFailed: no engine is here.
-    """
-    check_pattern(text)
-    if text.replace(" ", "").replace("_", "").isalnum():
-        return Pattern(text, ignore_case, True)
-    wanted = Wanted(text, ignore_case, answer="count")
-    with open_at_start(os.devnull) as stdin:
-        compiles = _run(stdin, wanted, lambda _: None, Cancel(), engines) <= _NO_MATCH
-    return Pattern(text, ignore_case, not compiles)
-
-
-@contextmanager
-def open_at_start(path: str, offset: int = 0) -> Iterator[int]:
-    """A file's descriptor, standing at an offset."""
-    fd = open_at(path, offset)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 class _Enough(Exception):
@@ -95,15 +49,15 @@ def scan(
     Raises:
         SearchFailed: no engine is here, or it broke off; Cancelled: ``cancel`` was used.
     """
-    wanted = Wanted(pattern.text, pattern.ignore_case, literal=pattern.literal, first=first)
+    wanted = Wanted("places" if matches else "offsets", first)
     reader = _Heads(take)
-    with open_at_start(path, offset) as stdin:
+    with opened(path, offset) as stdin:
         try:
-            code = _run(stdin, wanted._replace(answer="places" if matches else "offsets"), reader.feed, cancel, engines)
+            code = look(stdin, pattern, wanted, reader.feed, engine=engine_of(engines), cancel=cancel).exit_code
             reader.end()
         except _Enough:
             return
-    if code > _NO_MATCH:
+    if code > NO_MATCH:
         raise SearchFailed("the search broke off", "try a simpler pattern")
 
 
@@ -144,9 +98,8 @@ def places_in(
     starts = list(accumulate((len(line) + 1 for line in data), initial=0))
     found: list[list[tuple[int, int]]] = [[] for _ in texts]
     answer = bytearray()
-    wanted = Wanted(pattern.text, pattern.ignore_case, literal=pattern.literal, answer="matches")
     with fed(b"\n".join(data)) as stdin:
-        _run(stdin, wanted, answer.extend, None, engines)
+        look(stdin, pattern, Wanted("matches"), answer.extend, engine=engine_of(engines))
     for hit in bytes(answer).split(b"\n"):
         number, _, rest = hit.partition(b":")
         offset, _, match = rest.partition(b":")
@@ -155,28 +108,6 @@ def places_in(
             start = len(data[line][: int(offset) - starts[line]].decode("utf-8", "replace"))
             found[line].append((start, start + len(match.decode("utf-8", "replace"))))
     return found
-
-
-def _run(
-    stdin: int, wanted: Wanted, take: Callable[[bytes], None], cancel: Cancel | None, engines: Sequence[str]
-) -> int:
-    """Let an engine look, and hand on what it prints; its exit code."""
-    cancel = cancel or Cancel()
-    complaint = bytearray()
-    with Group(
-        [command_of(engine_of(tuple(engines)), wanted, mappable_bytes(stdin))],
-        seconds=SCAN_SECONDS,
-        memory_bytes=DEFAULT_MEMORY_BYTES,
-        backing=NO_BACKING,  # our own options, and one file that is open already
-        stdin=stdin,
-        cancel=cancel,
-    ) as group:
-        ended = group.collect(take, lambda data: complaint.extend(data[:_MAX_COMPLAINT_BYTES]))
-    if cancel.cancelled:
-        raise Cancelled("the search was cancelled")
-    if ended.timed_out:
-        raise SearchFailed(f"the search took more than {SCAN_SECONDS:g} s", "try a simpler pattern")
-    return ended.exit_code
 
 
 class Hits:

@@ -1,7 +1,9 @@
 """Starts the programs of one pipeline as one process group, under limits, and ends all of them together."""
 
+import fcntl
 import os
 import resource  # here, since the thread that has given up its rights could not load it any more
+import select
 import signal
 import sys
 import threading
@@ -150,8 +152,6 @@ class Group:
 
     def _pump(self, readers: Mapping[int, Callable[[bytes], None]], *, drain: bool = False) -> bool:
         """Read until all is read, or the time is over: then False."""
-        import select
-
         poll = select.poll()
         open_fds = readers.keys() & self._fds
         for fd in open_fds:
@@ -218,8 +218,6 @@ class Group:
     def _keep(self, fd: int, least: int = 3) -> int:
         """Count the descriptor among those to close, moved out of the way of those that a child is given."""
         if fd < least:
-            import fcntl
-
             moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, least)
             os.close(fd)
             fd = moved

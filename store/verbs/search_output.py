@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sightline.log.views import Shows, parts_of, settled, shown_of
-from sightline.search.streams import Hits, search
+from sightline.search.lines import LineHits, search
 from sightline.shape.segments import Segment
 from sightline.store import Target
 from sightline.verbs.asking import Asking
@@ -82,7 +82,7 @@ def settled_reply(reply: Reply, target: Target, unended: Iterable[tuple[str, int
     return reply._replace(shows=shows)
 
 
-def _body(lines: Lines, hits: Hits, context: int, word: str) -> tuple[list[Segment], int]:
+def _body(lines: Lines, hits: LineHits, context: int, word: str) -> tuple[list[Segment], int]:
     """The lines in blocks, as grep writes them: ``12:`` a match, ``11-`` its context, ``--`` between blocks."""
     matching = set(hits.lines)
     body: list[Segment] = []

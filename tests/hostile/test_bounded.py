@@ -24,8 +24,8 @@ from sightline.pipeline.parse import parse
 from sightline.pipeline.run import Limits, run
 from sightline.records import Buffer, Session
 from sightline.search.errors import Cancelled, SearchFailed
+from sightline.search.lines import search
 from sightline.search.processes import Cancel
-from sightline.search.streams import search
 from sightline.shape.json.element_tally import MEMBERS_LOOKED_AT
 from sightline.store import Store
 from sightline.verbs.asking import Asking

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
-from sightline.search.hits import Hits, Pattern
+from sightline.search.engine import Pattern
+from sightline.search.hits import Hits
 from sightline.store import Store, Target
 from sightline.tui.common import stream_search as module
 from sightline.tui.common.reading import open_reading

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from tui_kit import add, numbered, opened, press, rest, run, text
 
 from sightline.search.diff.engines import Ignore
-from sightline.search.hits import Pattern
+from sightline.search.engine import Pattern
 from sightline.store import Store, Target
 from sightline.tui.diff.comparing import Comparing
 from sightline.tui.diff.diff_view import DiffView

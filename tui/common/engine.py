@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from sightline.search.hits import Pattern
+from sightline.search.engine import Pattern
 from sightline.tui.common.stream_search import Step
 
 

@@ -14,8 +14,9 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from sightline.search.engine import Pattern, pattern_of
 from sightline.search.errors import Cancelled
-from sightline.search.hits import Pattern, pattern_of, places_in
+from sightline.search.hits import places_in
 from sightline.tui.common.engine import Engine
 from sightline.tui.common.errand import Errand, is_whole
 from sightline.tui.common.failures import STORE_ERRORS, tell

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from sightline.disk.streams import StreamReader
-from sightline.search.hits import Hits, Pattern, offset_in, scan
+from sightline.search.engine import Pattern
+from sightline.search.hits import Hits, offset_in, scan
 from sightline.search.processes import Cancel
 
 _SMALL_BYTES = 1 << 22  # of a stream this small the first hit need not be looked for by itself

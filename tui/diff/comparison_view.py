@@ -7,7 +7,7 @@ from typing import ClassVar, cast
 from rich.style import Style
 from textual.strip import Strip
 
-from sightline.search.hits import Pattern
+from sightline.search.engine import Pattern
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.messages import DiffMoved
 from sightline.tui.common.pane_search import Searching

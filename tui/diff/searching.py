@@ -6,7 +6,7 @@ from sightline.disk.streams import StreamReader
 from sightline.search.diff.compare import Comparison
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side
-from sightline.search.hits import Pattern
+from sightline.search.engine import Pattern
 from sightline.tui.common.stream_search import Search, Step
 from sightline.tui.diff.rows import Kind, Rows
 from sightline.tui.diff.texts import Pairs, Texts

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sightline.disk.streams import StreamReader
-from sightline.search.hits import Pattern
+from sightline.search.engine import Pattern
 from sightline.shape.json.scan import NotJson
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target

@@ -6,8 +6,8 @@ from typing import NamedTuple, cast
 from rich.style import Style
 from textual.strip import Strip
 
+from sightline.search.engine import Pattern
 from sightline.search.errors import Cancelled
-from sightline.search.hits import Pattern
 from sightline.shape.source import Line
 from sightline.store import Target
 from sightline.tui.common.errand import Errand

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from sightline.search.diff.sides import Piece
 from sightline.search.errors import Cancelled, CompareFailed
-from sightline.search.executables import Executable, gnu_diff
+from sightline.search.executables import INTERPRETER_FOLDERS, Executable, gnu_diff
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
-from sightline.search.sandbox import NO_BACKING
+from sightline.search.sandbox import describe
 
 ENGINES = ("diff", "difflib")
 """In the order they are tried; on 100,000 lines the second takes five times as long."""
@@ -72,7 +72,8 @@ def run_engine(
         [_command(engine, paths, ignore)],
         seconds=SECONDS,
         memory_bytes=DEFAULT_MEMORY_BYTES,
-        backing=NO_BACKING,  # our own options and files
+        backing=describe(),
+        reads=paths if not feeds else tuple({piece.path for piece in (*window.left, *window.right)}),
         cancel=cancel,
         feeds=feeds,
     ) as group:
@@ -121,5 +122,6 @@ def _feed(pieces: Sequence[Piece], ignore: Ignore) -> Executable:
 
 
 def _script(name: str, *words: str) -> Executable:
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-    return Executable(sys.executable, (sys.executable, "-I", "-S", path, *words))
+    path = os.path.join(os.path.dirname(os.path.realpath(__file__)), name)
+    interpreter = os.path.realpath(sys.executable)
+    return Executable(interpreter, (interpreter, "-I", "-S", path, *words), libraries=(*INTERPRETER_FOLDERS, path))

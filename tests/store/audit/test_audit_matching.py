@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sightline.audit import matching
 from sightline.audit.matching import How, has_long_lines, how_made, match_lines, match_parts
 from sightline.audit.spans import Spans, size
-from sightline.search import whole_lines
+from sightline.search import lines
+from sightline.search.lines import find_lines
 from sightline.search.processes import Group
 from sightline.search.sandbox import describe
-from sightline.search.whole_lines import find_lines
 from sightline.shape.memory import BytesSource
 from sightline.shape.source import BLOCK_BYTES, CutLine
 
@@ -118,7 +118,7 @@ def test_grep_finds_what_reading_does(tmp_path: Path, how: How) -> None:
 @pytest.fixture(params=["rg", "grep"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "grep":
-        monkeypatch.setattr(whole_lines, "ripgrep", lambda: "")
+        monkeypatch.setattr(lines, "ripgrep", lambda: "")
     return str(request.param)
 
 
@@ -135,7 +135,7 @@ def test_only_whole_lines_are_found_whatever_they_are_made_of(tmp_path: Path) ->
 def test_a_text_that_stands_within_nearly_every_line_is_still_found_as_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(whole_lines, "MOST_FOUND", 50)
+    monkeypatch.setattr(lines, "MOST_FOUND", 50)
     path = tmp_path / "out"
     path.write_bytes(b"a line\n" * 100 + b"a\n")
     assert find_lines(str(path), frozenset([b"a"])) == [(101, b"a")]
@@ -172,7 +172,7 @@ def test_what_looks_for_lines_is_held_as_queries_are(
             held.append((how["backing"], how["reads"]))
             super().__init__(programs, **how)
 
-    monkeypatch.setattr(whole_lines, "Group", Watched)
+    monkeypatch.setattr("sightline.search.engine.Group", Watched)
     assert find_lines(str(path), frozenset([b"a"])) == [(1, b"a")]
     assert held == [(describe(), (str(path),))]
 

@@ -15,7 +15,7 @@ from query_kit import has_gawk
 
 from sightline.pipeline.parse import Pipeline, Stage
 from sightline.pipeline.run import QueryResult, run
-from sightline.search import executables, landlock, seccomp
+from sightline.search import executables, sandbox
 from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.search.executables import Executable, executable_of, find
 from sightline.search.processes import Group
@@ -167,7 +167,7 @@ def test_every_version_of_landlock_holds(
 ) -> None:
     if version != 99 and version > describe().landlock:
         pytest.skip(f"this kernel has version {describe().landlock}")
-    monkeypatch.setattr(landlock, "abi", lambda: version)
+    monkeypatch.setattr(sandbox, "landlock_abi", lambda: version)
     assert run(buffers.parse("cat @last | wc -l")).stdout == b"1\n"
     assert spawn("cat", "/etc/passwd", backing=describe())[1] == b""
     assert spawn("mkdir", str(tmp_path / "new"), backing=describe())[0] != 0
@@ -205,10 +205,10 @@ def test_two_queries_at_once_have_rules_of_their_own(buffers: Buffers) -> None:
 
 @needs_landlock
 def test_what_the_kernel_refuses_is_not_run_at_all(monkeypatch: pytest.MonkeyPatch, buffers: Buffers) -> None:
-    def refuse(_: int) -> None:
+    def refuse(*_: object) -> int:
         raise OSError(1, "no rules today")
 
-    monkeypatch.setattr(landlock, "restrict_thread", refuse)
+    monkeypatch.setattr(sandbox, "ruleset", refuse)
     with pytest.raises(SandboxFailed, match="no rules today"):
         run(buffers.parse("cat @last"))
 
@@ -233,14 +233,14 @@ def test_describe_says_it_in_one_line() -> None:
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_the_filter_is_well_formed(machine: str) -> None:
-    code = seccomp.program(machine)
+    code = sandbox.seccomp_filter(machine)
     instructions = [code[at : at + 8] for at in range(0, len(code), 8)]
     assert len(code) % 8 == 0
     for at, (kind, _, to_true, to_false) in enumerate((i[0], i[1], i[2], i[3]) for i in instructions):
         if kind in (0x15, 0x35):
             assert max(at + 1 + to_true, at + 1 + to_false) < len(instructions)
     assert instructions[-1][4:] == (0x00050001).to_bytes(4, "little")
-    assert seccomp.program("riscv64") == b""
+    assert sandbox.seccomp_filter("riscv64") == b""
 
 
 SCRIPTS = [

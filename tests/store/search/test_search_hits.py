@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.errors import UsageError
+from sightline.search.engine import ENGINES, Pattern, engine_of, pattern_of
 from sightline.search.errors import Cancelled, SearchFailed
-from sightline.search.hits import Hits, Near, Pattern, offset_in, pattern_of, places_in, scan
+from sightline.search.hits import Hits, Near, offset_in, places_in, scan
 from sightline.search.processes import Cancel
-from sightline.search.streams import ENGINES, engine_of
 
 LOG = b"starting\nERROR: disk\nok test42 test43\nan error [x\n\x00binary error\xff\xfe\ncaf\xc3\xa9 test\r\nlast"
 

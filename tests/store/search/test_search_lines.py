@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UsageError
-from sightline.search import streams as module
+from sightline.search import engine as engine_module
+from sightline.search.engine import ENGINES
 from sightline.search.errors import Cancelled, SearchFailed
 from sightline.search.executables import ripgrep
-from sightline.search.processes import Cancel
-from sightline.search.streams import ENGINES, Hits, search
+from sightline.search.lines import LineHits, search
+from sightline.search.processes import Cancel, Group
+from sightline.search.sandbox import Backing, describe
 
 LOG = b"starting\nERROR: disk\nok test42\nan error [x\n\x00binary error\xff\xfe\ncaf\xc3\xa9 test\r\nlast"
 
@@ -24,7 +26,7 @@ LOG = b"starting\nERROR: disk\nok test42\nan error [x\n\x00binary error\xff\xfe\
 def engine(request: pytest.FixtureRequest) -> str:
     """Each engine that this machine has."""
     try:
-        return module.engine_of((request.param,))
+        return engine_module.engine_of((request.param,))
     except SearchFailed:
         pytest.skip(f"no {request.param} here")
 
@@ -37,12 +39,12 @@ def log(tmp_path: Path) -> str:
     return str(path)
 
 
-def find(path: str, pattern: str, engine: str, **options: Any) -> Hits:
+def find(path: str, pattern: str, engine: str, **options: Any) -> LineHits:
     return search(path, pattern, engines=[engine], **options)
 
 
 def test_matching_lines_have_their_true_numbers(log: str, engine: str) -> None:
-    assert find(log, "error", engine) == Hits(3, (2, 4, 5), False, engine)
+    assert find(log, "error", engine) == LineHits(3, (2, 4, 5), False, engine)
 
 
 def test_case_counts_when_it_is_told_to(log: str, engine: str) -> None:
@@ -60,11 +62,11 @@ def test_a_pattern_is_a_regular_expression(log: str, engine: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["[", "[x", "error ["])
 def test_a_pattern_that_does_not_compile_is_literal_and_said_so(log: str, engine: str, pattern: str) -> None:
-    assert find(log, pattern, engine) == Hits(1, (4,), True, engine)
+    assert find(log, pattern, engine) == LineHits(1, (4,), True, engine)
 
 
 def test_nothing_found_is_none_and_no_error(log: str, engine: str) -> None:
-    assert find(log, "nowhere", engine) == Hits(0, (), False, engine)
+    assert find(log, "nowhere", engine) == LineHits(0, (), False, engine)
 
 
 @pytest.mark.parametrize("pattern", ["-e", "--help", "-", "--files", "-f/etc/passwd"])
@@ -80,8 +82,8 @@ def test_inverted_it_finds_the_others(log: str, engine: str) -> None:
 def test_the_total_is_true_where_only_the_first_are_wanted(tmp_path: Path, engine: str) -> None:
     path = tmp_path / "out"
     path.write_bytes(b"hit\nmiss\n" * 5000)
-    assert find(str(path), "hit", engine, first=3) == Hits(5000, (1, 3, 5), False, engine)
-    assert find(str(path), "hit", engine, first=0) == Hits(5000, (), False, engine)
+    assert find(str(path), "hit", engine, first=3) == LineHits(5000, (1, 3, 5), False, engine)
+    assert find(str(path), "hit", engine, first=0) == LineHits(5000, (), False, engine)
 
 
 def test_enormous_lines_are_searched_and_never_kept(tmp_path: Path, engine: str) -> None:
@@ -188,8 +190,8 @@ def test_settings_of_ripgreps_own_are_not_read(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_without_any_engine_it_says_so(monkeypatch: pytest.MonkeyPatch, log: str) -> None:
-    monkeypatch.setattr(module, "ripgrep", lambda: "")
-    monkeypatch.setattr(module, "find", lambda name: "")
+    monkeypatch.setattr(engine_module, "ripgrep", lambda: "")
+    monkeypatch.setattr(engine_module, "find", lambda name: "")
     assert search(log, "error").engine == "re"
     with pytest.raises(SearchFailed, match="no search engine"):
         search(log, "error", engines=["rg", "grep -E"])
@@ -215,3 +217,17 @@ def test_line_numbers_are_those_of_lines_split_at_newlines(tmp_path: Path, lines
     path.write_bytes(b"\n".join(lines))
     wanted = [n for n, line in enumerate(lines, 1) if re.search(needle.encode(), line)]
     assert search(str(path), needle, ignore_case=False).lines == tuple(wanted)
+
+
+def test_a_search_is_held_to_its_stream_as_a_query_is(monkeypatch: pytest.MonkeyPatch, log: str, engine: str) -> None:
+    held: list[tuple[Backing, int]] = []
+
+    class Watched(Group):
+        def __init__(self, programs: Any, **how: Any) -> None:
+            held.append((how["backing"], len(how["reads"])))
+            super().__init__(programs, **how)
+
+    monkeypatch.setattr("sightline.search.engine.Group", Watched)
+    assert search(log, "error", engines=[engine]).lines == (2, 4, 5)
+    assert {backing for backing, _ in held} == {describe()}
+    assert all(files <= 1 for _, files in held)
