@@ -84,7 +84,7 @@ def view(case: Case, verbosity: str) -> Told:
     """Our view of a case; the one place that knows how views are made."""
     from sightline.profile import DEFAULT as PROFILE
     from sightline.shape.budgets import budget_for
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
     from sightline.shape.memory import BytesSource
     from sightline.shape.segments import join_segments
     from sightline.shape.summary import summary

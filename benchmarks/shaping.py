@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.measure import Row, mib, ms, run
 from sightline.profile import DEFAULT
-from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judge import Judge
 from sightline.shape.memory import BytesSource
 from sightline.shape.source import BLOCK_BYTES, Source

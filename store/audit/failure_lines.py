@@ -13,7 +13,7 @@ from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.store import Store, Target
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
 
 REGION_GAP_LINES = 5
 """Lines between two failure lines up to which both are one region; as much as a view shows around each."""
@@ -100,14 +100,14 @@ class FailureLines:
         if stream not in self._examined:
             # Loads the rules of all tools.
             from sightline.audit.failures import judgement_of
-            from sightline.shape.failure.examine import Examination
+            from sightline.shape.failure.examination import Examination
             from sightline.shape.memory import BytesSource
 
             nothing: Source = BytesSource(b"")
             judgement = judgement_of(self._buffer)
             if stream not in ("out", "err"):
                 with self._open(stream) as reader:
-                    examination = Examination(reader, nothing, judged=judgement)
+                    examination = Examination(reader, nothing, scope=judgement)
                     examination.settle()
                     self._examined[stream] = examination
             else:

@@ -15,20 +15,19 @@ from sightline.audit.spans import Spans, common, size, spans_of
 from sightline.errors import SightlineError
 from sightline.records import Buffer
 from sightline.refs import format_ref
-from sightline.shape.failure.examine import Examination
-from sightline.shape.failure.failures import find_failures
+from sightline.shape.failure.examination import Examination
+from sightline.shape.failure.failures import find_failures, last_part
 from sightline.shape.failure.judge import ECHO, LOCATED, WORD
-from sightline.shape.failure.judged import Judged, judged
-from sightline.shape.failure.naming import last_part
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
+from sightline.shape.failure.scope import Scope, scope_of
 from sightline.shape.memory import BytesSource
 from sightline.store import Store, Target
 
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
 
-_KEY = "failures/4"  # another number whenever the same bytes would be judged in another way
-_UNJUDGED = "unjudged/2"  # likewise
+_KEY = "failures/5"  # another number whenever the same bytes would be judged in another way
+_UNJUDGED = "unjudged/3"  # likewise
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, and why."""
 
@@ -176,7 +175,7 @@ def unjudged_if_quick(store: Store, buffer: Buffer) -> Unjudged | None:
     return unjudged_of(store, buffer)
 
 
-def _not_counting(store: Store, buffer: Buffer, judgement: Judged) -> Iterator[tuple[str, Spans]]:
+def _not_counting(store: Store, buffer: Buffer, judgement: Scope) -> Iterator[tuple[str, Spans]]:
     """(stream, lines), of the streams that have any; as many as anybody is told of."""
     names = [("out", "err")] if buffer.kind == "cmd" else [(stream, "") for stream in buffer.streams]
     for first, second in names:
@@ -224,11 +223,11 @@ def _read(row: list[Any]) -> Failure:
     return Failure(name, at, text, tuple(made))
 
 
-def judgement_of(buffer: Buffer) -> Judged:
+def judgement_of(buffer: Buffer) -> Scope:
     """How a buffer is judged: the output of a command by how it ended, nothing else at all."""
     if why_not := _NOT_JUDGED.get(buffer.kind):
-        return Judged(why_not)
-    return judged(buffer.command, failed=buffer.failed, exit_code=buffer.exit_code)
+        return Scope(why_not)
+    return scope_of(buffer.command, failed=buffer.failed, exit_code=buffer.exit_code)
 
 
 def _examine(store: Store, buffer: Buffer) -> tuple[Failure, ...]:

@@ -13,7 +13,7 @@ from sightline.shape.view import StreamViewer, View
 from sightline.shape.whole import SEPARATOR
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
 
 ERR_PERCENT = 25
 """What standard error gets where both streams are too large: warnings, most often."""
@@ -48,7 +48,7 @@ def shape(
     share = 100 if budget is None else head_percent
     if failed and examination is None:
         # Loaded here only: most outputs are of commands that went well, or are shown whole.
-        from sightline.shape.failure.examine import Examination
+        from sightline.shape.failure.examination import Examination
 
         examination = Examination(out, err)
     known = examination if failed else None

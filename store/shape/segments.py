@@ -54,7 +54,7 @@ class Shaped(NamedTuple):
 
 def render_lines(source: Source, first: int, last: int) -> str:
     """The plain rendering of raw lines: each cleaned and ended by a newline, but for an unterminated last one."""
-    from sightline.shape.clean import clean_line
+    from sightline.shape.clean import clean_line  # half a millisecond that a call without output does without
 
     limit = max(LINE_LIMIT, source.byte_count)
     text = "".join([clean_line(line.data) + "\n" for line in source.lines(first, last, limit)])

@@ -17,7 +17,7 @@ from sightline.shape.source import Source
 from sightline.shape.whole import SEPARATOR
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
 
 FOLDED_BYTES = 1 << 20
 """Raw bytes of a stream whose repeated lines ``ends`` still folds: it has to read all of it for that."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from sightline.shape.source import Source
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.counting import Tally
-    from sightline.shape.failure.examine import Examination
-    from sightline.shape.failure.naming import Named
+    from sightline.shape.failure.examination import Examination
+    from sightline.shape.failure.failures import Named
+    from sightline.shape.failure.tallies import Tally
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 

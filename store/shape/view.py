@@ -26,9 +26,9 @@ from sightline.shape.source import Source
 from sightline.shape.writing import Written, write_runs
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
     from sightline.shape.failure.failures import Failures
-    from sightline.shape.failure.picking import Picker
+    from sightline.shape.failure.picker import Picker
 
 REGIONS_PERCENT = 80
 """What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
@@ -194,14 +194,6 @@ class StreamViewer:
         judge = self._examination.judge
         self._judge = lambda data: judge.verdict(data) is not None
 
-    def _picker(self, failures: "Failures") -> "Picker":
-        # Loaded here only: most outputs are of commands that went well, or are shown whole.
-        from sightline.shape.failure.picking import Picker
-
-        assert self._examination is not None
-        judge = self._examination.judge
-        return Picker(self._source, judge, failures, gap_bytes=self._gap_bytes, fold_bytes=self._fold_bytes)
-
     def _nothing(self) -> str:
         return markers.elision(self._ref, 1, self._count, self._failures.total if self._failures else 0)
 
@@ -212,7 +204,8 @@ class StreamViewer:
             return _Picked([])
         if not self._failures or not self._failures.total:
             return _Picked(sorted(self._pick_ends([], spare, spare, head_percent)[0]))
-        picker = self._picker(self._failures)
+        assert self._examination is not None
+        picker = self._examination.picker(self._source, gap_bytes=self._gap_bytes, fold_bytes=self._fold_bytes)
         picker.pick(spare * REGIONS_PERCENT // 100)
         ends, left = self._pick_ends(picker.blocks, spare - picker.used, spare, head_percent)
         picker.include(ends, spare - left - picker.used)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sightline.shape import markers
+from sightline.shape.line_cut import cut_at_ends
 from sightline.shape.runs import Run, join_runs, text_bytes
 from sightline.shape.segments import Segment
 from sightline.shape.source import CutLine, Source
@@ -78,8 +79,6 @@ def _run_pieces(run: Run, source: Source) -> Iterator[Segment]:
 
 def _cut(run: Run, source: Source) -> CutLine:
     """How far a clipped line stands in its text: the line is read again, since only such lines need it."""
-    from sightline.shape.line_cut import cut_at_ends
-
     line = next(iter(source.lines(run.first, run.first)), None)
     return cut_at_ends(line, *run.ends) if line else CutLine(run.first, 1, ())
 

@@ -16,7 +16,7 @@ from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short import clean, cut_to_lines_only, short_body
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
 
 _NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
 
@@ -82,7 +82,7 @@ def command_reply(
 
         @cache
         def examination() -> "Examination":
-            from sightline.shape.failure.examine import Examination  # what is short, and ended, does not need it
+            from sightline.shape.failure.examination import Examination  # what is short, and ended, does not need it
 
             return Examination(out, err, buffer.command)
 

@@ -13,7 +13,7 @@ from sightline.shape.source import Source
 from sightline.shape.styles import shape_as
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
 
 
 def sampling_of(profile: Profile) -> Sampling:

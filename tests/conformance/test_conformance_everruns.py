@@ -14,8 +14,8 @@ from sightline.profile import load_profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.cut import shape
 from sightline.shape.failure.failures import find_failures
-from sightline.shape.failure.findings import layers_of
 from sightline.shape.failure.judge import Judge
+from sightline.shape.failure.layers import layers_of
 from sightline.shape.markers import MARKER
 from sightline.shape.memory import BytesSource
 from sightline.shape.middle import split_bytes

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sightline.capture.filters import find_split
-from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.tool_rules import recognise
 from sightline.shape.memory import BytesSource
 from sightline.shape.summary import summary

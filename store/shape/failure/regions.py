@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failures import Hit
-from sightline.shape.failure.findings import layers_of
 from sightline.shape.failure.judge import CAUSE, NAME
+from sightline.shape.failure.layers import layers_of
 from sightline.shape.failure.tool_rules import Block
 from sightline.shape.runs import Span
 from sightline.shape.source import Source

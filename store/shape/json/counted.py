@@ -11,7 +11,7 @@ from sightline.shape.segments import Segment, join_segments, shown_ranges
 from sightline.shape.source import Source
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
     from sightline.shape.failure.failures import Failures
 
 NUMBERS_PERCENT = 10  # of the body, for the line numbers of failure lines that are not shown

@@ -8,7 +8,7 @@ from sightline.shape.segments import Shaped
 from sightline.shape.source import Source
 
 if TYPE_CHECKING:
-    from sightline.shape.failure.examine import Examination
+    from sightline.shape.failure.examination import Examination
 
 _SNIFFED_BYTES = 4096
 _DIFF_WORDS = (b"diff ", b"--- ", b"Index: ", b"commit ", b"From ", b"Only in ", b"Binary files ")

@@ -8,7 +8,7 @@ import pytest
 from sightline.errors import UsageError
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.cut import shape
-from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failures import Failures
 from sightline.shape.markers import CLIPPED
 from sightline.shape.memory import BytesSource

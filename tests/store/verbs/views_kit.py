@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sightline.profile import DEFAULT, Profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
-from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.examination import Examination
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Shaped, join_segments, render_lines, shown_ranges

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sightline.shape.failure import tool_rules
-from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.tool_rules import catalogue, recognise
 from sightline.shape.memory import BytesSource
 

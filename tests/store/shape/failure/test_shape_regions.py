@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judge import CAUSE, EXCEPTION
 from sightline.shape.failure.regions import Region, regions_of
 from sightline.shape.memory import BytesSource

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.shape.failure.examine import Examination
+from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.tool_rules import FOLDER, Known, Pattern, catalogue, load_rule, recognise
 from sightline.shape.memory import BytesSource
 from sightline.shape.summary import summary

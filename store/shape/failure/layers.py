@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from sightline.shape.failure.failures import Failures, Hit
+from sightline.shape.failure.failures import Failures, Hit, last_part
 from sightline.shape.failure.judge import (
     CAUSE,
     ECHO,
@@ -17,7 +17,6 @@ from sightline.shape.failure.judge import (
     WORD,
     Judge,
 )
-from sightline.shape.failure.naming import last_part
 from sightline.shape.failure.tool_rules import Block, Failure
 from sightline.shape.runs import Span
 from sightline.shape.source import Source

@@ -1,4 +1,4 @@
-"""Whether an output is judged by how its command ended, and which of its lines then say that something failed.
+"""Which lines that look like failures are some: by what the command does, and how it ended.
 
 What a program reads, finds or looks up was written by others: words of failure in it are nobody's failure.
 """
@@ -58,7 +58,7 @@ _LEVEL = re.compile(
 _SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*:?\d+: )")
 
 
-class Judged(NamedTuple):
+class Scope(NamedTuple):
     """How an output is judged.
 
     Attributes:
@@ -125,11 +125,11 @@ class Judged(NamedTuple):
         return who in self.shown or ("git" in self.shown and who == "fatal")
 
 
-EVERYTHING = Judged(failed=True)
+EVERYTHING = Scope(failed=True)
 """Of what failed, whatever looks like a failure."""
 
 
-def judged(command: str, *, failed: bool, exit_code: int | None) -> Judged:
+def scope_of(command: str, *, failed: bool, exit_code: int | None) -> Scope:
     """How a command's output is judged.
 
     Args:
@@ -141,19 +141,19 @@ def judged(command: str, *, failed: bool, exit_code: int | None) -> Judged:
         programs = [program for program in programs_of(command) if program.name not in _SILENT]
     except Unclear:
         # Of what went well, for all one knows, only a tool's rule tells: it may be what some program shows.
-        return Judged("", failed, () if failed else ("it",), True, True)
+        return Scope("", failed, () if failed else ("it",), True, True)
     showing = [(program, found) for program in programs if (found := _shows(program))]
     shown = tuple(dict.fromkeys(program.name for program, _ in showing))
     acting = [program for program in programs if not _shows(program)]
     if acting or not shown:
         hidden = exit_code is None or not all(program.ends for program in acting)
-        return Judged("", failed, shown, True, hidden, exit_code is None and not failed)
+        return Scope("", failed, shown, True, hidden, exit_code is None and not failed)
     if failed:
         filters = tuple(name for program in programs for name in program.filters)
-        return Judged("", True, tuple(dict.fromkeys((*shown, *filters))), False)
+        return Scope("", True, tuple(dict.fromkeys((*shown, *filters))), False)
     phrases = list(dict.fromkeys(phrase for _, (phrase, _) in showing))
     what = showing[0][1][1] if len(phrases) == 1 else ""
-    return Judged(f"{phrases[0]} only {what}" if what else f"{_list(phrases)} only show what others wrote", shown=shown)
+    return Scope(f"{phrases[0]} only {what}" if what else f"{_list(phrases)} only show what others wrote", shown=shown)
 
 
 def _list(names: "tuple[str, ...] | list[str]") -> str:

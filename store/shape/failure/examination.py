@@ -1,19 +1,22 @@
-"""Looks an output over once: whose it is, which lines of it are failures, what it counts."""
+"""Looks an output over once: whose it is, which lines of it are failures, what it counts.
+
+Whose it is shows in its command, and in a glance at its streams: enough of each, without reading a large one whole.
+"""
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.classes import SEARCH
-from sightline.shape.failure.counting import Tally, tally
-from sightline.shape.failure.failures import Failures, Hit, find_failures
-from sightline.shape.failure.findings import header_of
-from sightline.shape.failure.glance import glance, sampled_lines
+from sightline.shape.failure.failures import Failures, Hit, Named, find_failures, named
 from sightline.shape.failure.judge import CACHED_LINES, EXIT, Judge, Verdict, judged_part, name_and_place
-from sightline.shape.failure.judged import EVERYTHING, Judged
-from sightline.shape.failure.naming import Named, named
-from sightline.shape.failure.prefixes import prefix_of
+from sightline.shape.failure.layers import header_of
+from sightline.shape.failure.picker import Picker
+from sightline.shape.failure.scope import EVERYTHING, Scope
 from sightline.shape.failure.sieve import NUMBERS
+from sightline.shape.failure.tallies import Tally, tally
 from sightline.shape.failure.tool_rules import Block, Failure, load_rule, recognise
 from sightline.shape.source import Source
 
@@ -28,18 +31,18 @@ class Examination:
     """What is known of an output, found when it is first asked for."""
 
     def __init__(
-        self, out: Source, err: Source, command: str = "", judged: Judged = EVERYTHING, of_kind: int | None = None
+        self, out: Source, err: Source, command: str = "", scope: Scope = EVERYTHING, of_kind: int | None = None
     ) -> None:
         """Take an output.
 
         Args:
             out: what was written to standard output; err, to standard error.
             command: the command line; empty where it is unknown.
-            judged: which of the lines that look like failures count; all do, where nobody says.
+            scope: which of the lines that look like failures count; all do, where nobody says.
             of_kind: failure lines of one kind that are kept from the beginning on; None for what a view has room for.
         """
         self._streams = (out, err)
-        self._judged = judged
+        self._scope = scope
         self._of_kind = of_kind
         self._counted: dict[bytes, bool] = {}
         self._command = command
@@ -61,18 +64,18 @@ class Examination:
         """The failure lines of one of the streams; the first time in one pass over it."""
         place = 0 if source is self._streams[0] else 1
         if place not in self._failures:
-            counts = None if self._judged.all_counts else self.counts
+            counts = None if self._scope.all_counts else self.counts
             self._failures[place] = find_failures(source, self.judge, first_of_kind=self._of_kind, counts=counts)
         return self._failures[place]
 
     def counts(self, verdict: Verdict, data: bytes) -> bool:
         """Whether a raw line that looks like a failure is one, by how its command ended."""
-        if self._judged.all_counts or self._judged.why_not:
-            return not self._judged.why_not
+        if self._scope.all_counts or self._scope.why_not:
+            return not self._scope.why_not
         key = judged_part(data).translate(NUMBERS)
         known = self._counted.get(key)
         if known is None:
-            known = self._judged.counts(verdict, self.judge.text(data), self._counts_failures)
+            known = self._scope.counts(verdict, self.judge.text(data), self._counts_failures)
             if len(self._counted) < CACHED_LINES:
                 self._counted[key] = known
         return known
@@ -134,6 +137,10 @@ class Examination:
                     verdict = verdict._replace(name=verdict.name or name, place=place or verdict.place)
         return hit._replace(verdict=verdict._replace(place="") if verdict.place.isdecimal() else verdict)
 
+    def picker(self, source: Source, *, gap_bytes: int, fold_bytes: int) -> Picker:
+        """What picks lines of one of the streams for a body; see there."""
+        return Picker(source, self.judge, self.failures(source), gap_bytes=gap_bytes, fold_bytes=fold_bytes)
+
     @property
     def says_failed(self) -> bool:
         """Whether the output, whatever the exit code, says that something failed."""
@@ -145,3 +152,93 @@ class Examination:
         """A search, in any case, that lists most failure lines, for whoever wants to see those that are not shown."""
         literals = [re.escape(literal.decode("utf-8", "replace")) for literal in self.judge.literals]
         return "|".join([SEARCH, *literals]) if len(literals) <= SEARCHED_LITERALS else SEARCH
+
+
+# whose output it is
+
+WHOLE_BYTES = 1 << 18
+"""A stream up to this size is looked at whole; of a larger one its ends and some windows between them."""
+
+HEAD_BYTES, TAIL_BYTES = 1 << 16, 1 << 17
+WINDOWS = 24
+WINDOW_BYTES = 1 << 12
+
+SEARCHED_BYTES = 1 << 23
+"""Up to here the windows are where failure is spoken of, which costs reading the stream; beyond, evenly spaced."""
+
+SAMPLED_LINES = 150
+_WORDS = (b"FAIL", b"rror")
+_LINE_END = re.compile(rb"\r+\n")
+
+
+def glance(source: Source) -> bytes:
+    """Parts of a stream, without colours, with newlines alone between lines."""
+    data = without_colour(b"\n".join(_parts(source)))
+    return _LINE_END.sub(b"\n", data) if b"\r\n" in data else data
+
+
+def sampled_lines(data: bytes) -> Iterator[str]:
+    """Some cleaned lines from all over a text."""
+    lines = data.split(b"\n")
+    step = max(1, len(lines) // SAMPLED_LINES)
+    for line in lines[::step]:
+        yield clean_line(line[:400])
+
+
+def _parts(source: Source) -> Iterator[bytes]:
+    size = source.byte_count
+    if size <= WHOLE_BYTES:
+        yield source.read(0, size)
+        return
+    yield source.read(0, HEAD_BYTES)
+    yield from _windows(source, HEAD_BYTES, size - TAIL_BYTES)
+    yield source.read(size - TAIL_BYTES, TAIL_BYTES)
+
+
+def _windows(source: Source, start: int, end: int) -> Iterator[bytes]:
+    if end - start > SEARCHED_BYTES:
+        step = (end - start) // WINDOWS
+        for at in range(start, start + WINDOWS * step, step):
+            yield source.read(at, WINDOW_BYTES)
+        return
+    data = source.read(start, end - start)
+    at = found = 0
+    while found < WINDOWS and at < len(data):
+        places = [place for word in _WORDS if (place := data.find(word, at)) >= 0]
+        if not places:
+            return
+        at = max(min(places) - WINDOW_BYTES // 2, at)
+        yield data[at : at + WINDOW_BYTES]
+        at += WINDOW_BYTES
+        found += 1
+
+
+# What a log puts before each line of what ran: times, names of services and jobs. Patterns that say how a line of some
+# tool begins hold for what stands behind such a prefix.
+_FORMS = (
+    r"[^\t\n]{1,80}\t[^\t\n]{1,80}\t(?=\d{4}-)",  # gh run view --log: job, step
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?(?: \d\d[OE]\+?)? ?",
+    r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? ",
+    r"#\d+ \d+\.\d+ ",  # docker build, plain progress
+    r"[\w.-]{1,40} {0,20}\| ",  # docker compose
+    r"(?!\[(?:INFO|ERROR|WARN|WARNING|DEBUG|TRACE|FATAL|info|error|warn|debug|success|stderr|stdout|\d+/\d+)\])"
+    r"\[[\w@][\w@:/.-]*(?: [\w@:/.-]+)*\] ",  # concurrently, npm-run-all
+    r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./-]+(?:\[\d+\])?: ",  # syslog, journal
+    r"(?:@[\w.-]+/)?[\w-]{1,40}:[a-z][a-z:-]{1,30}: ",  # turbo, lerna
+)
+_SAMPLED = 200
+_LEAST_LINES = 5
+_SHARE = 0.6
+
+
+def prefix_of(lines: Iterable[str]) -> re.Pattern[str] | None:
+    """What matches the prefix of most of some lines; None where they have none in common."""
+    texts = [line for line in lines if line.strip()][:_SAMPLED]
+    if len(texts) < _LEAST_LINES:
+        return None
+    found: list[str] = []
+    for form in _FORMS:
+        pattern = re.compile("".join(f"(?:{one})?" for one in found) + f"(?:{form})")
+        if sum(1 for text in texts if pattern.match(text)) >= _SHARE * len(texts):
+            found.append(form)
+    return re.compile("".join(f"(?:{form})?" for form in found)) if found else None

@@ -4,8 +4,8 @@ import heapq
 from collections.abc import Iterable, Iterator
 
 from sightline.shape.failure.failures import Failures
-from sightline.shape.failure.findings import Layers, in_order, layers_of
 from sightline.shape.failure.judge import Judge
+from sightline.shape.failure.layers import Layers, in_order, layers_of
 from sightline.shape.runs import Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
 from sightline.shape.source import Source
 
@@ -15,7 +15,7 @@ CAUSE_LINE_BYTES = (
 CONTEXT_LINE_BYTES = 512
 PART_LINES = 3  # after a line whose core does not fit
 MISFITS = 48  # steps in a row that do not fit, after which no more are tried
-STEP = 4  # how many findings further down the list the next step outwards of one waits
+STEP = 4  # how many failures further down the list the next step outwards of one waits
 BRIDGE_LINES = 2  # a gap as short as this is closed where its marker would take as much
 
 
