@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measure import Ran, Row, interleaved, median, ms, run
-from sightline.doors.hooks.line import hook_words
+from sightline.doors.hooks.command_line import hook_words
 
 _BEFORE_AIM, _RECORDING_AIM = 3.0, 5.0
 _OUTPUT = "".join(f"tests/test_{number}.py ........ [{number}%]\n" for number in range(100))

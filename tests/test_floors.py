@@ -71,7 +71,7 @@ def test_looking_loads_nothing_that_only_recovery_needs(tmp_path: Path, words: t
 def _hook(event: str, given: dict[str, Any]) -> str:
     words = ["claude-code", event, "--mode", "keep"]
     data = json.dumps({"session_id": "s", "cwd": "/", "tool_use_id": "use", **given}).encode()
-    return f"from sightline.doors.hooks.hook import answer_to\nanswer_to({words!r}, {data!r})"
+    return f"from sightline.doors.hooks.event import answer_to\nanswer_to({words!r}, {data!r})"
 
 
 _BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}}

@@ -1,306 +1,180 @@
-"""Claude Code's transcripts: ``~/.claude/projects/PROJECT/SESSION.jsonl``, and those of its helpers.
-
-As version 2.1.329 was seen to write them; others differ in kinds of records that hold no calls. A line is an object
-with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; helpers' have ``agentId``.
-
-- ``assistant``: ``message.content[]`` with ``{"type": "tool_use", "id", "name", "input"}``; one message may be several
-  lines.
-- ``user``: ``message.content[]`` with ``{"type": "tool_result", "tool_use_id", "content", "is_error"}``. ``content`` is
-  what the model saw. Beside it ``toolUseResult``: of Bash ``{stdout, stderr, persistedOutputPath, backgroundTaskId,
-  returnCodeInterpretation, …}``, of Read ``{"file": {filePath, content, startLine, numLines, totalLines}}``, of MCP
-  tools the blocks; a text on failure; missing in helpers' transcripts.
-- Of an output above 30,000 characters the whole lies in ``SESSION/tool-results/``; of a failed command's nothing is
-  left but 10,000 characters.
-- A session that was resumed or forked may hold lines of another one again, with the same ``uuid``.
-
-``claude -p --output-format stream-json`` prints the same messages with ``session_id``, ``tool_use_result`` and
-``parent_tool_use_id``, without times.
-"""
+"""Claude Code, as version 2.1.329 was seen to behave: its hooks and their payloads, its settings, what it cuts."""
 
 import os
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from sightline.harnesses.content import (
-    Kept,
-    lines_not_read,
-    parted,
-    parts_of,
-    shown_of,
-    text_part,
-    unique_id,
+from sightline.harnesses.base import (
+    AFTER,
+    BATCH,
+    BEFORE,
+    FAILED,
+    KEEP,
+    PROMPT,
+    SHAPE,
+    START,
+    Harness,
+    Hook,
+    Json,
+    Limit,
 )
-from sightline.harnesses.past import Beside, Event, Part, PastCall, PastSession, Trouble
-from sightline.harnesses.transcript import (
-    dict_of,
-    list_of,
-    number,
-    plain,
-    size_beside,
-    text_bytes,
-    text_of,
-    when,
-)
-from sightline.records import Gap
 
-HARNESS = "claude-code"
-_RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
-api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event"""
-_KNOWN = frozenset(_RECORDS.split())
-_SHELLS = ("Bash", "PowerShell")
-_EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\n|\Z)")
-_TIMED_OUT = re.compile(r"(?:Error: )?Command timed out")
-_CUT_INSIDE = re.compile(r"\n\n\.\.\. \[(\d{1,12}) characters truncated\] \.\.\.\n\n")
-_CUT_END = re.compile(r"\n\n\.\.\. \[(\d{1,12}) lines truncated\] \.\.\.(?:\nShell cwd was reset to [^\n]*)?\n?\Z")
-_LEAST_HALF = 1_000  # characters; each half of a failure's text was seen to have 5,000
-_UNLIKE_PERCENT = 10  # by which halves differ at most, where something in them was hidden since
-_LEAST_OUTPUT = 4_000  # characters; what bashOutputMaxChars can be at least
-_SAVED = re.compile(r"(?:Full output saved to|Output has been saved to):? (\S.*?)(?:\.?\n|\. |\.?\Z)")
-_PERSISTED = ("<persisted-output>", "Error: result (")
-LARGEST_STDOUT = 30_000
-"""Characters that are kept of a command's output; the default of bashOutputMaxChars."""
+if TYPE_CHECKING:
+    from sightline.harnesses.call import Call, EndedCommand
 
-_PENDING = 10_000  # calls that wait for their results; of more, the oldest never got one
-_FOLDER = "tool-results"
+EXIT_LINE = r"Exit code (\d+)(?:\n|$)"
+"""What it puts before what a failing command wrote."""
+
+_CWD_RESET = r"\n?Shell cwd was reset to [^\n]*\n?"
+_PREVIEW = 2_250
+"""Bytes of a preview of 2 KB, in a frame that names the file where the whole is."""
+
+_NOTICE = r"(?s)<task-notification>\n(.*?)\n</task-notification>"
+_FIELD = r"(?m)^<([a-z-]+)>(.*)</\1>$"
+_CODE = r"\(?exit code (\d{1,3})\)?$"
+_ADDED = rb"\n\[exited with code \d{1,3}\]\n\Z"
+_ID = r"[A-Za-z0-9_-]{1,120}"
 
 
-class _Asked(NamedTuple):
-    """A call that waits for its result."""
+class ClaudeCode(Harness):
+    """A command is rewritten into a pipe, which the person's own rules still hold for; failures cannot be replaced."""
 
-    tool: str
-    arguments: Any
-    time: float
+    name, title, seen = "claude-code", "Claude Code", "2.1.329"
+    programs = ("claude",)
+    missing = "what it shows of a command that fails cannot be replaced afterwards"
 
+    hooks = (
+        Hook("SessionStart", START),
+        Hook("UserPromptSubmit", PROMPT),
+        Hook("PreToolUse", BEFORE, "Bash", (KEEP, SHAPE)),
+        Hook("PostToolUse", AFTER, "*"),
+        Hook("PostToolUseFailure", FAILED, "*"),
+        Hook("PostToolBatch", BATCH),
+    )
+    timeout = 20  # seconds
+    runs = ("Bash",)
+    reads = ("Read",)
+    own = ("mcp__sightline__", "mcp__plugin_sightline_sightline__")
+    rewrites = replaces = tells = True
+    judged = ("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep")
+    background = "<task-notification>"
 
-class _Result(NamedTuple):
-    """What came of a call: kind and command of its buffer, and its streams."""
+    limits: Mapping[str, Limit] = {
+        "cmd": Limit(30_000, _PREVIEW),
+        "file": Limit(1 << 18, 300),  # an error that suggests to read a part
+        "tool": Limit(50_000, _PREVIEW),
+    }
+    failure_limit = Limit(10_000, 10_040)  # head and tail of the first 30,000
 
-    kind: str
-    command: str
-    parts: tuple[Part, ...]
-    exit_code: int | None = None
-    partial: str = ""
-    note: str = ""
-    gaps: tuple[Gap, ...] = ()
+    servers = ("mcpServers",)
+    switch = (("disableAllHooks",), True)
+    hints = (
+        "to let it read outputs without asking, allow mcp__sightline__read_output and mcp__sightline__query in "
+        "/permissions",
+    )
+    project_hints = (
+        "Claude Code asks once whether the server of this folder may be started",
+        "Claude Code runs the hooks of a folder at once, but heeds its rules only when you trust it: start claude here "
+        "once, or it asks about every command in the modes keep and shape",
+    )
 
+    endings = (".jsonl",)
+    reader = "sightline.harnesses.claude_code_transcript"
 
-def left_of(text: str, start: int = 0, stream: str = "out") -> Kept:
-    """What is left of what a tool wrote, of a text that Claude Code may have cut; without gaps where it has not.
+    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+        """Of a command an object with both streams; of a file that was read its text, or an image."""
+        response, error = given.get("tool_response"), given.get("error")
+        if when == FAILED:
+            return self._failed(call, error if isinstance(error, str) else "")
+        if call.kind == "cmd" and isinstance(response, dict):
+            return None if response.get("backgroundTaskId") else self._ran(call, response)
+        file = response.get("file") if isinstance(response, dict) else None
+        if isinstance(file, dict) and isinstance(file.get("base64"), str):
+            return call.with_result([{"type": "image", "data": file["base64"], "mimeType": file.get("type")}])
+        if isinstance(file, dict) and isinstance(file.get("content"), str):
+            first, path = file.get("startLine"), file.get("filePath")
+            if isinstance(path, str):
+                call = call._replace(kind="file", command=path, first=first if isinstance(first, int) else 1)
+            return call.with_text(file["content"])
+        return call.with_result(response)
 
-    A failure's text it cuts in the middle, so that both halves are of a size, after it has dropped what is beyond
-    30,000 characters without a word (version 2.1.329); older versions say at the end how many lines they dropped. What
-    looks like such a mark elsewhere was written by the tool.
+    def _ran(self, call: "Call", response: Json) -> "Call":
+        from sightline.harnesses.call import SavedOutput, own_file, text_of  # for no event before a tool
 
-    Args:
-        text: as the model is shown it.
-        start: where in it begins what the tool wrote.
-        stream: the stream that it is of.
-    """
-    missing: list[tuple[int | None, str]] = []
-    end = _CUT_END.search(text)
-    if end and units(text[start : end.start()]) >= _LEAST_OUTPUT:
-        missing, kept = [(int(end[1]), "lines")], text[: end.start()]
-    else:
-        kept = text
-    for found in _CUT_INSIDE.finditer(text):
-        halves = units(text[: found.start()]), units(text[found.end() :])
-        if min(halves) < _LEAST_HALF or abs(halves[0] - halves[1]) * 100 > max(halves) * _UNLIKE_PERCENT:
-            continue
-        total = sum(halves) + int(found[1]) - start
-        if not missing and total == LARGEST_STDOUT:
-            missing = [(None, "characters")]
-        pieces = [kept[start : found.start()], kept[found.end() :]]
-        return parted([*pieces, ""] if missing else pieces, [(int(found[1]), "characters"), *missing], stream)
-    return parted([kept[start:], ""] if missing else [kept[start:]], missing, stream)
+        call = call.with_text(text_of(response.get("stdout")), re.sub(_CWD_RESET, "", text_of(response.get("stderr"))))
+        call = call._replace(exit_code=None if response.get("interrupted") else 0)
+        if not (path := text_of(response.get("persistedOutputPath"))):
+            return call
+        file = own_file(path, ("projects", "", call.session.id, "tool-results", ""))
+        size = response.get("persistedOutputSize")
+        saved = SavedOutput(file, size if isinstance(size, int) else 0) if file else None
+        return call._replace(partial=self.cut, saved=saved)
 
+    def _failed(self, call: "Call", error: str) -> "Call":
+        found = re.match(EXIT_LINE, error) if call.kind == "cmd" else None
+        start = found.end() if found else 0
+        call = call._replace(exit_code=int(found[1]) if found else None, failed=True)
+        if " truncated] ..." not in error:
+            return call.with_text(error[start:])
+        return call.with_rest(self.transcripts().left_of(error, start, call.stream), self.cut)
 
-def units(text: str) -> int:
-    """Characters as JavaScript counts them."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
+        """What takes its place must be of the same shape; a file that was read stays, since its lines get numbers."""
+        response = given.get("tool_response")
 
+        def answer(output: Any) -> Json:
+            return {"hookSpecificOutput": {"hookEventName": event, "updatedToolOutput": output}}
 
-class Parser:
-    """Makes calls of a transcript's records."""
+        if call.kind == "cmd" and isinstance(response, dict):
+            same = {"stderr": "", "interrupted": bool(response.get("interrupted")), "isImage": False}
+            return lambda text: answer({"stdout": text, **same})
+        if isinstance(response, list):
+            return lambda text: answer([{"type": "text", "text": text}])
+        return answer if isinstance(response, str) else None
 
-    def __init__(self, path: str, written: float) -> None:
-        """Prepare.
+    def goes_on(self, given: Json) -> bool:
+        """Such a command has its answer long before its end."""
+        response = given.get("tool_response")
+        return isinstance(response, dict) and bool(response.get("backgroundTaskId"))
 
-        Args:
-            path: of the transcript; files beside it are looked for in its project's folder.
-            written: when it was last written, seconds since the epoch: the time of records that tell none.
-        """
-        self._root, self._folder_session = _place(path)
-        self._time = 0.0
-        self._written = written
-        self._asked: dict[str, _Asked] = {}
-        self._started: dict[tuple[str, str], PastSession] = {}
-        self._cwd = self._version = ""
+    def ended_commands(self, prompt: str, session: str) -> "Iterator[EndedCommand]":
+        """It writes what comes after the answer into a file, and names that with the tool's use and how it ended."""
+        from sightline.harnesses.call import own_file  # few prompts tell of an end
 
-    @property
-    def waiting(self) -> bool:
-        """Nothing does: a call without a result has nothing to keep."""
-        return False
+        for block in re.findall(_NOTICE, prompt):
+            said = dict(re.findall(_FIELD, block))
+            task, use, path = (said.get(name, "") for name in ("task-id", "tool-use-id", "output-file"))
+            code = re.search(_CODE, said.get("summary", ""))
+            if re.fullmatch(_ID, task) and re.fullmatch(_ID, use):
+                file = own_file(path, (f"claude-{os.getuid()}", "", session, "tasks", f"{task}.output"))
+                yield use, file, int(code[1]) if code else None
 
-    def finish(self) -> Iterator[Event]:
-        """Nothing waits."""
-        return iter(())
+    def added_bytes(self, tail: bytes) -> int:
+        """A line that says how the command ended."""
+        added = re.search(_ADDED, tail)
+        return len(added[0]) if added else 0
 
-    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
-        """The calls that a record completes."""
-        kind = record.get("type")
-        if kind not in _KNOWN:
-            yield Trouble(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
-            return
-        self._time = when(record.get("timestamp"), self._time)
-        self._cwd = text_of(record.get("cwd")) or self._cwd
-        self._version = text_of(record.get("version", record.get("claude_code_version"))) or self._version
-        message = dict_of(record.get("message"))
-        if kind == "assistant":
-            self._ask(list_of(message.get("content")))
-        elif kind == "user":
-            results = [one for one in list_of(message.get("content")) if dict_of(one).get("type") == "tool_result"]
-            for place, block in enumerate(results):
-                yield self._call(record, block, line, place, alone=len(results) == 1)
+    def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
+        """``CLAUDE_CONFIG_DIR`` is for both."""
+        told = environment.get("CLAUDE_CONFIG_DIR")
+        return f"{told or home}/.claude.json", f"{told or home + '/.claude'}/settings.json"
 
-    def _ask(self, blocks: list[Any]) -> None:
-        for block in map(dict_of, blocks):
-            if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
-                asked = _Asked(text_of(block.get("name")) or "tool", block.get("input"), self._now)
-                self._asked[block["id"]] = asked
-                if len(self._asked) > _PENDING:
-                    del self._asked[next(iter(self._asked))]
+    def project_settings(self, project: str) -> tuple[str, str]:
+        """Servers and hooks of all who work in a folder."""
+        return f"{project}/.mcp.json", f"{project}/.claude/settings.json"
 
-    @property
-    def _now(self) -> float:
-        return self._time or self._written
+    def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
+        """With the type of the connection."""
+        return {"type": "stdio", **super().server_entry(words, environment)}
 
-    def _call(self, record: dict[str, Any], block: dict[str, Any], line: int, place: int, *, alone: bool) -> PastCall:
-        use = text_of(block.get("tool_use_id"))
-        asked = self._asked.pop(use, _Asked("tool", None, self._now))
-        session = self._session(record)
-        shown = shown_of(block.get("content"))
-        failed = block.get("is_error") is True
-        told = record.get("toolUseResult", record.get("tool_use_result")) if alone else None
-        made = self._result(asked, told, block.get("content"), "\n".join(shown), failed, session.id)
-        unique = text_of(record.get("uuid"))
-        return PastCall(
-            session=session,
-            id=f"{unique}/{place}" if unique and place else unique or unique_id(session.id, use or f"line {line}"),
-            use=use,
-            line=line,
-            asked=asked.time,
-            answered=self._now,
-            tool=asked.tool,
-            arguments=asked.arguments,
-            kind=made.kind,
-            command=made.command,
-            cwd=text_of(record.get("cwd")) or self._cwd,
-            shown=shown,
-            parts=made.parts,
-            exit_code=made.exit_code,
-            partial=made.partial,
-            note=made.note,
-            failed=failed,
-            gaps=made.gaps,
-        )
+    def allow_rules(self, piped: str) -> tuple[str, ...]:
+        """It holds its rules against the rewritten command."""
+        return (f"Bash({piped}:*)", "Bash(set -o pipefail)")
 
-    def _session(self, record: dict[str, Any]) -> PastSession:
-        name = text_of(record.get("sessionId", record.get("session_id"))) or self._folder_session
-        agent = text_of(record.get("agentId", record.get("parent_tool_use_id")))
-        known = self._started.get((name, agent))
-        if known is None:
-            client = " ".join(filter(None, (HARNESS, self._version)))
-            known = PastSession(HARNESS, name, client, self._cwd, self._now, agent)
-            self._started[name, agent] = known
-        return known
-
-    def _result(self, asked: _Asked, told: Any, content: Any, shown: str, failed: bool, session: str) -> _Result:
-        arguments = dict_of(asked.arguments)
-        if asked.tool in _SHELLS and isinstance(arguments.get("command"), str):
-            found = self._ran(told, shown, failed, session)
-            if found is not None:
-                return found._replace(command=plain(arguments["command"]))
-        if asked.tool == "Read" and not failed and (read := _file_read(told)) is not None:
-            return read
-        given = dict_of(told).get("content", told)  # of a helper its words, without the harness' around them
-        whole = given if isinstance(given, list) and given and not failed else content
-        partial = "cut by the tool's own limit" if dict_of(told).get("appliedLimit") else ""
-        if not isinstance(told, list) and shown.startswith(_PERSISTED) and (saved := self._saved(shown, session)):
-            return _Result("tool", "", (Part("part.0", saved),) if isinstance(saved, Beside) else parts_of(content))
-        if not isinstance(told, list) and shown.startswith(_PERSISTED):
-            partial = _GONE
-        return _Result("tool", "", parts_of(whole), None, partial)
-
-    def _ran(self, told: Any, shown: str, failed: bool, session: str) -> _Result | None:
-        """What came of a command line; None where it never ran, and what was shown is the harness' own message."""
-        if isinstance(told, dict) and isinstance(told.get("stdout"), str):
-            return self._told(told, failed, session)
-        ended = _EXIT.match(shown)
-        if failed and not ended and not _TIMED_OUT.match(shown):
-            return None
-        code = int(ended[1]) if ended else None if failed else 0
-        if shown.startswith(_PERSISTED):
-            if saved := self._saved(shown, session):
-                return _Result("cmd", "", (Part("out", saved),), code, "", "merged")
-            return _Result("cmd", "", text_part(shown[ended.end() if ended else 0 :]), code, _GONE, "merged")
-        output, gaps, _ = left_of(shown, ended.end() if ended else 0)
-        return _Result("cmd", "", text_part(output), code, CUT if gaps else "", "merged", gaps)
-
-    def _told(self, told: dict[str, Any], failed: bool, session: str) -> _Result:
-        out, err = told["stdout"], text_of(told.get("stderr"))
-        left, gaps, _ = left_of(out)
-        parts, partial = text_part(left) + text_part(err, "err"), ""
-        known = not failed and not told.get("interrupted") and not told.get("returnCodeInterpretation")
-        if told.get("backgroundTaskId"):
-            gaps = parted([left, ""], [(None, "characters")], "out").gaps
-            return _Result("cmd", "", parts, None, "it went on in the background", gaps=gaps)
-        if path := text_of(told.get("persistedOutputPath")):
-            saved = self._beside(path, session)
-            size = size_beside(saved)
-            if size < 0:
-                partial, gaps = _GONE, parted([out, ""], [(None, "characters")], "out").gaps
-            else:
-                parts, gaps = (Part("out", saved), *text_part(err, "err")), ()
-                if 0 <= size < number(told.get("persistedOutputSize")):
-                    partial = f"the file that was kept has {size:,} of {int(told['persistedOutputSize']):,} bytes"
-        elif gaps:
-            partial = CUT
-        elif units(out) >= LARGEST_STDOUT:
-            partial, gaps = CUT, parted([out, ""], [(None, "characters")], "out").gaps
-        return _Result("cmd", "", parts, 0 if known else None, partial, "" if err else "merged", gaps)
-
-    def _beside(self, path: str, session: str) -> Beside:
-        return Beside(self._root, (session, _FOLDER, os.path.basename(path)))
-
-    def _saved(self, shown: str, session: str) -> Beside | None:
-        """The file that a shown text says the whole is in, if it is still there."""
-        found = _SAVED.search(shown)
-        saved = self._beside(found[1], session) if found else None
-        return saved if saved and size_beside(saved) >= 0 else None
+    def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """A folder for each project."""
+        return [os.path.join(environment.get("CLAUDE_CONFIG_DIR", "") or f"{home}/.claude", "projects")]
 
 
-CUT = "cut by Claude Code"
-_GONE = "the file that the whole was kept in is gone"
-
-
-def _file_read(told: Any) -> _Result | None:
-    """The lines that Read gave; None for an image or anything else that is no text."""
-    file = dict_of(dict_of(told).get("file"))
-    if not isinstance(file.get("content"), str) or not isinstance(file.get("filePath"), str):
-        return None
-    first, count, total = (int(number(file.get(name))) for name in ("startLine", "numLines", "totalLines"))
-    last = first + count - 1
-    partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
-    parts = (Part("out", text_bytes(file["content"])),) if file["content"] else ()
-    return _Result("file", plain(file["filePath"]), parts, None, partial, gaps=lines_not_read(first, last, total))
-
-
-def _place(path: str) -> tuple[str, str]:
-    """The folder of a transcript's project, and the session that its place tells."""
-    folder, name = os.path.split(os.path.abspath(path))
-    parts = folder.split(os.sep)
-    if "subagents" in parts:
-        at = len(parts) - 1 - parts[::-1].index("subagents")
-        return os.sep.join(parts[: at - 1]) or os.sep, parts[at - 1]
-    return folder, name.removesuffix(".jsonl")
+HARNESS = ClaudeCode()

@@ -1,23 +1,16 @@
-"""Which format a file is of, told by what is in it, and where each harness keeps its transcripts."""
+"""The transcripts that a path stands for, where harnesses keep theirs, and which harness one is of."""
 
 import json
 import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sightline.harnesses.transcript import (
-    DocumentReading,
-    LineReading,
-    NotReadable,
-    Reading,
-    Transcript,
-    dict_of,
-)
+from sightline.harnesses import known
+from sightline.harnesses.base import Harness
+from sightline.harnesses.transcript import Candidate, NotReadable, Reading, Transcript
 
 _HEAD_BYTES = 1 << 16
 _LINES_LOOKED_AT = 20
-_SQLITE = b"SQLite format 3\0"
-_ENDINGS = (".jsonl", ".json", ".traj", ".db")
 
 
 class Source(NamedTuple):
@@ -36,19 +29,25 @@ class Source(NamedTuple):
     written: float
 
 
+def transcribing() -> list[Harness]:
+    """The harnesses whose past sessions can be read."""
+    return [one for one in known().values() if one.reader]
+
+
 def find_sources(path: str) -> Iterator[Source]:
     """The transcripts that a path stands for: itself, or all that lie below it. Links are not followed below it."""
     if not os.path.isdir(path):
         yield from _source(path)
         return
+    endings = tuple(ending for one in transcribing() for ending in one.endings)
     for folder, folders, names in os.walk(path):
         folders.sort()
-        if os.path.basename(folder) == "command-output":
-            yield from _roo_source(folder, names)
+        if harness := _of_folder(folder):
+            yield from _folder_source(folder, [name for name in names if harness.transcripts().is_part(name)])
             continue
         for name in sorted(names):
             whole = os.path.join(folder, name)
-            if name.endswith(_ENDINGS) and not os.path.islink(whole) and os.path.isfile(whole):
+            if name.endswith(endings) and not os.path.islink(whole) and os.path.isfile(whole):
                 yield from _source(whole)
 
 
@@ -67,10 +66,14 @@ def _source(path: str) -> Iterator[Source]:
     yield Source(path, size, (size, changed, status.st_ino), changed / 1e9)
 
 
-def _roo_source(folder: str, names: list[str]) -> Iterator[Source]:
-    from sightline.harnesses.roo import ARTIFACT
+def _of_folder(folder: str) -> Harness | None:
+    """The harness of which a folder is a transcript as a whole."""
+    name = os.path.basename(folder)
+    return next((one for one in transcribing() if name and one.transcript_folder == name), None)
 
-    found = [os.lstat(os.path.join(folder, name)) for name in names if ARTIFACT.fullmatch(name)]
+
+def _folder_source(folder: str, names: list[str]) -> Iterator[Source]:
+    found = [os.lstat(os.path.join(folder, name)) for name in names]
     if found:
         size, changed = sum(one.st_size for one in found), max(one.st_mtime_ns for one in found)
         yield Source(folder, size, (size, changed, len(found)), changed / 1e9)
@@ -83,12 +86,15 @@ def open_reading(source: Source) -> Reading | None:
         NotReadable: it cannot be read.
     """
     if os.path.isdir(source.path):
-        from sightline.harnesses.roo import FolderReading
-
-        return FolderReading(source.path)
+        harness = _of_folder(source.path)
+        folder: Reading | None = harness.transcripts().FolderReading(source.path) if harness else None
+        return folder
     transcript = Transcript(source.path)
     try:
-        reading = _open(transcript, source)
+        head = transcript.head(_HEAD_BYTES)
+        file = Candidate(source.path, source.written, transcript, head, list(_records(head)))
+        readings = (one.transcripts().reading_of(file) for one in transcribing() if not one.transcript_folder)
+        reading: Reading | None = next((one for one in readings if one is not None), None)
     except BaseException:
         transcript.close()
         raise
@@ -97,65 +103,14 @@ def open_reading(source: Source) -> Reading | None:
     return reading
 
 
-def _open(transcript: Transcript, source: Source) -> Reading | None:
-    head = transcript.head(_HEAD_BYTES)
-    if head.startswith(_SQLITE):
-        from sightline.harnesses.opencode import open_database
-
-        transcript.close()
-        return open_database(source.path)
+def _records(head: bytes) -> Iterator[dict[str, object]]:
     for line in head.split(b"\n")[:_LINES_LOOKED_AT]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if reading := _of_lines(record, line, transcript, source):
-            return reading
-    return _of_document(head, transcript, source)
-
-
-def _of_lines(record: object, line: bytes, transcript: Transcript, source: Source) -> Reading | None:
-    """By one whole line of it."""
-    fields = dict_of(record)
-    if "payload" in fields and "type" in fields:
-        from sightline.harnesses import codex
-
-        return LineReading(transcript, codex.Parser(source.path, source.written))
-    if "type" in fields and ("sessionId" in fields or "session_id" in fields or "leafUuid" in fields):
-        from sightline.harnesses import claude_code
-
-        return LineReading(transcript, claude_code.Parser(source.path, source.written))
-    if "sessionId" in fields and "projectHash" in fields:
-        from sightline.harnesses import gemini
-
-        parser = gemini.Parser(source.path, source.written)
-        if gemini.is_header(line):
-            return LineReading(transcript, parser)
-        return DocumentReading(transcript, parser.document)
-    return None
-
-
-def _of_document(head: bytes, transcript: Transcript, source: Source) -> Reading | None:
-    """By the names that stand at the beginning of a document; a large one is not parsed to tell."""
-    start = head.lstrip()[:1]
-    if start not in (b"{", b"["):
-        return None
-    path, written = source.path, source.written
-    if b'"projectHash"' in head and b'"sessionId"' in head:
-        from sightline.harnesses import gemini
-
-        return DocumentReading(transcript, gemini.Parser(path, written).document)
-    from sightline.harnesses import trajectories
-
-    if start == b"{" and b'"trajectory"' in head and path.endswith(".traj"):
-        return DocumentReading(transcript, lambda found: trajectories.read_swe_agent(found, path, written))
-    mini = b"mini-swe-agent" in head or (path.endswith(".traj.json") and b'"role"' in head)
-    tail = b"" if mini else transcript.tail(_HEAD_BYTES)
-    if mini or (b'"trajectory_format"' in tail and b"mini-swe-agent" in tail):
-        return DocumentReading(transcript, lambda found: trajectories.read_mini(found, path, written))
-    if start == b"{" and b'"trajectory"' in head and b'"observation"' in head:
-        return DocumentReading(transcript, lambda found: trajectories.read_swe_agent(found, path, written))
-    return None
+        if isinstance(record, dict):
+            yield record
 
 
 class Place(NamedTuple):
@@ -168,22 +123,5 @@ class Place(NamedTuple):
 def usual_places(environment: Mapping[str, str] = os.environ) -> list[Place]:
     """The places that are there on this machine."""
     home = environment.get("HOME", "") or os.path.expanduser("~")
-    data = environment.get("XDG_DATA_HOME", "") or os.path.join(home, ".local/share")
-    settings = environment.get("XDG_CONFIG_HOME", "") or os.path.join(home, ".config")
-    places = [
-        Place("Claude Code", os.path.join(environment.get("CLAUDE_CONFIG_DIR", "") or f"{home}/.claude", "projects")),
-        Place("Codex", os.path.join(environment.get("CODEX_HOME", "") or f"{home}/.codex", "sessions")),
-        Place("Codex", os.path.join(environment.get("CODEX_HOME", "") or f"{home}/.codex", "archived_sessions")),
-        Place("Gemini CLI", os.path.join(home, ".gemini/tmp")),
-        Place("opencode", os.path.join(data, "opencode/opencode.db")),
-        Place("mini-swe-agent", os.path.join(settings, "mini-swe-agent")),
-        *(
-            Place("Roo Code", os.path.join(base, editor, "User/globalStorage/rooveterinaryinc.roo-cline/tasks"))
-            for base in (settings, os.path.join(home, "Library/Application Support"))
-            for editor in ("Code", "Code - Insiders", "VSCodium", "Cursor")
-        ),
-        Place(
-            "Roo Code", os.path.join(home, ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks")
-        ),
-    ]
+    places = (Place(one.title, path) for one in transcribing() for path in one.transcript_places(home, environment))
     return [place for place in places if os.path.exists(place.path)]

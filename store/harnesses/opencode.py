@@ -1,197 +1,168 @@
-"""opencode's database: ``~/.local/share/opencode/opencode.db``, SQLite.
-
-As version 1.18.33 was seen to write it. Tables ``session (id, directory, version, time_created)`` and ``part (id,
-session_id, time_created, time_updated, data)``, times in milliseconds. A call is a part whose ``data`` is ``{"type":
-"tool", "tool", "callID", "state": {"status", "input", "output" | "error", "metadata", "time": {"start", "end"}}}``.
-``output`` is what the model saw. ``metadata`` of a command: ``{output, exit, truncated, outputPath}``, of ``read``:
-``{"display": {path, text, lineStart, lineEnd, totalLines}}``; the whole of a long output lies in ``tool-output/``
-beside the database.
-"""
+"""opencode, as version 1.18.33 was seen to behave: its plugin and what it tells, its settings, what it cuts."""
 
 import json
 import os
 import re
-import sqlite3
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from sightline.harnesses.content import Kept, lines_not_read, parted, parts_of, shown_of, text_part
-from sightline.harnesses.past import Beside, Event, Part, PastCall, PastSession, Trouble
-from sightline.harnesses.transcript import (
-    LINE_BYTES,
-    NEST_TROUBLE,
-    SHAPE_ERRORS,
-    NotReadable,
-    dict_of,
-    misshapen,
-    number,
-    plain,
-    size_beside,
-    text_bytes,
-    text_of,
-)
+from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 
-HARNESS = "opencode"
-CUT = "cut by opencode"
-_CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
-_ENDED = ("completed", "error")
-_PARTS = (
-    "SELECT part.id, session_id, part.time_updated, CASE WHEN length(CAST(data AS BLOB)) <= ? THEN data END,"
-    " directory, version, session.time_created, length(CAST(data AS BLOB)) FROM part"
-    " LEFT JOIN session ON session.id = session_id"
-    " WHERE part.time_updated >= ? AND instr(substr(data, 1, 200), '\"tool\"') ORDER BY part.time_created, part.id"
-)
-_TABLES = (
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('part', 'session')"
-    " AND sql NOT LIKE 'CREATE VIRTUAL%'"
-)
-_GONE = "the file that the whole was kept in is gone"
+if TYPE_CHECKING:
+    from sightline.harnesses.call import Call
+
+_TAIL_CHARACTERS = 500
+_EVENT = "tool.execute.after"
+_PATIENCE_MS = 20_000
+_PLUGIN = """\
+// Written by `sightline install opencode`: keeps what tools give. `sightline uninstall opencode` removes it.
+import { spawn } from "node:child_process"
+
+const HOOK = %(hook)s
+
+function ask(event) {
+  return new Promise((resolve) => {
+    const child = spawn(HOOK[0], HOOK.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
+    let said = ""
+    const end = () => {
+      try {
+        resolve(said ? JSON.parse(said) : {})
+      } catch {
+        resolve({})
+      }
+    }
+    const late = setTimeout(() => child.kill(), %(patience_ms)d)
+    child.on("error", () => resolve({}))
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", (data) => (said += data))
+    child.on("close", () => {
+      clearTimeout(late)
+      end()
+    })
+    child.stdin.end(JSON.stringify(event))
+  })
+}
+
+export const Sightline = async ({ directory }) => ({
+  "%(event)s": async (input, output) => {
+    try {
+      const answer = await ask({
+        session_id: input.sessionID,
+        tool_use_id: input.callID,
+        tool_name: input.tool,
+        tool_input: input.args ?? {},
+        cwd: directory,
+        output: output.output,
+        content: output.content,
+        metadata: output.metadata,
+      })
+      const text = [answer.output, answer.append].filter((one) => typeof one === "string")
+      if (Array.isArray(output.content)) {
+        if (typeof answer.output === "string") output.content.length = 0
+        for (const one of text) output.content.push({ type: "text", text: one })
+      } else if (text.length) {
+        if (typeof answer.output !== "string") text.unshift(output.output ?? "")
+        output.output = text.join("\\n\\n")
+      }
+    } catch {
+      // the tool's result stays as it is
+    }
+  },
+})
+"""
+_HOOK = r"(?m)^const HOOK = (\[.*\])$"
 
 
-class DatabaseReading:
-    """A database that may still be written; nothing is ever written to it here."""
+class Opencode(Harness):
+    """Hooks are run by a plugin; commands are not rewritten, since it keeps all that one wrote in a file of its own."""
 
-    waiting = False
+    name, title, seen = "opencode", "opencode", "1.18.33"
+    programs = ("opencode",)
+    missing = "a tool that fails is not told to plugins"
 
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        """Takes over the connection to the database at a path; see `open_database`."""
-        self._folder = os.path.dirname(os.path.abspath(path))
-        self._connection = connection
-        self._updated = 0
-        self._given: set[str] = set()
-        self._told: set[str] = set()
-        self.position = 0
+    hooks = (Hook(_EVENT, AFTER),)
+    runs = ("bash",)
+    own = ("sightline_",)
+    replaces = tells = True
 
-    def close(self) -> None:
-        """Close the database."""
-        self._connection.close()
+    limits = dict.fromkeys(("cmd", "file", "tool"), Limit(50 << 10, 50 << 10))
+    reply_bytes, reply_lines = 50_000, 1_990  # less some that it adds, of 50 KiB and 2,000 lines
 
-    def finish(self) -> Iterator[Event]:
-        """Nothing waits."""
-        return iter(())
+    servers = ("mcp",)
+    plugin_file = "sightline.js"
 
-    def advance(self) -> Iterator[Event]:
-        """The calls that have ended since."""
-        try:
-            for row in self._connection.execute(_PARTS, (LINE_BYTES, self._updated)):
-                yield from self._part(*row)
-        except sqlite3.Error as error:
-            yield Trouble(0, f"the database cannot be read on: {error}")
+    endings = (".db",)
+    reader = "sightline.harnesses.opencode_transcript"
 
-    def _part(self, name: Any, session: Any, updated: Any, data: Any, *rest: Any) -> Iterator[Event]:
-        *facts, size = rest
-        self.position += int(number(size))
-        self._updated = max(self._updated, int(number(updated)))
-        name = text_of(name)
-        if name in self._given or name in self._told:
-            return
-        try:
-            part = None if data is None else json.loads(data)
-            call = self._call(name, text_of(session), dict_of(part), *facts) if part is not None else None
-        except RecursionError:
-            self._told.add(name)
-            yield Trouble(0, f"part {name}: {NEST_TROUBLE}")
-        except SHAPE_ERRORS as error:
-            self._told.add(name)
-            yield misshapen(0, error)._replace(text=f"part {name}: {misshapen(0, error).text}")
+    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+        """What the model is shown, and beside it metadata: the text of a file, the place of a long output."""
+        from sightline.harnesses.call import SavedOutput, dict_of, own_file, text_of  # only here events are of tools
+
+        about = dict_of(given.get("metadata"))
+        if isinstance(content := given.get("content"), list):
+            texts = [text for one in content if isinstance(text := dict_of(one).get("text"), str)]
+            shown = ("\n\n".join(texts),) if len(texts) == len(content) else ()
+            made = call.with_result({"content": content})
+            return made._replace(shown=shown) if made else None
+        output, code, display = text_of(given.get("output")), about.get("exit"), dict_of(about.get("display"))
+        call = call._replace(shown=(output,))
+        if isinstance(display.get("text"), str) and display.get("type") == "file":
+            first, path = display.get("lineStart"), text_of(display.get("path"))
+            call = call._replace(kind="file" if path else "tool", command=path)
+            return call._replace(first=first if isinstance(first, int) else 1).with_text(display["text"])
+        call = call._replace(exit_code=code if call.kind == "cmd" and isinstance(code, int) else None)
+        path = text_of(about.get("outputPath"))
+        if about.get("truncated"):
+            call = call.with_rest(self.transcripts().left_of(output, call.stream), self.cut)
         else:
-            if data is None:
-                self._told.add(name)
-                yield Trouble(0, f"part {name}: more than {LINE_BYTES >> 20} MiB were not read")
-            elif call is not None:
-                self._given.add(name)
-                yield call
+            call = call.with_text(output)
+        if about.get("truncated") or path:
+            file = own_file(path, ("opencode", "tool-output", ""))
+            saved = SavedOutput(file, tail=output[-_TAIL_CHARACTERS:]) if file else None
+            call = call._replace(partial=self.cut, saved=saved)
+        return call
 
-    def _call(
-        self, name: str, session: str, part: dict[str, Any], folder: Any, version: Any, created: Any
-    ) -> PastCall | None:
-        state = dict_of(part.get("state"))
-        if part.get("type") != "tool" or state.get("status") not in _ENDED:
-            return None
-        client = " ".join(filter(None, (HARNESS, text_of(version))))
-        started, ended = (number(dict_of(state.get("time")).get(key)) / 1000 for key in ("start", "end"))
-        shown = shown_of(state.get("output", state.get("error")))
-        made = PastCall(
-            session=PastSession(HARNESS, session, client, text_of(folder), number(created) / 1000 or started),
-            id=name,
-            use=text_of(part.get("callID")),
-            line=0,
-            asked=started,
-            answered=ended or started,
-            tool=text_of(part.get("tool")) or "tool",
-            arguments=state.get("input"),
-            kind="tool",
-            command="",
-            cwd=text_of(folder),
-            shown=shown,
-            parts=(),
-            failed=state["status"] == "error",
-        )
-        arguments, told = dict_of(state.get("input")), dict_of(state.get("metadata"))
-        if made.tool == "bash" and isinstance(arguments.get("command"), str) and isinstance(told.get("output"), str):
-            cwd = os.path.join(made.cwd, text_of(arguments.get("workdir")))
-            made = made._replace(kind="cmd", command=plain(arguments["command"]), cwd=cwd.rstrip("/") or cwd)
-            return self._ran(made, told)
-        display = dict_of(told.get("display"))
-        if made.tool == "read" and display.get("type") == "file" and isinstance(display.get("text"), str):
-            return _read(made, display)
-        return self._whole(made._replace(parts=parts_of(list(shown))), told, "part.0")
+    def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
+        """The plugin puts it there."""
+        return lambda text: {"output": text}
 
-    def _ran(self, made: PastCall, told: dict[str, Any]) -> PastCall:
-        code = told.get("exit")
-        made = made._replace(exit_code=code if isinstance(code, int) else None, note="merged")
-        if told.get("truncated") is True:
-            return self._whole(made._replace(parts=text_part(told["output"])), told, "out")
-        return made._replace(parts=text_part(told["output"]))
+    def addition(self, event: str, text: str) -> Json:
+        """Likewise."""
+        return {"append": text}
 
-    def _whole(self, made: PastCall, told: dict[str, Any], stream: str) -> PastCall:
-        if told.get("truncated") is not True:
-            return made
-        path = text_of(told.get("outputPath"))
-        saved = Beside(self._folder, ("tool-output", os.path.basename(path)))
-        if size_beside(saved) < 0:
-            return made._replace(partial=_GONE if path else CUT)
-        return made._replace(parts=(Part(stream, saved),))
+    def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
+        """The plugin is a file of its own."""
+        folder = f"{environment.get('XDG_CONFIG_HOME') or f'{home}/.config'}/opencode"
+        return _settings(folder), f"{folder}/plugins/{self.plugin_file}"
+
+    def project_settings(self, project: str) -> tuple[str, str]:
+        """Likewise."""
+        return _settings(project), f"{project}/.opencode/plugins/{self.plugin_file}"
+
+    def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
+        """In words of its own."""
+        told = {"environment": environment} if environment else {}
+        return {"type": "local", "command": words, **told, "enabled": True}
+
+    def plugin(self, words: list[str], root: str) -> str:
+        """It runs no programs of its settings' at events, only plugins."""
+        told = f"\nprocess.env.SIGHTLINE_HOME ??= {json.dumps(root)}\n" if root else ""
+        return _PLUGIN % {"hook": json.dumps(words), "event": _EVENT, "patience_ms": _PATIENCE_MS} + told
+
+    def plugin_words(self, text: str) -> list[str]:
+        """They stand in one line of it."""
+        found = re.search(_HOOK, text)
+        return list(json.loads(found[1])) if found else []
+
+    def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """One database."""
+        return [os.path.join(environment.get("XDG_DATA_HOME", "") or f"{home}/.local/share", "opencode/opencode.db")]
 
 
-def _read(made: PastCall, display: dict[str, Any]) -> PastCall:
-    first, last, total = (int(number(display.get(name))) for name in ("lineStart", "lineEnd", "totalLines"))
-    partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
-    parts = (Part("out", text_bytes(display["text"])),) if display["text"] else ()
-    return made._replace(
-        kind="file",
-        command=plain(text_of(display.get("path"))),
-        parts=parts,
-        partial=partial,
-        gaps=lines_not_read(first, last, total),
-    )
+def _settings(folder: str) -> str:
+    """Its settings' file has two names; both are read, so the one that is there will do."""
+    commented = f"{folder}/opencode.jsonc"
+    return commented if os.path.lexists(commented) else f"{folder}/opencode.json"
 
 
-def left_of(text: str, stream: str = "out") -> Kept:
-    """What is left of what a command wrote, of a text whose beginning opencode has cut, and said so there."""
-    head = _CUT_HEAD.match(text)
-    return parted(["", text[head.end() :]], [(None, "")], stream) if head else Kept(text)
-
-
-def _quoted(path: str) -> str:
-    """A path as SQLite's URIs have it."""
-    return os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-
-
-def open_database(path: str) -> DatabaseReading | None:
-    """A reading of a database; None where it is none of opencode's. Raises NotReadable."""
-    try:
-        connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None)
-    except sqlite3.Error as error:
-        raise NotReadable(f"{path} cannot be opened: {error}") from error
-    try:
-        connection.text_factory = lambda data: data.decode(errors="replace")
-        connection.execute("PRAGMA trusted_schema = OFF")
-        if len(connection.execute(_TABLES).fetchall()) == 2:  # a view of that name could do anything
-            connection.execute(_PARTS + " LIMIT 0", (0, 0))
-            return DatabaseReading(path, connection)
-        connection.close()
-        return None
-    except sqlite3.Error as error:
-        connection.close()
-        raise NotReadable(f"{path} cannot be read as opencode's database: {error}") from error
+HARNESS = Opencode()

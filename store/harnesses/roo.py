@@ -8,27 +8,41 @@ the model was shown is in ``api_conversation_history.json``: the result that nam
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sightline.harnesses.content import shown_of
-from sightline.harnesses.past import Beside, Event, Part, PastCall, PastSession, Trouble
-from sightline.harnesses.transcript import (
-    DOCUMENT_BYTES,
-    dict_of,
-    list_of,
-    number,
-    open_beside,
-    plain,
-    size_beside,
-    text_of,
-)
+from sightline.harnesses.base import Harness
+from sightline.harnesses.call import Beside, Call, CallSession, Part, dict_of, list_of, number, plain, shown_of, text_of
+from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, Event, open_beside, size_beside
 
-HARNESS = "roo"
-FOLDER = "command-output"
-ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
+_ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
+_STORAGE = "User/globalStorage/rooveterinaryinc.roo-cline/tasks"
 _EXIT = re.compile(r"Exit code: (-?\d{1,10})\b")
 _NO_COMMAND = "(the command was not written down)"
+
+
+class Roo(Harness):
+    """Past sessions only."""
+
+    name, title = "roo", "Roo Code"
+    transcript_folder = "command-output"
+    reader = __name__
+
+    def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """In the storage of each editor that is one of VS Code's."""
+        settings = environment.get("XDG_CONFIG_HOME", "") or os.path.join(home, ".config")
+        editors = ("Code", "Code - Insiders", "VSCodium", "Cursor")
+        bases = (settings, os.path.join(home, "Library/Application Support"))
+        places = [os.path.join(base, editor, _STORAGE) for base in bases for editor in editors]
+        return [*places, os.path.join(home, ".vscode-server/data", _STORAGE)]
+
+
+HARNESS = Roo()
+
+
+def is_part(name: str) -> bool:
+    """Whether a file of such a folder is an output."""
+    return bool(_ARTIFACT.fullmatch(name))
 
 
 class FolderReading:
@@ -53,9 +67,9 @@ class FolderReading:
     def advance(self) -> Iterator[Event]:
         """The artifacts that were not there before."""
         try:
-            found = sorted(name for name in os.listdir(self._path) if ARTIFACT.fullmatch(name))
+            found = sorted(name for name in os.listdir(self._path) if _ARTIFACT.fullmatch(name))
         except OSError as error:
-            yield Trouble(0, f"the folder cannot be read: {error.strerror}")
+            yield BadRecord(0, f"the folder cannot be read: {error.strerror}")
             return
         new = [name for name in found if name not in self._given]
         if not new:
@@ -68,18 +82,18 @@ class FolderReading:
             self._given.add(name)
             artifact = Beside(self._path, (name,))
             if (size := size_beside(artifact)) < 0:
-                yield Trouble(0, f"{name} is not a file that can be read")
+                yield BadRecord(0, f"{name} is not a file that can be read")
                 continue
             self.position += size
             yield self._call(name, artifact, size, commands, shown.get(name))
 
-    def _call(self, name: str, artifact: Beside, size: int, commands: dict[int, str], shown: str | None) -> PastCall:
-        match = ARTIFACT.fullmatch(name)
+    def _call(self, name: str, artifact: Beside, size: int, commands: dict[int, str], shown: str | None) -> Call:
+        match = _ARTIFACT.fullmatch(name)
         stamp = int(match[1]) if match else 0
         command = commands.get(stamp, _NO_COMMAND)
         ended = _EXIT.search(shown or "")
-        return PastCall(
-            session=PastSession(HARNESS, os.path.basename(self._task), HARNESS, "", stamp / 1000),
+        return Call(
+            session=CallSession(HARNESS.name, os.path.basename(self._task), HARNESS.name, "", stamp / 1000),
             id=name,
             use="",
             line=0,
@@ -127,5 +141,5 @@ def _shown(document: Any) -> Iterator[tuple[str, str]]:
             fields = dict_of(block)
             content = fields.get("content", fields.get("text")) if fields.get("type") != "text" else fields.get("text")
             text = "\n".join(shown_of(content))
-            for match in ARTIFACT.finditer(text):
+            for match in _ARTIFACT.finditer(text):
                 yield match[0], text

@@ -3,12 +3,14 @@
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from sightline.disk.hashing import sha256_hex
 from sightline.errors import SightlineError
-from sightline.harnesses.past import Beside, Event, PastCall, Trouble
+from sightline.harnesses.call import Beside, Call, CallSession, plain
+from sightline.records import Gap
 
 LINE_BYTES = 64 << 20
 """A longer line is not read: an image or two fit, and a file without any newline must not fill the memory."""
@@ -16,7 +18,29 @@ LINE_BYTES = 64 << 20
 DOCUMENT_BYTES = 64 << 20
 """A larger document is not read: one that is not made of lines must be held whole."""
 
-NEST_TROUBLE = "it is nested too deeply"
+TOO_DEEP = "it is nested too deeply"
+
+ID_CHARACTERS = 200
+_NAME_CHARACTERS = 200
+_LAST_SECOND = 253_402_300_799.0  # of the year 9999
+_LARGEST_CODE = (1 << 31) - 1
+
+
+class BadRecord(NamedTuple):
+    """A record of a transcript that could not be read.
+
+    Attributes:
+        line: where it stands, from 1; 0 where there are no lines.
+        text: what is wrong with it.
+        unknown: whether it is of a sort that is not known, rather than damaged.
+    """
+
+    line: int
+    text: str
+    unknown: bool = False
+
+
+Event = Call | BadRecord
 
 
 class NotReadable(SightlineError):
@@ -116,6 +140,37 @@ class Transcript:
         return data
 
 
+class Candidate(NamedTuple):
+    """A file of which each harness says whether it is one of its transcripts.
+
+    Attributes:
+        path: where it lies.
+        written: when it was last written, seconds since the epoch.
+        transcript: the file, open.
+        head: its first bytes.
+        records: those of its first lines that are objects.
+    """
+
+    path: str
+    written: float
+    transcript: Transcript
+    head: bytes
+    records: list[dict[str, Any]]
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it can be one JSON document."""
+        return self.head.lstrip()[:1] in (b"{", b"[")
+
+    def of_lines(self, parser: "Parser") -> "Reading":
+        """A reading of it as one record a line."""
+        return LineReading(self.transcript, parser)
+
+    def of_document(self, read: Callable[[Any], Iterator[Event]]) -> "Reading":
+        """A reading of it as one document."""
+        return DocumentReading(self.transcript, read)
+
+
 class Reading(Protocol):
     """A transcript that is being read. Nothing is given twice by one reading."""
 
@@ -159,6 +214,19 @@ class Parser(Protocol):
         ...
 
 
+class LiveParser(Parser, Protocol):
+    """The parser of a transcript that hooks follow; ``TURN`` beside it is what the first line of a turn has."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits for what comes later: who reads on from here misses nothing."""
+        ...
+
+    def ended(self, use: str) -> Call | None:
+        """What a call gave that has ended, though its result is not there yet; None while that is not written."""
+        ...
+
+
 class LineReading:
     """A transcript of one JSON object a line."""
 
@@ -192,7 +260,7 @@ class LineReading:
     def _read(self, *, last: bool) -> Iterator[Event]:
         for line in self._transcript.lines(last=last):
             record = load_object(line)
-            if isinstance(record, Trouble):
+            if isinstance(record, BadRecord):
                 yield record
             elif record is not None:
                 try:
@@ -216,13 +284,13 @@ class DocumentReading:
         try:
             document = json.loads(self._transcript.document())
         except RecursionError:
-            yield Trouble(0, NEST_TROUBLE)
+            yield BadRecord(0, TOO_DEEP)
             return
         except ValueError:
-            yield Trouble(0, "not JSON")
+            yield BadRecord(0, "not JSON")
             return
         for event in self._events(document):
-            if isinstance(event, PastCall):
+            if isinstance(event, Call):
                 if event.id in self._given:
                     continue
                 self._given.add(event.id)
@@ -246,39 +314,26 @@ SHAPE_ERRORS = (TypeError, ValueError, KeyError, AttributeError, IndexError, Rec
 """What a parser raises where a record has not the shape that it takes for granted."""
 
 
-def misshapen(line: int, error: Exception) -> Trouble:
+def misshapen(line: int, error: Exception) -> BadRecord:
     """What is told of such a record."""
-    return Trouble(line, f"not of the known shape: {type(error).__name__}: {error}"[:200])
+    return BadRecord(line, f"not of the known shape: {type(error).__name__}: {error}"[:200])
 
 
-def load_object(line: Line) -> dict[str, Any] | Trouble | None:
+def load_object(line: Line) -> dict[str, Any] | BadRecord | None:
     """A line's object; None for a blank one."""
     if not line.data:
-        return Trouble(line.number, f"a line of more than {LINE_BYTES >> 20} MiB was not read")
+        return BadRecord(line.number, f"a line of more than {LINE_BYTES >> 20} MiB was not read")
     if line.data.isspace():
         return None
     try:
         record = json.loads(line.data)
     except RecursionError:
-        return Trouble(line.number, NEST_TROUBLE)
+        return BadRecord(line.number, TOO_DEEP)
     except ValueError:
-        return Trouble(line.number, "not JSON" if line.ended else "the line ends in the middle")
+        return BadRecord(line.number, "not JSON" if line.ended else "the line ends in the middle")
     if not isinstance(record, dict):
-        return Trouble(line.number, "not a JSON object")
+        return BadRecord(line.number, "not a JSON object")
     return record
-
-
-def text_bytes(text: str) -> bytes:
-    """A text's bytes; half a surrogate pair, as JSON can spell it, as an escape."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode(errors="backslashreplace")
-
-
-def plain(text: str) -> str:
-    """A text that every file of the store can hold: half a surrogate pair is written as an escape."""
-    return text if text.isascii() else text_bytes(text).decode()
 
 
 def when(value: Any, otherwise: float = 0.0) -> float:
@@ -291,24 +346,40 @@ def when(value: Any, otherwise: float = 0.0) -> float:
     return otherwise
 
 
-def number(value: Any) -> float:
-    """A number that is one; 0 for anything else."""
-    return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else 0.0
+class Kept(NamedTuple):
+    """What a harness left of a text, without the marks that it put where it cut.
+
+    Attributes:
+        text: what is left of it.
+        gaps: where something is missing, as far as that is told.
+        is_cut: whether anything is.
+    """
+
+    text: str
+    gaps: tuple[Gap, ...] = ()
+    is_cut: bool = False
 
 
-def text_of(value: Any) -> str:
-    """The value where it is a text; else empty."""
-    return value if isinstance(value, str) else ""
+def parted(pieces: Sequence[str], missing: Sequence[tuple[int | None, str]], stream: str) -> Kept:
+    """What is left of a text.
+
+    Args:
+        pieces: its pieces in order, a gap between each two.
+        missing: how much each gap lacks, and the unit, as a `Gap` has them.
+        stream: the stream that it is of.
+    """
+    text, gaps = pieces[0], list[Gap]()
+    for piece, (count, unit) in zip(pieces[1:], missing, strict=True):
+        is_open = bool(text) and not text.endswith("\n")
+        gaps.append(Gap(stream, text.count("\n") + is_open, count, unit))
+        text += ("\n" if is_open and piece else "") + piece
+    return Kept(text, tuple(gaps), bool(gaps))
 
 
-def dict_of(value: Any) -> dict[str, Any]:
-    """The value where it is an object; else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def list_of(value: Any) -> list[Any]:
-    """The value where it is a list; else an empty one."""
-    return value if isinstance(value, list) else []
+def lines_not_read(first: int, last: int, total: int) -> tuple[Gap, ...]:
+    """The gaps before and after the lines of a file that were read of it."""
+    gaps = (Gap("out", 0, first - 1, "lines"), Gap("out", last - first + 1, total - last, "lines"))
+    return tuple(gap for gap in gaps if gap.missing and gap.missing > 0)
 
 
 def open_beside(beside: Beside) -> int:
@@ -345,3 +416,44 @@ def size_beside(beside: Beside) -> int:
         return os.fstat(fd).st_size
     finally:
         os.close(fd)
+
+
+def bounded_session(session: CallSession, otherwise: float) -> CallSession:
+    """A session in bounds that every record, table and clock can hold; ``otherwise`` stands for a time out of them."""
+    return session._replace(
+        id=_id(session.id),
+        client=_name(session.client),
+        cwd=_name(session.cwd, 4096),
+        started=_time(session.started, otherwise),
+        agent=_id(session.agent),
+    )
+
+
+def bounded_call(call: Call, otherwise: float) -> Call:
+    """A call likewise, with an answer that never comes before it was asked."""
+    asked = _time(call.asked, otherwise)
+    code = call.exit_code
+    return call._replace(
+        id=_id(call.id),
+        use=_id(call.use),
+        asked=asked,
+        answered=max(asked, _time(call.answered, asked)),
+        tool=_name(call.tool) or "tool",
+        cwd=_name(call.cwd, 4096),
+        inner=tuple(bounded_call(one, otherwise) for one in call.inner),
+        exit_code=code if isinstance(code, int) and not isinstance(code, bool) and abs(code) <= _LARGEST_CODE else None,
+    )
+
+
+def _id(text: str) -> str:
+    """A short id as it is; of a longer one its hash."""
+    text = _name(text, len(text) * 8)
+    return text if len(text) <= ID_CHARACTERS else sha256_hex(text.encode())
+
+
+def _name(text: str, most: int = _NAME_CHARACTERS) -> str:
+    return plain(text[:most]).replace("\0", "\\x00")
+
+
+def _time(seconds: float, otherwise: float) -> float:
+    return seconds if 0 < seconds <= _LAST_SECOND else otherwise

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sightline.disk.layout import remove_folder
-from sightline.harnesses.past import CHANGES_FILES, PastCall
+from sightline.harnesses.call import CHANGES_FILES, Call
 from sightline.imports.keep import clipped, keep_past
 from sightline.imports.shown import Found, shown_lines
 from sightline.log.past_views import PastView, past_view
@@ -47,7 +47,7 @@ class KeptCall(NamedTuple):
 _NOTHING: Mapping[str, Recorded] = {}
 
 
-def keep_call(store: Store, call: PastCall, session: Session, recorded: Mapping[str, Recorded] = _NOTHING) -> KeptCall:
+def keep_call(store: Store, call: Call, session: Session, recorded: Mapping[str, Recorded] = _NOTHING) -> KeptCall:
     """Write a call's buffers.
 
     Args:
@@ -61,7 +61,7 @@ def keep_call(store: Store, call: PastCall, session: Session, recorded: Mapping[
     """
     made: list[Buffer] = []
     try:
-        pairs: list[tuple[PastCall, Buffer]] = []
+        pairs: list[tuple[Call, Buffer]] = []
         for one in (call, *call.inner):
             if one.id in recorded:
                 buffer = recorded[one.id].buffer
@@ -83,8 +83,8 @@ def keep_call(store: Store, call: PastCall, session: Session, recorded: Mapping[
 def _view(
     store: Store,
     session: Session,
-    call: PastCall,
-    pairs: list[tuple[PastCall, Buffer]],
+    call: Call,
+    pairs: list[tuple[Call, Buffer]],
     recorded: Mapping[str, Recorded],
 ) -> PastView:
     text = "\n".join(call.shown)
@@ -117,7 +117,7 @@ def _view(
     return past_view(store, session.name, call.answered, shows, text, buffers)
 
 
-def _request(call: PastCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
+def _request(call: Call, text: str, *, is_recorded: bool) -> dict[str, Any]:
     """What the log keeps of a call: what was asked as our own verbs have it, the tool, and where it is from.
 
     What the harness showed by itself is what it would have shown: nothing was saved. Of a past session nothing is to

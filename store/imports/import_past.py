@@ -14,10 +14,9 @@ from sightline.disk.layout import remove_folder
 from sightline.disk.recording import share_streams
 from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed
+from sightline.harnesses.call import Call, CallSession
 from sightline.harnesses.formats import Source, open_reading
-from sightline.harnesses.past import Event, PastCall, PastSession
-from sightline.harnesses.sane import sane_call, sane_session
-from sightline.harnesses.transcript import NotReadable, Reading
+from sightline.harnesses.transcript import Event, NotReadable, Reading, bounded_call, bounded_session
 from sightline.imports.batch import MOST_WRITING, Writings
 from sightline.imports.call import KeptCall
 from sightline.imports.ledger import Ledger
@@ -107,10 +106,10 @@ class Importer:
         self._ledger = Ledger(store.layout, durable=store.settings.durable)
         self._known: dict[str, Known] = {}
         self._sessions: dict[str, Session] = {}
-        self._met: dict[PastSession, Session] = {}
+        self._met: dict[CallSession, Session] = {}
         self._touched: set[str] = set()
         self._captures: dict[str, bool] = {}
-        self._batch: list[tuple[PastCall, Session]] = []
+        self._batch: list[tuple[Call, Session]] = []
         self._waiting: set[str] = set()  # ids of the batch
         self._batch_bytes = 0
         self._writings = Writings(store)
@@ -217,11 +216,11 @@ class Importer:
         self._progress(size)
 
     def _take(self, source: Source, event: Event) -> None:
-        if not isinstance(event, PastCall):
+        if not isinstance(event, Call):
             self._count(**{"unknown" if event.unknown else "damaged": 1})
             self._tell(source, event.line, event.text)
             return
-        event = sane_call(event, source.written)
+        event = bounded_call(event, source.written)
         session = self._session(event.session, source.written)
         known = self._known[session.name]
         if event.id in known.imported or (event.use and event.use in known.uses) or event.id in self._silent:
@@ -250,11 +249,11 @@ class Importer:
             if len(self._batch) >= _BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
 
-    def _session(self, past: PastSession, written: float) -> Session:
+    def _session(self, past: CallSession, written: float) -> Session:
         """The session's record; what its log knows is read when it is first met."""
         if past in self._met:
             return self._met[past]
-        met, past = past, sane_session(past, written)
+        met, past = past, bounded_session(past, written)
         own = f"{past.harness}-{past.id}"
         name = safe_name(f"{own}-{past.agent}" if past.agent else own)
         session = self._sessions.get(name)

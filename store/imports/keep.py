@@ -7,7 +7,7 @@ from typing import Any
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.disk.deposit import Deposit
 from sightline.disk.recording import new_buffer, reserve
-from sightline.harnesses.past import Part, PastCall
+from sightline.harnesses.call import Call, Part
 from sightline.harnesses.transcript import open_beside
 from sightline.records import TOOL_FAILED, Buffer
 from sightline.shape.json.sampling import Sampling
@@ -22,7 +22,7 @@ _ITEMS = 50
 _JSON_STARTS = b"{["
 
 
-def keep_past(store: Store, call: PastCall, session: str) -> Buffer:
+def keep_past(store: Store, call: Call, session: str) -> Buffer:
     """Write a past call's buffer. Putting it into the index is the caller's.
 
     Raises:
@@ -56,7 +56,7 @@ def keep_past(store: Store, call: PastCall, session: str) -> Buffer:
         raise
 
 
-def _sealed(store: Store, call: PastCall, deposit: Deposit) -> Buffer:
+def _sealed(store: Store, call: Call, deposit: Deposit) -> Buffer:
     partial, mimes, structured = call.partial, dict[str, str](), False
     for part in call.parts:
         try:

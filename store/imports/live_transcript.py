@@ -20,10 +20,9 @@ from sightline.disk import sqlite
 from sightline.disk.layout import HOOKS, make_folder, open_private, remove_file, write_all
 from sightline.disk.recording import share_streams
 from sightline.errors import SightlineError
-from sightline.harnesses import codex, gemini
-from sightline.harnesses.past import PastCall, PastSession
-from sightline.harnesses.sane import sane_call
-from sightline.harnesses.transcript import SHAPE_ERRORS, NotReadable, Transcript, load_object
+from sightline.harnesses import find
+from sightline.harnesses.call import Call, CallSession
+from sightline.harnesses.transcript import SHAPE_ERRORS, LiveParser, NotReadable, Transcript, bounded_call, load_object
 from sightline.imports.call import KeptCall, Recorded, keep_call
 from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
 from sightline.log.sessions import use_key
@@ -33,7 +32,6 @@ from sightline.store import Store
 _ENDING = ".transcript"
 _MOST_BYTES = 16 << 20  # read of a transcript at a time; what was written long before is for an import
 _PATIENCE_SECONDS = 3600.0  # a harness may write nothing of a call before another one beside it has ended
-_PARSERS = {"codex": codex, "gemini": gemini}
 
 Json = dict[str, Any]
 
@@ -64,7 +62,7 @@ class Waiting(NamedTuple):
         is_logged: whether the model was shown something of ours instead, which is logged.
     """
 
-    call: PastCall
+    call: Call
     buffer: str = ""
     shown: tuple[Shown, ...] = ()
     is_logged: bool = False
@@ -83,7 +81,7 @@ class LiveTranscript:
         self._place = place
         self._position = int(state.get("position", -1))  # what is before it need not be read again
         self._waiting = [_waiting_from(one) for one in state.get("waiting", ())]
-        self._parser: codex.Parser | gemini.Parser | None = None
+        self._parser: LiveParser | None = None
         self._known: Known | None = None
         self._kept: list[KeptCall] = []
         self.is_readable = True
@@ -98,7 +96,7 @@ class LiveTranscript:
             "waiting": [{**one._asdict(), "call": _told(one.call)} for one in self._waiting],
         }
 
-    def take_in(self, but: str = "") -> PastCall | None:
+    def take_in(self, but: str = "") -> Call | None:
         """Log the views that the transcript tells of by now.
 
         Args:
@@ -110,7 +108,7 @@ class LiveTranscript:
         Raises:
             StoreFailed: the store could not take it; the transcript is read again the next time.
         """
-        held: PastCall | None = None
+        held: Call | None = None
         try:
             for call in self._calls():
                 if but and call.use == but:
@@ -133,34 +131,38 @@ class LiveTranscript:
             self._settle(waiting.call)
             self._record()
 
-    def _calls(self) -> Iterator[PastCall]:
+    def _calls(self) -> Iterator[Call]:
         """The calls that came into the transcript since it was last read. Raises NotReadable."""
-        module = _PARSERS[self._place.harness]
+        harness = find(self._place.harness)
+        if harness is None:
+            raise NotReadable(f"no harness {self._place.harness!r} is known")
+        reader = harness.transcripts()
         transcript = Transcript(self._place.path)
         try:
             written, size = transcript.status.st_mtime, transcript.status.st_size
-            self._parser = parser = module.Parser(self._place.path, written)
+            parser: LiveParser = reader.Parser(self._place.path, written)
+            self._parser = parser
             header = next(transcript.lines(), None)
             if header and isinstance(record := load_object(header), dict):
                 list(parser.feed(record, header.number))
             if self._position < 0:
-                self._position = _last_turn(transcript, module.TURN)
+                self._position = _last_turn(transcript, reader.TURN)
             self._position = min(max(self._position, size - _MOST_BYTES), size)
             transcript.start_at(self._position)
             for line in transcript.lines():
                 if isinstance(record := load_object(line), dict):
                     with contextlib.suppress(*SHAPE_ERRORS):  # an import tells of what it cannot read
                         yield from (
-                            sane_call(one, written)
+                            bounded_call(one, written)
                             for one in parser.feed(record, line.number)
-                            if isinstance(one, PastCall)
+                            if isinstance(one, Call)
                         )
                 if parser.is_idle:
                     self._position = transcript.position
         finally:
             transcript.close()
 
-    def _settle(self, call: PastCall) -> None:
+    def _settle(self, call: Call) -> None:
         """Have the view of a call logged, with buffers of what was not recorded."""
         waiting = {one.id: found for one in (call, *call.inner) if (found := self._take_waiting(one))}
         own = waiting.get(call.id)
@@ -179,7 +181,7 @@ class LiveTranscript:
                 recorded[one.id] = Recorded(buffer, waiting[one.id].shown if one.id in waiting else ())
         self._kept.append(keep_call(self._store, call, self._session, recorded))
 
-    def _take_waiting(self, call: PastCall) -> Waiting | None:
+    def _take_waiting(self, call: Call) -> Waiting | None:
         """What waited for this call, and does no more."""
         for place, one in enumerate(self._waiting):
             same = one.call.use == call.use if one.call.use else _key(one.call) == _key(call)
@@ -187,7 +189,7 @@ class LiveTranscript:
                 return self._waiting.pop(place)
         return None
 
-    def _is_known(self, call: PastCall) -> bool:
+    def _is_known(self, call: Call) -> bool:
         """Whether the log has it, or the store what it gave."""
         if self._known is None:
             self._known = known_calls(self._store, (self._session.name,))
@@ -318,20 +320,20 @@ def _last_turn(transcript: Transcript, turn: bytes) -> int:
     return size - len(tail) + tail.rfind(b"\n", 0, found) + 1 if found >= 0 else size
 
 
-def _key(call: PastCall) -> tuple[str, str]:
+def _key(call: Call) -> tuple[str, str]:
     """What a call without an id is known again by: the tool, and what it was called with."""
     return call.tool, json.dumps(call.arguments, sort_keys=True)
 
 
-def _told(call: PastCall) -> Json:
+def _told(call: Call) -> Json:
     """A call that waits as fields; what it gave is in its buffer."""
     fields = call._replace(parts=(), inner=())._asdict()
     return {**fields, "session": call.session._asdict()}
 
 
 def _waiting_from(fields: Json) -> Waiting:
-    told = known_fields(PastCall, fields["call"])
-    session = PastSession(**known_fields(PastSession, told["session"]))
-    call = PastCall(**{**told, "session": session, "shown": tuple(told["shown"]), "parts": (), "inner": ()})
+    told = known_fields(Call, fields["call"])
+    session = CallSession(**known_fields(CallSession, told["session"]))
+    call = Call(**{**told, "session": session, "shown": tuple(told["shown"]), "parts": (), "inner": ()})
     shown = tuple(map(shown_from, fields.get("shown", ())))
     return Waiting(call, str(fields.get("buffer", "")), shown, bool(fields.get("is_logged")))

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from sightline.audit.matching import How, Matched, has_long_lines, match_parts
 from sightline.errors import SightlineError
-from sightline.harnesses.past import PastCall
+from sightline.harnesses.call import Call
 from sightline.records import Buffer, LinePart, Shown
 from sightline.store import Store, Target
 
@@ -26,7 +26,7 @@ class Found(NamedTuple):
     parts: tuple[LinePart, ...] = ()
 
 
-def shown_lines(store: Store, call: PastCall, buffer: Buffer, text: str) -> Found:
+def shown_lines(store: Store, call: Call, buffer: Buffer, text: str) -> Found:
     """The lines of a buffer that stand in what the model was shown, whole or in part.
 
     Args:

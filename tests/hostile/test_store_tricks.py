@@ -20,7 +20,7 @@ from sightline.disk.layout import open_private
 from sightline.disk.rebuilding import rebuild_buffers
 from sightline.disk.recovery import adopt_dead
 from sightline.doors.doctor.doctor import examine
-from sightline.doors.hooks.mishaps import last_mishaps
+from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.mcp.http import token_of
 from sightline.errors import SettingError, SightlineError, UnsafeStore
 from sightline.imports.ledger import Ledger
@@ -178,7 +178,7 @@ def test_nothing_below_the_root_is_waited_for_and_doctor_names_it(store: Store, 
 
     def all_of_it() -> list[object]:
         return [
-            last_mishaps(store.root, 5), Ledger(store.layout).save(), store.tombstone("cmd_00000a"),
+            last_errors(store.root, 5), Ledger(store.layout).save(), store.tombstone("cmd_00000a"),
             list_views(store), list_notes(store), adopt_dead(store.layout, store.index), list(examine(store)),
         ]  # fmt: skip
 

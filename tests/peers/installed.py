@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harnesses import HARNESSES, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
 
-from sightline.doors.hooks.facts import MODES
+from sightline.harnesses.base import MODES
 from sightline.log.view_list import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer

@@ -25,8 +25,8 @@ import node_peers  # noqa: E402
 import scripted_model as models  # noqa: E402
 from scripted_model import Json, Seen, Step, Use  # noqa: E402
 
-from sightline.doors.hooks.facts import HARNESSES, RECORD  # noqa: E402
-from sightline.doors.hooks.opencode import FILE, plugin_text  # noqa: E402
+from sightline.harnesses import known  # noqa: E402
+from sightline.harnesses.opencode import HARNESS as OPENCODE  # noqa: E402
 
 HOME = "/home/user"
 OUT = Path(__file__).parent.parent / "store/harnesses/recorded"
@@ -120,7 +120,7 @@ def _hook(run: harnesses.Run, event: str) -> list[str]:
 
 def _hooks(run: harnesses.Run, name: str) -> Json:
     """The settings of such hooks at all events of mode ``record``."""
-    facts = HARNESSES[name]
+    facts = known()[name]
     return {
         hook.event: [
             {
@@ -129,7 +129,7 @@ def _hooks(run: harnesses.Run, name: str) -> Json:
             }
         ]
         for hook in facts.hooks
-        if RECORD in hook.modes
+        if "record" in hook.modes
     }
 
 
@@ -290,9 +290,8 @@ def _opencode(run: harnesses.Run) -> tuple[list[str], dict[str, str]]:
     command, arguments = _server()
     settings["mcp"] = {"everything": {"type": "local", "command": [command, *arguments]}}
     path.write_text(json.dumps(settings))
-    hook = json.dumps(_hook(run, HARNESSES["opencode"].hooks[0].event))
-    plugin = re.sub(r"(?m)^const HOOK = .*$", lambda _: f"const HOOK = {hook}", plugin_text(RECORD))
-    run.settings(f".config/opencode/plugins/{FILE}", plugin)
+    plugin = OPENCODE.plugin(_hook(run, OPENCODE.hooks[0].event), "")
+    run.settings(f".config/opencode/plugins/{OPENCODE.plugin_file}", plugin)
     return words, environment
 
 

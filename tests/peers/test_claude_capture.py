@@ -12,7 +12,7 @@ from harnesses import Run
 from installed import INSTALLED, Installed, Outcome, play
 from scripted_model import Json, Step, Use
 
-from sightline.doors.hooks.entry import FILE
+from sightline.doors.hooks.capture_script import FILE
 
 pytestmark = [pytest.mark.peers_node, pytest.mark.xdist_group("claude-code")]
 

@@ -4,7 +4,7 @@
 def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
     if len(words) == 2 and words[0] == "--hook":
-        from sightline.doors.hooks.piped import main as keep
+        from sightline.doors.hooks.capture_pipe import main as keep
 
         return keep(words[1])
     from sightline.doors.cli.capture_input import main as capture

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
-from sightline.harnesses.formats import Source, find_sources, usual_places
+from sightline.harnesses.formats import Source, find_sources, transcribing, usual_places
 from sightline.imports.import_past import Counts, Importer
 from sightline.imports.live_transcript import catch_up
 from sightline.shape.summary import human_bytes
@@ -25,7 +25,7 @@ def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
     made = parser(
         name,
-        "Import past sessions of Claude Code, Codex, Gemini CLI, opencode, SWE-agent, mini-swe-agent and Roo Code: "
+        f"Import past sessions of {', '.join(one.title for one in transcribing())}: "
         "each call of a tool becomes a buffer and a view with its own time. What was imported before does not come "
         "again. Where a transcript has only some of an output, the buffer says that it is partial. Without a path, "
         "sessions are looked for where these tools keep them.",

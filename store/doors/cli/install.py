@@ -8,13 +8,13 @@ from sightline.config import default_root
 from sightline.disk.layout import Layout
 from sightline.doors.cli.arguments import Parser, parser
 from sightline.doors.cli.output import dim, green, print_json, red, write_out
-from sightline.doors.hooks.facts import DEFAULT_MODE, HARNESSES, MODES
 from sightline.doors.install.installing import Done, install, uninstall
-from sightline.doors.install.places import PROJECT, SCOPES, USER, Places, Where, coincide, places_of
+from sightline.doors.install.places import PROJECT, SCOPES, USER, Places, Where, coincide, installable, places_of
 from sightline.doors.install.records import Record
 from sightline.doors.install.status import status_of
 from sightline.doors.install.wanted import hints_for, targets_of
 from sightline.errors import UsageError
+from sightline.harnesses.base import DEFAULT_MODE, MODES
 from sightline.verbs.printing import printable
 
 _MODES = (
@@ -91,15 +91,17 @@ def here() -> Where:
 
 def _parser(name: str, description: str, example: str) -> Parser:
     made = parser(name, description, example=example)
-    made.add_argument("harness", metavar="HARNESS", help=", ".join(HARNESSES))
+    made.add_argument("harness", metavar="HARNESS", help=", ".join(installable()))
     made.add_argument("--scope", default=USER, metavar="S", help="user, or project: the current folder only")
     made.add_argument("--dry-run", action="store_true", help="show the change and make none")
     return made
 
 
 def _checked(given: Any) -> Any:
-    if given.harness not in HARNESSES:
-        raise UsageError(f"no harness {given.harness!r} is known", f"it is one of {', '.join(HARNESSES)}")
+    harnesses = installable()
+    if given.harness not in harnesses:
+        raise UsageError(f"no harness {given.harness!r} is known", f"it is one of {', '.join(harnesses)}")
+    given.harness = harnesses[given.harness]
     if given.scope not in SCOPES:
         raise UsageError(f"--scope does not know {given.scope!r}", f"it is one of {', '.join(SCOPES)}")
     return given
@@ -116,14 +118,14 @@ def _record(given: Any, places: Places) -> Record:
     layout = Layout(default_root())
     if not given.dry_run:
         layout.ensure()
-    return Record(layout.root, f"{given.harness}-{given.scope}", places.all)
+    return Record(layout.root, f"{given.harness.name}-{given.scope}", places.all)
 
 
 def _plugin(given: Any) -> int:
     # Loaded here only: most installations go into settings.
     from sightline.doors.install.plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
 
-    if given.harness != "claude-code" or given.scope != USER:
+    if given.harness.name != "claude-code" or given.scope != USER:
         raise UsageError("--plugin goes with claude-code alone", "leave --scope out; a plugin is where you put it")
     mode = given.mode or DEFAULT_PLUGIN_MODE
     done = make_plugin(os.path.abspath(given.plugin), mode, told_root(), dry_run=given.dry_run)
@@ -161,8 +163,8 @@ def _styled(line: str) -> str:
 
 
 def _tell_installed(given: Any, done: list[Done], mode: str) -> None:
-    facts = HARNESSES[given.harness]
-    with_mode = f", mode {mode}" if facts.hooks else ""
+    harness = given.harness
+    with_mode = f", mode {mode}" if harness.hooks else ""
     changed = [one for one in done if one.change.changes]
     if not changed:
         write_out(f"{_titled(given)}{with_mode}: everything is there already\n")
@@ -173,15 +175,15 @@ def _tell_installed(given: Any, done: list[Done], mode: str) -> None:
     for one in changed:
         if one.backup:
             write_out(f"  {_short(one.change.found.path)} as it was: {_short(one.backup)}\n")
-    missing = (f"{facts.title}: {facts.missing}",) if facts.missing else ()
-    for hint in (*hints_for(given.harness, given.scope), *missing):
+    missing = (f"{harness.title}: {harness.missing}",) if harness.missing else ()
+    for hint in (*hints_for(harness, given.scope), *missing):
         write_out(f"· {hint}\n")
     if not given.dry_run:
         write_out("`sightline doctor` tries it; sessions that are running do not know of it yet\n")
 
 
 def _titled(given: Any) -> str:
-    return f"{HARNESSES[given.harness].title}, {'this folder' if given.scope == PROJECT else 'user'}"
+    return f"{given.harness.title}, {'this folder' if given.scope == PROJECT else 'user'}"
 
 
 def _short(path: str) -> str:
@@ -200,7 +202,7 @@ def _data(given: Any, done: list[Done], mode: str) -> dict[str, Any]:
         for one in done
     ]
     return {
-        "harness": given.harness,
+        "harness": given.harness.name,
         "scope": given.scope,
         "mode": mode or None,
         "dry_run": given.dry_run,

@@ -4,9 +4,9 @@ import sys
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["capture"]:
-        from sightline.doors.hooks.piped import main_of_script
+        from sightline.doors.hooks.capture_pipe import main_of_script
 
         main_of_script(sys.argv[2:])
-    from sightline.doors.hooks.hook import main
+    from sightline.doors.hooks.event import main
 
     main(sys.argv[1:])

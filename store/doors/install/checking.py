@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from sightline.doors.doctor.complaints import Finding
-from sightline.doors.hooks.facts import HARNESSES
-from sightline.doors.install.places import SCOPES, USER, Where, coincide, places_of
+from sightline.doors.install.places import SCOPES, USER, Where, coincide, installable, places_of
 from sightline.doors.install.probe import Probe, probe_hooks, probe_server
 from sightline.doors.install.status import Status, status_of
 from sightline.doors.install.versions import Program, program_of
 from sightline.errors import SightlineError
+from sightline.harnesses.base import Harness
 
 
 def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:
@@ -19,7 +19,7 @@ def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:
         root: the store's root where it is not the usual one, else empty.
     """
     ready = []
-    for harness in HARNESSES:
+    for harness in installable().values():
         program = program_of(harness)
         installed = False
         for scope in SCOPES:
@@ -29,24 +29,23 @@ def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:
             try:
                 status = status_of(harness, places, root)
             except SightlineError as error:
-                yield Finding("problem", f"{HARNESSES[harness].title}, {scope}: {error.message}; {error.hint}")
+                yield Finding("problem", f"{harness.title}, {scope}: {error.message}; {error.hint}")
                 continue
             if status.installed:
                 installed = True
                 yield from _installed(harness, scope, program, status)
         if not installed and program.path:
-            ready.append(f"{_named(harness, program)} (`sightline install {harness}`)")
+            ready.append(f"{_named(harness, program)} (`sightline install {harness.name}`)")
     if ready:
         yield Finding("note", f"harnesses that are here and do not know of Sightline: {', '.join(ready)}")
 
 
-def _installed(harness: str, scope: str, program: Program, status: Status) -> Iterator[Finding]:
-    facts = HARNESSES[harness]
+def _installed(harness: Harness, scope: str, program: Program, status: Status) -> Iterator[Finding]:
     head = f"{_named(harness, program)}, {'user' if scope == USER else 'this folder'}"
     found = "" if program.path else "; the program is not on the PATH"
     mode = f"mode {status.mode}" if status.mode else "no hooks"
     yield Finding("ok" if program.path else "note", f"{head}: installed, {mode}{found}")
-    install = f"`sightline install {harness}{'' if scope == USER else f' --scope {scope}'}`"
+    install = f"`sightline install {harness.name}{'' if scope == USER else f' --scope {scope}'}`"
     again = f"{install} mends that"
     if status.former:
         yield Finding("note", f"{head}: as 0.1.0 installed it, which goes on working; {install} brings it up to date")
@@ -60,9 +59,9 @@ def _installed(harness: str, scope: str, program: Program, status: Status) -> It
     if status.server is not None:
         yield _tried(f"{head}: the MCP server", [("", probe_server(status.server))], again)
     if status.hooks:
-        yield _tried(f"{head}: hooks", probe_hooks(harness, status.hooks), again)
-    if facts.hooks and facts.seen and program.version and program.version != facts.seen:
-        yield Finding("note", f"{facts.title}: what is known of its hooks was seen in {facts.seen}")
+        yield _tried(f"{head}: hooks", probe_hooks(harness.name, status.hooks), again)
+    if harness.hooks and harness.seen and program.version and program.version != harness.seen:
+        yield Finding("note", f"{harness.title}: what is known of its hooks was seen in {harness.seen}")
 
 
 def _tried(what: str, tried: list[tuple[str, Probe]], again: str) -> Finding:
@@ -78,5 +77,5 @@ def _counted(calls: int) -> str:
     return "a probe call within" if calls == 1 else f"{calls} probe calls, each within"
 
 
-def _named(harness: str, program: Program) -> str:
-    return f"{HARNESSES[harness].title} {program.version}".rstrip()
+def _named(harness: Harness, program: Program) -> str:
+    return f"{harness.title} {program.version}".rstrip()

@@ -1,15 +1,20 @@
 """Where each harness has its settings, for a person and for a project."""
 
 import os
-import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sightline.doors.hooks.opencode import FILE as PLUGIN
+from sightline.harnesses import known
+from sightline.harnesses.base import Harness
 
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)
 """For all that a person does, or in one folder only."""
+
+
+def installable() -> dict[str, Harness]:
+    """The harnesses whose settings are known, by name."""
+    return {name: one for name, one in known().items() if one.servers}
 
 
 class Where(NamedTuple):
@@ -31,7 +36,7 @@ class Places(NamedTuple):
 
     Attributes:
         servers: where it lists MCP servers.
-        hooks: where it lists hooks, which may be the same file; of opencode, the plugin itself.
+        hooks: where it lists hooks, which may be the same file; or the plugin that runs them.
     """
 
     servers: str
@@ -43,61 +48,19 @@ class Places(NamedTuple):
         return list(dict.fromkeys(path for path in self if path))
 
 
-def places_of(harness: str, scope: str, where: Where) -> Places:
+def places_of(harness: Harness, scope: str, where: Where) -> Places:
     """Where a harness has its settings.
 
     Args:
-        harness: its name.
+        harness: which one.
         scope: one of SCOPES.
         where: whose.
     """
-    return (_in_project if scope == PROJECT else _of_user)(harness, where)
+    if scope == PROJECT:
+        return Places(*harness.project_settings(where.project))
+    return Places(*harness.user_settings(where.home, where.environment))
 
 
 def coincide(one: Places, other: Places) -> bool:
     """Whether two scopes share a file, as they do in a person's home."""
     return bool({os.path.realpath(path) for path in one.all} & {os.path.realpath(path) for path in other.all})
-
-
-def _of_user(harness: str, where: Where) -> Places:
-    environment, home = where.environment, where.home
-    config = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    match harness:
-        case "claude-code":
-            told = environment.get("CLAUDE_CONFIG_DIR")
-            return Places(f"{told or home}/.claude.json", f"{told or home + '/.claude'}/settings.json")
-        case "codex":
-            folder = environment.get("CODEX_HOME") or f"{home}/.codex"
-            return Places(f"{folder}/config.toml", f"{folder}/hooks.json")
-        case "gemini":
-            folder = f"{environment.get('GEMINI_CLI_HOME') or home}/.gemini"
-            return Places(f"{folder}/settings.json", f"{folder}/settings.json")
-        case "opencode":
-            return Places(_opencode(f"{config}/opencode"), f"{config}/opencode/plugins/{PLUGIN}")
-        case "cursor":
-            return Places(f"{home}/.cursor/mcp.json", f"{home}/.cursor/hooks.json")
-    if sys.platform == "darwin":
-        config = f"{home}/Library/Application Support"
-    return Places(f"{config}/Code/User/mcp.json")
-
-
-def _in_project(harness: str, where: Where) -> Places:
-    project = where.project
-    match harness:
-        case "claude-code":
-            return Places(f"{project}/.mcp.json", f"{project}/.claude/settings.json")
-        case "codex":
-            return Places(f"{project}/.codex/config.toml", f"{project}/.codex/hooks.json")
-        case "gemini":
-            return Places(f"{project}/.gemini/settings.json", f"{project}/.gemini/settings.json")
-        case "opencode":
-            return Places(_opencode(project), f"{project}/.opencode/plugins/{PLUGIN}")
-        case "cursor":
-            return Places(f"{project}/.cursor/mcp.json", f"{project}/.cursor/hooks.json")
-    return Places(f"{project}/.vscode/mcp.json")
-
-
-def _opencode(folder: str) -> str:
-    """Its settings' file has two names; both are read, so the one that is there will do."""
-    commented = f"{folder}/opencode.jsonc"
-    return commented if os.path.lexists(commented) else f"{folder}/opencode.json"

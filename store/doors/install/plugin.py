@@ -9,17 +9,17 @@ import os
 import shlex
 from typing import Any
 
-from sightline.doors.hooks.entry import FILE, script
-from sightline.doors.hooks.facts import RECORD, allow_rules
+from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.install.errors import NotOurs
 from sightline.doors.install.files import PROGRAM_MODE, check_writable, read_settings, write_settings
 from sightline.doors.install.installing import Done
 from sightline.doors.install.planning import Change
 from sightline.doors.install.wanted import NAME, hooks_content, rewrites, server_entry
 from sightline.doors.mcp.protocol import server_version
+from sightline.harnesses.base import RECORD
+from sightline.harnesses.claude_code import HARNESS
 from sightline.regular import read_regular
 
-_HARNESS = "claude-code"
 _MANIFEST = ".claude-plugin/plugin.json"
 _DESCRIPTION = "Keeps every tool output whole, shows small honest views, and records what the agent saw."
 DEFAULT_PLUGIN_MODE = RECORD
@@ -67,21 +67,21 @@ def plugin_files(folder: str, mode: str, root: str) -> dict[str, str]:
         "keywords": ["audit", "tool-output", "mcp"],
     }
     hooks: dict[str, list[Any]] = {}
-    for keys, value, _ in hooks_content(_HARNESS, mode, root, os.path.join(folder, FILE)).adds:
+    for keys, value, _ in hooks_content(HARNESS, mode, root, os.path.join(folder, FILE)).adds:
         if keys[0] == "hooks":
             hooks.setdefault(keys[1], []).append(value)
     return {
         _MANIFEST: _json(manifest),
         "hooks/hooks.json": _json({"description": f"Sightline, mode {mode}", "hooks": hooks}),
-        ".mcp.json": _json({"mcpServers": {NAME: server_entry(_HARNESS, root)}}),
+        ".mcp.json": _json({"mcpServers": {NAME: server_entry(HARNESS, root)}}),
         "README.md": _readme(folder, mode),
-        **({FILE: script(root)} if rewrites(_HARNESS, mode) else {}),
+        **({FILE: script(root)} if rewrites(HARNESS, mode) else {}),
     }
 
 
 def rules_to_add(folder: str, mode: str) -> tuple[str, ...]:
     """The permission rules that a mode needs and that a plugin in a folder cannot bring."""
-    return allow_rules(_HARNESS, shlex.quote(os.path.join(folder, FILE))) if rewrites(_HARNESS, mode) else ()
+    return HARNESS.allow_rules(shlex.quote(os.path.join(folder, FILE))) if rewrites(HARNESS, mode) else ()
 
 
 def _readme(folder: str, mode: str) -> str:

@@ -13,9 +13,10 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sightline.doors.hooks.facts import HARNESSES, RECORD, START
-from sightline.doors.hooks.mishaps import last_mishaps
+from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.install.recognise import Server, hook_environment, hook_of, without_assignments
+from sightline.harnesses import known
+from sightline.harnesses.base import RECORD, START
 
 PATIENCE_SECONDS = 15
 _ENDING_SECONDS = 2
@@ -155,8 +156,8 @@ def _probe_hook(harness: str, event: str, command: str, folder: str) -> Probe:
     except subprocess.TimeoutExpired:
         return Probe(f"no answer within {PATIENCE_SECONDS} s", PATIENCE_SECONDS)
     line = hook_of({"command": command})
-    speaks = HARNESSES[harness].when(event) == START and line is not None and line.mode != RECORD
-    wrong = _wrong_with(done, speaks) or " ".join(last_mishaps(root, 1))
+    speaks = known()[harness].when(event) == START and line is not None and line.mode != RECORD
+    wrong = _wrong_with(done, speaks) or " ".join(last_errors(root, 1))
     return Probe(wrong, time.monotonic() - begun)
 
 

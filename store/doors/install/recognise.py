@@ -1,19 +1,18 @@
 """What in a harness' settings is ours, whichever version of us, in whichever place, wrote it."""
 
-import json
 import os
 import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sightline.doors.hooks.entry import is_rule, is_script
-from sightline.doors.hooks.line import HookLine, read_line
+from sightline.doors.hooks.capture_script import is_rule, is_script
+from sightline.doors.hooks.command_line import HookLine, read_line
+from sightline.harnesses import known
 
 MODULE = "sightline.doors.cli.main"
 _MODULES = (MODULE, "sightline.store.doors.cli.main")  # the second as 0.1.0 wrote it
 _PLUGIN_MARK = "// Written by `sightline install"
-_PLUGIN_HOOK = re.compile(r"^const HOOK = (\[.*\])$", re.MULTILINE)
 _ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
 _CAPTURE_RULE = re.compile(r"Bash\((?P<program>'?/.*) capture:\*\)")
 """As 0.1.0 wrote it, with a whole path: without one it is a person's own."""
@@ -69,12 +68,14 @@ def hook_of(value: Any) -> HookLine | None:
 
 def plugin_hook(text: str) -> tuple[HookLine, str] | None:
     """The hook that a plugin of ours runs, and its command line; None where it runs none."""
-    found = _PLUGIN_HOOK.search(text) if text.startswith(_PLUGIN_MARK) else None
-    if found is None:
+    if not text.startswith(_PLUGIN_MARK):
         return None
-    command = shlex.join(json.loads(found[1]))
-    line = read_line(command)
-    return (line, command) if line else None
+    for harness in known().values():
+        if harness.plugin_file and (words := harness.plugin_words(text)):
+            command = shlex.join(words)
+            line = read_line(command)
+            return (line, command) if line else None
+    return None
 
 
 def without_assignments(command: str) -> str:

@@ -2,22 +2,15 @@
 
 from typing import Any, NamedTuple
 
-from sightline.doors.hooks.facts import DEFAULT_MODE
-from sightline.doors.hooks.line import HookLine
+from sightline.doors.hooks.command_line import HookLine
 from sightline.doors.install.content import Content, of_ours, with_ours
 from sightline.doors.install.files import read_settings
-from sightline.doors.install.json_edit import Keys
 from sightline.doors.install.jsonc import find, parse
 from sightline.doors.install.places import Places
 from sightline.doors.install.planning import is_filled, plan_install, telling
 from sightline.doors.install.recognise import Server, hook_of, is_former_server, is_our_server, plugin_hook, server_of
 from sightline.doors.install.wanted import targets_of
-
-_SWITCHES: dict[str, tuple[Keys, bool]] = {
-    "claude-code": (("disableAllHooks",), True),
-    "gemini": (("hooksConfig", "enabled"), False),
-}
-"""Settings that turn all hooks off, and how they stand then."""
+from sightline.harnesses.base import DEFAULT_MODE, Harness
 
 
 class Status(NamedTuple):
@@ -49,11 +42,11 @@ class Status(NamedTuple):
         return bool(self.paths)
 
 
-def status_of(harness: str, places: Places, root: str) -> Status:
+def status_of(harness: Harness, places: Places, root: str) -> Status:
     """Look into a harness' settings.
 
     Args:
-        harness: its name.
+        harness: which one.
         places: where they lie.
         root: the store's root where it is not the usual one, else empty.
 
@@ -97,9 +90,11 @@ def _started(texts: list[tuple[str, Content]]) -> tuple[Server | None, list[tupl
     return (servers[-1] if servers else None), [hook for value in values for hook in _hooks_in(value)]
 
 
-def _turned_off(harness: str, text: str) -> str:
-    keys, off = _SWITCHES.get(harness, ((), None))
-    node = find(parse(text), keys) if keys else None
+def _turned_off(harness: Harness, text: str) -> str:
+    if harness.switch is None:
+        return ""
+    keys, off = harness.switch
+    node = find(parse(text), keys)
     return ".".join(keys) if node is not None and node.value is off else ""
 
 

@@ -7,16 +7,9 @@ import shutil
 import subprocess
 from typing import NamedTuple
 
+from sightline.harnesses.base import Harness
 from sightline.regular import read_regular
 
-_PROGRAMS = {
-    "claude-code": ("claude",),
-    "codex": ("codex",),
-    "gemini": ("gemini",),
-    "opencode": ("opencode",),
-    "cursor": ("cursor-agent", "cursor"),
-    "vscode": ("code", "codium"),
-}
 _PATIENCE_SECONDS = 10
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 _PACKAGE_LEVELS = 4  # from a program up to its package.json
@@ -34,9 +27,9 @@ class Program(NamedTuple):
     version: str = ""
 
 
-def program_of(harness: str) -> Program:
+def program_of(harness: Harness) -> Program:
     """The harness' program on ``PATH``."""
-    for name in _PROGRAMS[harness]:
+    for name in harness.programs:
         if path := shutil.which(name):
             return Program(path, _packaged(os.path.realpath(path)) or _told(path))
     return Program()

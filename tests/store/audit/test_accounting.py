@@ -5,16 +5,8 @@ from typing import Any
 
 import pytest
 
-from sightline.audit.accounting import (
-    COMMAND,
-    FILE,
-    TOOL,
-    Accounted,
-    accounted,
-    alone_bytes,
-    alone_of,
-    surely_shown,
-)
+from sightline.audit.accounting import Accounted, accounted, alone_of
+from sightline.harnesses import find
 from sightline.records import View
 
 
@@ -31,27 +23,31 @@ def caller(client: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("harness", "what", "size", "failed", "shown"),
     [
-        ("claude-code", COMMAND, 30_000, False, 30_000),
-        ("claude-code", COMMAND, 30_001, False, 2_250),
-        ("claude-code", COMMAND, 10_001, True, 10_040),
-        ("claude-code", TOOL, 50_001, False, 2_250),
-        ("claude-code", FILE, 200_000, False, 200_000),
-        ("gemini", COMMAND, 40_001, True, 40_250),
-        ("opencode", TOOL, 1_000_000, False, 51_200),
-        ("codex", COMMAND, 3, False, 3),
-        ("cursor", COMMAND, 3, False, None),
-        ("shell", COMMAND, 3, False, None),
+        ("claude-code", "cmd", 30_000, False, 30_000),
+        ("claude-code", "cmd", 30_001, False, 2_250),
+        ("claude-code", "cmd", 10_001, True, 10_040),
+        ("claude-code", "tool", 50_001, False, 2_250),
+        ("claude-code", "file", 200_000, False, 200_000),
+        ("gemini", "cmd", 40_001, True, 40_250),
+        ("opencode", "tool", 1_000_000, False, 51_200),
+        ("codex", "cmd", 3, False, 3),
+        ("cursor", "cmd", 3, False, None),
+        ("shell", "cmd", 3, False, None),
     ],
 )
 def test_a_harness_has_its_own_limits(harness: str, what: str, size: int, failed: bool, shown: int | None) -> None:
-    assert alone_bytes(harness, what, size, failed=failed) == shown
+    known = find(harness)
+    assert (known.alone_bytes(what, size, failed=failed) if known else None) == shown
 
 
 def test_of_what_is_cut_the_ends_are_sure() -> None:
+    gemini, cursor = find("gemini"), find("cursor")
+    assert gemini
+    assert cursor
     text = "a" * 8_000 + "b" * 100_000 + "c" * 32_000
-    assert surely_shown("gemini", COMMAND, text, failed=False) == "a" * 8_000 + "\n" + "c" * 32_000
-    assert surely_shown("gemini", COMMAND, "short", failed=False) is None
-    assert surely_shown("cursor", COMMAND, text, failed=False) is None
+    assert gemini.surely_shown("cmd", text, failed=False) == "a" * 8_000 + "\n" + "c" * 32_000
+    assert gemini.surely_shown("cmd", "short", failed=False) is None
+    assert cursor.surely_shown("cmd", text, failed=False) is None
 
 
 def test_what_was_noted_with_a_call_counts() -> None:

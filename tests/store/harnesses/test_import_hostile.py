@@ -115,7 +115,7 @@ def test_what_is_nested_too_deeply_is_told(imported: Import, tmp_path: Path) -> 
     deep = b'{"type":"user","sessionId":"x","message":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
     importer = imported(write_lines(tmp_path / "s.jsonl", *Claude().ran(1, "one\n"), deep))
     assert importer.counts.calls == 1
-    assert [told.text for told in importer.troubles] == [transcript.NEST_TROUBLE]
+    assert [told.text for told in importer.troubles] == [transcript.TOO_DEEP]
 
 
 def test_a_line_that_never_ends_is_not_held(imported: Import, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

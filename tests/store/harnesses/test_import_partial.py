@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from past_kit import Claude, buffers, read, views, write_lines
 
-from sightline.harnesses import claude_code, codex, gemini, opencode
-from sightline.harnesses.content import Kept, parted
+from sightline.harnesses import claude_code_transcript as claude_code
+from sightline.harnesses import codex_transcript as codex
+from sightline.harnesses import gemini_transcript as gemini
+from sightline.harnesses import opencode_transcript as opencode
+from sightline.harnesses.transcript import Kept, parted
 from sightline.records import Gap, Shown
 from sightline.store import Store
 

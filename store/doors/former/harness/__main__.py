@@ -2,7 +2,7 @@
 
 import sys
 
-from sightline.doors.hooks.hook import main
+from sightline.doors.hooks.event import main
 
 if __name__ == "__main__":
     main(sys.argv[1:])

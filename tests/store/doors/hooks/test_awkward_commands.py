@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from sightline.capture.inserting import PIPEFAIL
-from sightline.doors.hooks import before
-from sightline.doors.hooks.facts import HARNESSES, KEEP, allow_rules
-from sightline.doors.hooks.line import capture_program
+from sightline.doors.hooks import before_tool as before
+from sightline.doors.hooks.command_line import capture_program
+from sightline.harnesses.base import KEEP
+from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.syntax import OPERATOR, tokens_of
 from sightline.store import Store, Target
 
-CLAUDE = HARNESSES["claude-code"]
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads(
     (Path(__file__).parent / "commands.toml").read_text(encoding="utf-8")
 )
@@ -209,7 +209,7 @@ def matches(part: str, rule: str) -> bool:
 @pytest.mark.parametrize("command", REWRITTEN)
 def test_the_persons_rules_decide_as_they_did(command: str, store: str) -> None:
     made = rewritten(command, "use")
-    own = list(allow_rules("claude-code", f"{capture_program()} capture"))
+    own = list(CLAUDE.allow_rules(f"{capture_program()} capture"))
     first, *_, last = [*(part for part in parts(command) if part)] * 2
     every = [f"Bash({part})" for part in parts(command) if part]
     for allow, deny in (

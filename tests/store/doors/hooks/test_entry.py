@@ -11,17 +11,17 @@ import pytest
 from hook_kit import Harness
 
 from sightline.capture import piped
-from sightline.doors.hooks.entry import FILE, is_rule, is_script, script
-from sightline.doors.hooks.facts import allow_rules
-from sightline.doors.hooks.hook import answer_to
-from sightline.doors.hooks.line import ENTRY
+from sightline.doors.hooks.capture_script import FILE, is_rule, is_script, script
+from sightline.doors.hooks.command_line import ENTRY
+from sightline.doors.hooks.event import answer_to
+from sightline.harnesses.claude_code import HARNESS
 
 FAILING = "sh -c 'seq 1 20000; echo err >&2; seq 20001 40000; exit 7'"
 COMMANDS = (FAILING, "seq 1 40000", "echo short", "true", "sh -c 'exit 3'")
 
 AFTER_THE_FIRST_READ = """
 import os, signal, sys
-from sightline.doors.hooks import piped
+from sightline.doors.hooks import capture_pipe as piped
 take = piped._Kept.take
 def broken(self, data):
     take(self, data)
@@ -32,7 +32,7 @@ piped.main_of_script(sys.argv[2:])
 A_FULL_DISK = """
 import os, sys
 from sightline.disk.writing import BufferWriter
-from sightline.doors.hooks import piped
+from sightline.doors.hooks import capture_pipe as piped
 append, left = BufferWriter._append, [100_000]
 def full(self, stream, data, newlines=None):
     left[0] -= len(data)
@@ -44,7 +44,8 @@ piped.main_of_script(sys.argv[2:])
 """
 NO_VIEW = """
 import sys
-from sightline.doors.hooks import piped, shaping
+from sightline.doors.hooks import capture_pipe as piped
+from sightline.doors.hooks import view_instead as shaping
 shaping.view_of = None
 piped.main_of_script(sys.argv[2:])
 """
@@ -194,7 +195,7 @@ def test_where_the_system_does_not_tell_no_code_is_claimed(monkeypatch: pytest.M
 
 UNKNOWN = """
 import sys
-from sightline.doors.hooks import piped
+from sightline.doors.hooks import capture_pipe as piped
 piped.exit_code_of = lambda writers: None
 piped.main_of_script(sys.argv[2:])
 """
@@ -253,8 +254,8 @@ def test_without_the_script_commands_are_left_alone(claude: Harness, tmp_path: P
 
 
 def test_the_script_and_its_rule_are_known_again() -> None:
-    (rule, _) = allow_rules("claude-code", f"/h/.claude/{FILE}")
-    (quoted, _) = allow_rules("claude-code", f"'/a b/.claude/{FILE}'")
+    (rule, _) = HARNESS.allow_rules(f"/h/.claude/{FILE}")
+    (quoted, _) = HARNESS.allow_rules(f"'/a b/.claude/{FILE}'")
     assert is_rule(rule)
     assert is_rule(quoted)
     assert not is_rule("Bash(/h/.claude/other:*)")

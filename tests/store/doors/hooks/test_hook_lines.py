@@ -11,9 +11,11 @@ import pytest
 from hook_kit import Harness, process
 
 from sightline.capture.piped import pump
-from sightline.doors.hooks import after, before, piped
-from sightline.doors.hooks import line as lines
-from sightline.doors.hooks.line import ENTRY, capture_program, hook_line, hook_words, read_line
+from sightline.doors.hooks import before_tool as before
+from sightline.doors.hooks import capture_pipe as piped
+from sightline.doors.hooks import command_line as lines
+from sightline.doors.hooks import hook_session
+from sightline.doors.hooks.command_line import ENTRY, capture_program, hook_line, hook_words, read_line
 from sightline.errors import StoreFailed
 from sightline.store import Store
 
@@ -78,8 +80,7 @@ def test_an_index_that_another_process_holds_stops_nobody(
     claude: Harness, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     """Whoever holds it may have been stopped, and never let go."""
-    monkeypatch.setattr(after, "PATIENCE_SECONDS", 0.01)
-    monkeypatch.setattr(piped, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(hook_session, "PATIENCE_SECONDS", 0.01)
     claude.tell("PreToolUse", **BASH)
     with Store(str(claude.root)) as store:
         holder = sqlite3.connect(store.index and store.layout.index, isolation_level=None)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hook_kit import Harness, claude_cut, process
 
-from sightline.doors.hooks import record
-from sightline.doors.hooks.line import hook_words
+from sightline.doors.hooks import tool_result as record
+from sightline.doors.hooks.command_line import hook_words
 from sightline.records import Gap, LinePart, Shown
 
 LINES = "".join(f"{number}\n" for number in range(1, 101))

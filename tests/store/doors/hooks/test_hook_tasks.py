@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hook_kit import Harness
 
-from sightline.doors.hooks import tasks
-from sightline.doors.hooks.tasks import notices_in
+from sightline.doors.hooks import background_commands as tasks
+from sightline.harnesses.claude_code import HARNESS
 
 BASH = {"tool_name": "Bash", "tool_input": {"command": "make all", "run_in_background": True}}
 
@@ -147,7 +147,7 @@ def test_an_end_of_what_nobody_has_started_is_nothing(claude: Harness, tmp_path:
     path.write_bytes(b"out\n")
     claude.tell("UserPromptSubmit", prompt=notice(path))
     assert claude.buffers() == []
-    assert list(notices_in(notice(path, use="../../x"))) == []
+    assert list(HARNESS.ended_commands(notice(path, use="../../x"), "s1")) == []
 
 
 def test_where_nothing_may_be_kept_nothing_is(claude: Harness, tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ import pytest
 from hook_kit import Harness, process
 
 from sightline.capture.piped import Ended
-from sightline.doors.hooks import piped as piping
-from sightline.doors.hooks.facts import HARNESSES, MODES, allow_rules
-from sightline.doors.hooks.line import capture_program, hook_words
-from sightline.doors.hooks.opencode import plugin_text
-from sightline.doors.hooks.pending import recall
-from sightline.doors.hooks.who import session_of
+from sightline.doors.hooks import capture_pipe as piping
+from sightline.doors.hooks.command_line import capture_program, hook_words
+from sightline.doors.hooks.hook_session import session_of
+from sightline.doors.hooks.pending_commands import recall
+from sightline.harnesses import find, known
+from sightline.harnesses.base import MODES
+from sightline.harnesses.opencode import HARNESS as OPENCODE
 from sightline.log.notes import ANYONE, list_notes, send_note, write_note
 from sightline.records import Shown
 from sightline.store import Store
@@ -217,18 +218,28 @@ def test_the_timeline_tells_what_the_harness_alone_would_have_shown(claude: Harn
 
 
 def test_facts_are_whole() -> None:
-    for name, facts in HARNESSES.items():
+    for name, facts in known().items():
         assert facts.name == name
         assert len({hook.event for hook in facts.hooks}) == len(facts.hooks)
         assert all(set(hook.modes) <= set(MODES) for hook in facts.hooks)
         assert facts.rewrites == any(hook.when == "before" for hook in facts.hooks)
-        assert facts.missing
-    assert allow_rules("claude-code", "/x/script") == ("Bash(/x/script:*)", "Bash(set -o pipefail)")
-    assert allow_rules("codex", "/x/script") == ()
+        assert facts.missing or not facts.servers
+        assert not facts.hooks or all(facts.project_settings("/p"))
+
+
+def test_rules_are_for_the_harness_whose_commands_are_rewritten() -> None:
+    rules = {name: harness.allow_rules("/x/script") for name, harness in known().items() if harness.hooks}
+    assert rules.pop("claude-code") == ("Bash(/x/script:*)", "Bash(set -o pipefail)")
+    assert set(rules.values()) == {()}
+
+
+@pytest.mark.parametrize("name", ["", "base", "call", "claude_code", "claude-code-transcript", "hal", "../x", "a.b"])
+def test_what_is_no_harness_is_not_found(name: str) -> None:
+    assert find(name) is None
 
 
 def test_the_plugin_calls_the_hook() -> None:
-    text = plugin_text("shape")
+    text = OPENCODE.plugin(hook_words("opencode", "tool.execute.after", "shape"), "")
     assert json.dumps(hook_words("opencode", "tool.execute.after", "shape")) in text
     assert '"tool.execute.after": async (input, output) => {' in text
     assert "%" not in text

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sightline.doors.hooks.hook import answer_to
+from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.formats import find_sources
 from sightline.imports.import_past import Importer
 from sightline.imports.live_transcript import catch_up

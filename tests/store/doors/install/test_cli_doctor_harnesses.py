@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sightline.doors.install.versions import program_of
+from sightline.harnesses import known
 
 
 def _told(cli: Any, about: str, **environment: str) -> list[tuple[str, str]]:
@@ -158,7 +159,7 @@ def test_the_version_of_a_packaged_program_is_told_by_its_package(
     program.chmod(0o755)
     (tmp_path / "gemini").symlink_to(program)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/usr/bin")
-    assert program_of("gemini").version == "0.61.0"
+    assert program_of(known()["gemini"]).version == "0.61.0"
 
 
 @pytest.mark.parametrize("said", ["no number here", ""])
@@ -167,4 +168,4 @@ def test_a_program_that_does_not_tell_its_version_is_found_all_the_same(
 ) -> None:
     path = _program(tmp_path, "codex", said)
     monkeypatch.setenv("PATH", f"{path.parent}{os.pathsep}/usr/bin:/bin")
-    assert program_of("codex") == (str(path), "")
+    assert program_of(known()["codex"]) == (str(path), "")

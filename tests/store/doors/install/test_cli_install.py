@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks.facts import HARNESSES
 from sightline.doors.install import files, installing
 from sightline.doors.install.errors import SettingsBusy, SettingsReadOnly
-from sightline.doors.install.places import Where, places_of
+from sightline.doors.install.places import Where, installable, places_of
 from sightline.doors.install.records import Record
 from sightline.doors.install.wanted import targets_of
+from sightline.harnesses.claude_code import HARNESS
 
 SETTINGS = (
     '{\n  // mine\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]},\n}\n'
@@ -46,7 +46,7 @@ def settings(cli: Any) -> Path:
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
-@pytest.mark.parametrize("harness", HARNESSES)
+@pytest.mark.parametrize("harness", installable())
 def test_installing_twice_changes_nothing_and_uninstalling_leaves_nothing(cli: Any, harness: str, scope: str) -> None:
     cli.environment["HOME"] = str(cli.folder / "home" if scope == "project" else cli.folder)
     first = cli("install", harness, "--scope", scope)
@@ -206,8 +206,8 @@ def test_read_only_settings_are_not_written(cli: Any, settings: Path) -> None:
 
 
 def _targets(folder: Path) -> tuple[list[Any], Record]:
-    places = places_of("claude-code", "user", Where(str(folder), str(folder), {}))
-    return targets_of("claude-code", "keep", places, ""), Record(str(folder / "root"), "claude-code-user", places.all)
+    places = places_of(HARNESS, "user", Where(str(folder), str(folder), {}))
+    return targets_of(HARNESS, "keep", places, ""), Record(str(folder / "root"), "claude-code-user", places.all)
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ def test_a_wrong_word_is_told_with_those_that_are_right(cli: Any, words: tuple[s
     assert told in ran.err
 
 
-@pytest.mark.parametrize("harness", HARNESSES)
+@pytest.mark.parametrize("harness", installable())
 def test_whatever_the_umask_nothing_is_made_that_others_may_write_to(cli: Any, harness: str) -> None:
     cli.environment["SIGHTLINE_HOME"] = str(cli.folder / "state" / "deep" / "sightline")
     before = os.umask(0)

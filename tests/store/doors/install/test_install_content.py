@@ -5,18 +5,19 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks.facts import HARNESSES, KEEP, MODES, RECORD, SHAPE
 from sightline.doors.install.content import Undo, of_ours, with_ours, without_ours
 from sightline.doors.install.jsonc import parse, plain
-from sightline.doors.install.places import SCOPES, Where, places_of
+from sightline.doors.install.places import SCOPES, Where, installable, places_of
 from sightline.doors.install.wanted import Target, targets_of
+from sightline.harnesses import known
+from sightline.harnesses.base import KEEP, MODES, RECORD, SHAPE
 
 WHERE = Where("/h", "/p", {})
 THEIRS = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "/their/hook"}]}'
 
 
 def _target(harness: str, mode: str = KEEP, *, which: int = -1) -> Target:
-    return targets_of(harness, mode, places_of(harness, "user", WHERE), "")[which]
+    return targets_of(known()[harness], mode, places_of(known()[harness], "user", WHERE), "")[which]
 
 
 def _data(text: str) -> Any:
@@ -25,9 +26,11 @@ def _data(text: str) -> Any:
 
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("harness", HARNESSES)
+@pytest.mark.parametrize("harness", installable())
 def test_what_was_put_in_is_found_again_and_goes_without_a_trace(harness: str, mode: str, scope: str) -> None:
-    for path, content in targets_of(harness, mode, places_of(harness, scope, WHERE), "/a store of one's own"):
+    for path, content in targets_of(
+        known()[harness], mode, places_of(known()[harness], scope, WHERE), "/a store of one's own"
+    ):
         assert path.startswith("/h" if scope == "user" else "/p")
         empty = "" if content.form != "json" else "{}\n"
         text, undo = with_ours("", content)
@@ -156,7 +159,9 @@ def test_a_text_that_only_speaks_of_our_hooks_is_not_touched() -> None:
 
 def test_a_store_elsewhere_is_told_to_the_agents_own_shell_and_what_stood_there_comes_back() -> None:
     """Claude Code's hooks rewrite commands, and those run where no hook's variables are."""
-    (_, content) = targets_of("claude-code", KEEP, places_of("claude-code", "user", WHERE), "/a store")[-1]
+    (_, content) = targets_of(
+        known()["claude-code"], KEEP, places_of(known()["claude-code"], "user", WHERE), "/a store"
+    )[-1]
     before = '{"env": {"SIGHTLINE_HOME": "/theirs", "A": "b"}}'
     text, undo = with_ours(before, content)
     assert _data(text)["env"] == {"SIGHTLINE_HOME": "/a store", "A": "b"}

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks.facts import HARNESSES, MODES
+from sightline.harnesses.base import MODES
+from sightline.harnesses.claude_code import HARNESS
 
 
 def _json(path: Path) -> Any:
@@ -28,7 +29,7 @@ def test_it_has_the_server_and_the_hooks_of_its_mode(cli: Any, mode: str) -> Non
     assert os.access(folder / "sightline-capture", os.X_OK) == os.access(script, os.X_OK) == (mode != "record")
     manifest = _json(folder / ".claude-plugin/plugin.json")
     assert manifest["name"] == "sightline"
-    assert f"mcp__plugin_{manifest['name']}_sightline__" in HARNESSES["claude-code"].own
+    assert f"mcp__plugin_{manifest['name']}_sightline__" in HARNESS.own
     assert len((folder / "README.md").read_text().split()) > 40
 
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from sightline.capture.piped import Ended, exit_code_of, pass_on, pump, relay, writers_of
-from sightline.doors.hooks.facts import PATIENCE_SECONDS
-from sightline.doors.hooks.mishaps import note_mishap
-from sightline.doors.hooks.pending import Pending, recall
+from sightline.doors.hooks.error_log import log_error
+from sightline.doors.hooks.pending_commands import PendingCommand, recall
 from sightline.errors import StoreFailed
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def _print(_: str, data: memoryview) -> None:
 class _Kept:
     """A capture that may fail without harm: in mode ``shape`` all that has been held back is printed then."""
 
-    def __init__(self, pending: Pending, held: int | None) -> None:
+    def __init__(self, pending: PendingCommand, held: int | None) -> None:
         self._pending = pending
         self._store: Store | None = None
         self._keeper: Keeper | None = None
@@ -85,12 +84,11 @@ class _Kept:
     def _begin(self) -> None:
         from sightline.capture.keeping import Keeper
         from sightline.disk.recording import Recording
-        from sightline.doors.hooks.who import session_of
+        from sightline.doors.hooks.hook_session import open_store, session_of
         from sightline.log.sessions import use_key, working_directory
-        from sightline.store import Store
 
         pending = self._pending
-        self._store = store = Store(insist=False, patience=PATIENCE_SECONDS)
+        self._store = store = open_store(insist=False)
         session = session_of(pending.harness, pending.session, working_directory())
         self._session = session
         self._keeper = Keeper(store.redaction(), _print if pending.shape else None)
@@ -116,14 +114,14 @@ class _Kept:
 
     def _failed(self, error: Exception, data: bytes = b"") -> None:
         """Something of ours has broken: what has been held back is passed on, and whatever comes after it."""
-        note_mishap((*_WORDS, self._pending.use), error)
+        log_error((*_WORDS, self._pending.use), error)
         keeper, self._keeper = self._keeper, None
         try:
             if keeper:
                 keeper.give_up(StoreFailed(str(error)), ("out", data))
                 keeper.end(_never)
         except Exception as worse:
-            note_mishap((*_WORDS, self._pending.use), worse)
+            log_error((*_WORDS, self._pending.use), worse)
 
     def end(self, ended: Ended, writers: Sequence[int] | None) -> None:
         """All has come. The store is left open: closing it takes longer than all else here, and the process ends."""
@@ -151,17 +149,17 @@ class _Kept:
         if not isinstance(kept, Unkept):
             return kept
         if kept.error:
-            note_mishap((*_WORDS, self._pending.use), kept.error)
+            log_error((*_WORDS, self._pending.use), kept.error)
         return None
 
     def _show(self, store: "Store", buffer: "Buffer") -> None:
         """Print the view, or all of it where none can be made."""
         try:
-            from sightline.doors.hooks.shaping import view_of
+            from sightline.doors.hooks.view_instead import view_of
 
             text = view_of(store, self._session, self._pending, buffer)
         except Exception as error:
-            note_mishap((*_WORDS, self._pending.use), error)
+            log_error((*_WORDS, self._pending.use), error)
             with open(store.layout.stream(buffer.name, "out"), "rb") as file:
                 relay(file.fileno(), 1)
             return

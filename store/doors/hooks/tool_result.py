@@ -1,4 +1,4 @@
-"""Keeping what the tools of a harness gave: a buffer for each result, and which of its lines a model was shown."""
+"""A tool's result: a buffer is made of it, and the log told which of its lines a model was shown."""
 
 import errno
 import json
@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.doors.hooks.called import Called
+from sightline.harnesses.call import CHANGES_FILES, TEXT_MIME, Call, Part
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
 from sightline.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
@@ -17,30 +17,29 @@ from sightline.store import Store, Target
 VERB = "tool"
 """What the log calls it, as it does for a proxied server's tools; the request tells which."""
 
-CUT = "cut by {}"
 _LARGEST_FILE = 8 << 20  # bytes; of a larger file only what was read of it is kept
 _LARGEST_WHOLE = 256 << 20  # bytes; a hook has seconds, and holds it in memory
 _ARGUMENT_CHARACTERS = 500
 _PATIENCE_TURNS, _TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
 _CHARACTER_BYTES = 4  # at most, in UTF-8
 _MATCHED_BYTES = 1 << 21  # of a longer text it is not looked for which lines stand in it
+_JSON_STARTS = (b"{", b"[", b'"')
 
 
-def may_keep(store: Store, call: Called) -> bool:
+def may_keep(store: Store, call: Call) -> bool:
     """Whether anything of a call may be kept: where it was made, and where the file lies that it read."""
-    path = call.path or call.input.get("file_path")
+    path = call.command if call.kind == "file" else call.arguments.get("file_path")
     folders = [call.cwd, *([os.path.dirname(path)] if isinstance(path, str) and os.path.isabs(path) else [])]
     return all(store.settings.captures(folder) for folder in folders)
 
 
-def keep(store: Store, session: Session, call: Called, title: str) -> Buffer | None:
+def keep(store: Store, session: Session, call: Call) -> Buffer | None:
     """Keep what a tool gave, once.
 
     Args:
         store: where it is kept.
         session: whose it is.
         call: the call.
-        title: the harness, as its makers call it.
 
     Returns:
         The sealed buffer, the one that is there already, or None where there is nothing to be kept.
@@ -48,131 +47,132 @@ def keep(store: Store, session: Session, call: Called, title: str) -> Buffer | N
     Raises:
         StoreFailed: the store could not take it.
     """
-    if not call.makes_buffer:
+    if call.tool in CHANGES_FILES:
         return None
-    if call.use and (known := store.index.of_artifact(use_key(session.name, call.use))):
+    if known := buffer_of_use(store, session, call.use):
         return known
-    if call.path and (version := _file_version(store, session, call)):
+    if call.kind == "file" and (version := _file_version(store, session, call)):
         return version
-    return _command(store, session, call, title) if call.command else _result(store, session, call, title)
+    if call.kind == "file":  # what was read is no version of it, only a tool's result
+        parts = tuple(part._replace(stream="part.0") for part in call.parts)
+        call = call._replace(kind="tool", command="", parts=parts)
+    call = _with_saved(call)
+    return _command(store, session, call) if call.kind == "cmd" else _result(store, session, call)
 
 
-def find(store: Store, session: Session, use: str, path: str = "", *, unfiltered: bool = False) -> Buffer | None:
-    """The buffer that the use of a tool made, or the newest version of the file that it read."""
-    if use and (known := store.index.of_artifact(use_key(session.name, use, unfiltered=unfiltered))):
+def find_buffer(store: Store, session: Session, call: Call, *, unfiltered: bool = False) -> Buffer | None:
+    """The buffer that a call made, or the newest version of the file that it read.
+
+    Args:
+        store: where it is kept.
+        session: whose it is.
+        call: the call.
+        unfiltered: whether it is to have what went into the command's filters.
+    """
+    known = buffer_of_use(store, session, call.use, unfiltered=unfiltered)
+    if known:
         return known if known.state != "evicted" else None
-    return store.index.newest_file(os.path.realpath(path)) if path else None
+    return store.index.newest_file(os.path.realpath(call.command)) if call.kind == "file" else None
 
 
-def _file_version(store: Store, session: Session, call: Called) -> Buffer | None:
+def buffer_of_use(store: Store, session: Session, use: str, *, unfiltered: bool = False) -> Buffer | None:
+    """The buffer that the use of a tool made, which may be evicted by now."""
+    key = use_key(session.name, use, unfiltered=unfiltered)
+    return store.index.of_artifact(key) if key else None
+
+
+def _file_version(store: Store, session: Session, call: Call) -> Buffer | None:
     """The version of the file that was read, if what was read stands in it."""
-    from sightline.capture.file import FileNotReadable, capture_file
+    from sightline.capture.file import FileNotReadable, capture_file  # few calls are of files
 
     try:
-        if os.path.getsize(call.path) > _LARGEST_FILE:
+        if os.path.getsize(call.command) > _LARGEST_FILE:
             return None
-        buffer = capture_file(store, call.path, session.name)
+        buffer = capture_file(store, call.command, session.name)
     except (OSError, FileNotReadable):
         return None
-    read = (call.text or "").splitlines()
+    read = call.text.splitlines()
     last = min(call.first + len(read) - 1, buffer.lines)
     with store.open(Target(buffer, "out")) as source:
         there = [line.data.decode(errors="replace").rstrip("\r") for line in source.lines(call.first, last)]
     return buffer if read[: len(there)] == there and len(read) <= len(there) + 1 else None
 
 
-def _command(store: Store, session: Session, call: Called, title: str) -> Buffer:
-    out, whole = _whole(call)
-    note = "" if call.errors else "merged"
-    partial, gaps = ("", ()) if whole else (CUT.format(title), call.gaps)
-    recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=use_key(session.name, call.use))
-    try:
-        if out:
-            recording.append("out", out)
-        if call.errors:
-            recording.append("err", call.errors.encode(errors="surrogatepass"))
-        return recording.seal(exit_code=call.exit_code, note=note, partial=partial, gaps=gaps)
-    except BaseException:
-        recording.discard()
-        raise
-
-
-def _whole(call: Called) -> tuple[bytes, bool]:
-    """All that a command wrote, from the harness' own file where there is one, and whether it is all."""
-    for _ in range(_PATIENCE_TURNS if call.whole_path else 0):
+def _with_saved(call: Call) -> Call:
+    """The call with all that its tool gave, where the harness keeps that in a file of its own."""
+    for _ in range(_PATIENCE_TURNS if call.saved else 0):
         try:
-            data = _read_whole(call)
+            data = _read_saved(call)
         except OSError:
             break
         if data is not None:
-            return data, True
+            errors = tuple(part for part in call.parts if part.stream == "err")
+            return call._replace(parts=((Part(call.stream, data),) if data else ()) + errors, partial="", gaps=())
         time.sleep(_TURN_SECONDS)  # opencode was seen to write it while its hook ran
-    return (call.text or "").encode(errors="surrogatepass"), not call.partial and not call.whole_path
+    return call
 
 
-def _read_whole(call: Called) -> bytes | None:
+def _read_saved(call: Call) -> bytes | None:
     """What the harness' own file holds; None while it is not whole. Raises OSError where it is not to be read."""
-    from sightline.doors.hooks.own_files import own_file
     from sightline.harnesses.transcript import open_beside  # few calls have such a file
 
-    fd = open_beside(own_file(call.whole_path, call.whole_in))
+    if call.saved is None:
+        return None
+    fd = open_beside(call.saved.file)
     with open(fd, "rb") as file:
-        size, tail = os.fstat(fd).st_size, call.whole_tail.encode(errors="surrogatepass")
+        size, tail = os.fstat(fd).st_size, call.saved.tail.encode(errors="surrogatepass")
         if size > _LARGEST_WHOLE:
             raise OSError(errno.EFBIG, "it is too large for a hook")
         ends_so = os.pread(fd, len(tail), max(0, size - len(tail))) == tail
-        return file.read(_LARGEST_WHOLE) if size >= call.whole_bytes and ends_so else None
+        return file.read(_LARGEST_WHOLE) if size >= call.saved.size and ends_so else None
 
 
-def _result(store: Store, session: Session, call: Called, title: str) -> Buffer | None:
-    told = shortened(call.input)
-    command = f"{call.tool} {_compact(told)}" if told else call.tool
-    text, is_whole = (b"", not call.partial) if call.blocks is not None else _whole(call)
-    about: dict[str, Any] = {
-        "note": TOOL_FAILED if call.failed else "",
-        "partial": "" if is_whole else CUT.format(title),
-        "gaps": () if is_whole else call.gaps,
-    }
-    artifact = use_key(session.name, call.use)
-    texts = _plain_texts(call, text)
-    if texts is None:
-        return _structured(store, session, call, command, text, {**about, "artifact": artifact})
-    recording = store.begin("tool", command, call.cwd, session.name, artifact=artifact)
+def _command(store: Store, session: Session, call: Call) -> Buffer:
+    recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=use_key(session.name, call.use))
     try:
-        streams = {f"part.{number}": text.encode(errors="surrogatepass") for number, text in enumerate(texts)}
-        for stream, data in streams.items():
-            recording.append(stream, data)
-        return recording.seal(exit_code=None, mimes=dict.fromkeys(streams, "text/plain"), **about)
+        for part in call.parts:
+            recording.append(part.stream, _content(part))
+        return recording.seal(exit_code=call.exit_code, note=call.note, partial=call.partial, gaps=call.gaps)
     except BaseException:
         recording.discard()
         raise
 
 
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _result(store: Store, session: Session, call: Call) -> Buffer | None:
+    told = shortened(call.arguments)
+    written = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    command, artifact = f"{call.tool} {written}" if told else call.tool, use_key(session.name, call.use)
+    about: dict[str, Any] = {
+        "note": TOOL_FAILED if call.failed else "",
+        "partial": call.partial,
+        "gaps": call.gaps,
+    }
+    if not all(part.mime == TEXT_MIME and _content(part).lstrip()[:1] not in _JSON_STARTS for part in call.parts):
+        return _structured(store, session, call, command, {**about, "artifact": artifact})
+    recording = store.begin("tool", command, call.cwd, session.name, artifact=artifact)
+    try:
+        for part in call.parts:
+            recording.append(part.stream, _content(part))
+        return recording.seal(exit_code=None, mimes={part.stream: part.mime for part in call.parts}, **about)
+    except BaseException:
+        recording.discard()
+        raise
 
 
-def _plain_texts(call: Called, text: bytes) -> list[str] | None:
-    """The texts of a result, where that is all that it is: what may be JSON, or is no text, takes more to read."""
-    if call.blocks is None:
-        texts: list[Any] = [text.decode(errors="replace")]
-    else:
-        texts = [
-            one.get("text") if isinstance(one, dict) and one.get("type") == "text" else None for one in call.blocks
-        ]
-    plain = all(isinstance(text, str) and text.lstrip()[:1] not in ("{", "[", '"') for text in texts)
-    return [text for text in texts if text] if plain else None
+def _structured(store: Store, session: Session, call: Call, command: str, about: dict[str, Any]) -> Buffer | None:
+    """Keep what may be JSON, or is no text."""
+    from sightline.capture.result import Block, capture_result  # 6 ms, which plain text need not pay
 
-
-def _structured(
-    store: Store, session: Session, call: Called, command: str, text: bytes, about: dict[str, Any]
-) -> Buffer | None:
-    from sightline.capture.result import Block, blocks_of, capture_result
-
-    parsed = blocks_of({"content": call.blocks}) if call.blocks else None
-    blocks = parsed[0] if parsed else [Block([text])]
+    made = {part.stream: Block([_content(part)], part.mime) for part in call.parts}
+    last = max(int(stream.removeprefix("part.")) for stream in made)
+    blocks = [made.get(f"part.{number}", Block([])) for number in range(last + 1)]
     kept = capture_result(store, blocks, command=command, cwd=call.cwd, session=session.name, **about)
     return kept if isinstance(kept, Buffer) else None
+
+
+def _content(part: Part) -> bytes:
+    """What an event tells of a part, which is never a file."""
+    return part.content if isinstance(part.content, bytes) else b""
 
 
 def shortened(value: Any) -> Any:
@@ -184,18 +184,16 @@ def shortened(value: Any) -> Any:
     return [shortened(one) for one in value] if isinstance(value, list) else value
 
 
-def request_of(harness: str, call: Called, alone_bytes: int | None) -> dict[str, Any]:
+def request_of(call: Call, alone_bytes: int | None) -> dict[str, Any]:
     """What the log keeps of the call."""
     request: dict[str, Any] = {"tool": call.tool}
-    if call.command:
-        request["command"] = call.command
-    elif call.path:
-        request["path"] = call.path
-    if not call.command:
-        request["arguments"] = shortened(call.input)
+    if call.kind != "tool":
+        request["command" if call.kind == "cmd" else "path"] = call.command
+    if call.kind != "cmd":
+        request["arguments"] = shortened(call.arguments)
     if alone_bytes is not None:
         request["alone_bytes"] = alone_bytes
-    caller = {"client": harness, "harness_session": call.session, "tool_use": call.use}
+    caller = {"client": call.session.harness, "harness_session": call.session.id, "tool_use": call.use}
     return {**request, "caller": {name: value for name, value in caller.items() if value}}
 
 

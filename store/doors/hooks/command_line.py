@@ -6,7 +6,8 @@ import site
 import sys
 from typing import NamedTuple
 
-from sightline.doors.hooks.facts import HARNESSES, MODES
+from sightline.harnesses import find
+from sightline.harnesses.base import MODES
 
 ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
 """What is run. By path it starts 6 ms sooner than by ``-m``."""
@@ -78,7 +79,7 @@ def read_line(command: str) -> HookLine | None:
     python, (entry, harness, event, _, mode) = words[0], words[-5:]
     if not entry.endswith(_TAILS) and entry != ENTRY:
         return None
-    if harness not in HARNESSES or mode not in MODES:
+    if find(harness) is None or mode not in MODES:
         return None
     return HookLine(harness, event, mode, python, entry, through)
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from sightline.capture.inserting import Inserted, Rules, insert
 from sightline.config import default_root, load_settings
-from sightline.doors.hooks.facts import SHAPE, Facts
-from sightline.doors.hooks.line import capture_program
-from sightline.doors.hooks.pending import Pending, is_use, remember
+from sightline.doors.hooks.command_line import capture_program
+from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember
+from sightline.harnesses.base import SHAPE, Harness
 
 _LEFT_ALONE_KEYS = ("run_in_background",)
-"""Of a tool's input: what is run so has its answer long before it ends, see `tasks`."""
+"""Of a tool's input: what is run so has its answer long before it ends, see `background_commands`."""
 
 _DISTURBING = (
     "PYTHONHOME",
@@ -26,13 +26,15 @@ _DISTURBING = (
 _OLD_WORDS = "capture --hook"
 
 
-def before_tool(facts: Facts, event: str, mode: str, given: dict[str, Any], through: str = "") -> dict[str, Any] | None:
+def before_tool(
+    harness: Harness, event: str, mode: str, given: dict[str, Any], through: str = ""
+) -> dict[str, Any] | None:
     """The hook's answer: the tool's input with the command rewritten; None where it is left alone.
 
     It says nothing of permission, so that the person's own rules decide.
 
     Args:
-        facts: the harness.
+        harness: the harness.
         event: its name of the event.
         mode: one of MODES.
         given: what the event says.
@@ -40,18 +42,18 @@ def before_tool(facts: Facts, event: str, mode: str, given: dict[str, Any], thro
             by 0.1.0 and allow ``sightline capture``.
     """
     tool_input, use = given.get("tool_input"), given.get("tool_use_id")
-    if not facts.rewrites or given.get("tool_name") not in facts.runs or not isinstance(tool_input, dict):
+    if not harness.rewrites or given.get("tool_name") not in harness.runs or not isinstance(tool_input, dict):
         return None
     command = tool_input.get("command")
     if not isinstance(command, str) or not is_use(use) or any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
-    inserted = rewritten(facts, command, str(use), through)
+    inserted = rewritten(harness, command, str(use), through)
     if inserted is None or not _captures(str(given.get("cwd", ""))):
         return None
     remember(
-        Pending(
+        PendingCommand(
             use=str(use),
-            harness=facts.name,
+            harness=harness.name,
             session=str(given.get("session_id", "")),
             command=command,
             kept=inserted.kept,
@@ -64,7 +66,7 @@ def before_tool(facts: Facts, event: str, mode: str, given: dict[str, Any], thro
     return {"hookSpecificOutput": {"hookEventName": event, "updatedInput": updated}}
 
 
-def rewritten(facts: Facts, command: str, use: str, through: str = "") -> Inserted | None:
+def rewritten(harness: Harness, command: str, use: str, through: str = "") -> Inserted | None:
     """A command with our capture put in; None where it must be left alone."""
     if "SHELLOPTS" in os.environ or "BASHOPTS" in os.environ:
         return None  # exported, they hand what we set on to every shell below
@@ -74,7 +76,7 @@ def rewritten(facts: Facts, command: str, use: str, through: str = "") -> Insert
     if not os.access(program, os.X_OK):
         return None  # without a reader the pipe would break, and the command with it
     piped = shlex.quote(program) + ("" if through else f" {_OLD_WORDS}")
-    return insert(command, f"{piped} {use}", Rules(_is_program, facts.judged, _is_bash()))
+    return insert(command, f"{piped} {use}", Rules(_is_program, harness.judged, _is_bash()))
 
 
 def _is_bash() -> bool:

@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 
-from sightline.doors.hooks.line import ENTRY
+from sightline.doors.hooks.command_line import ENTRY
 
 FILE = "sightline-capture"
 """What it is called."""

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from sightline.config import default_root
-from sightline.doors.hooks.facts import KEEP, PATIENCE_SECONDS, SHAPE, START, Facts
+from sightline.harnesses.base import KEEP, SHAPE, START, Harness
 
 if TYPE_CHECKING:  # loaded only where a note waits
     from sightline.records import Session
@@ -18,46 +18,45 @@ USE_OF_REFS = (
 """The two sentences; ``program`` is the command line."""
 
 
-def at_start_or_prompt(facts: Facts, event: str, mode: str, given: dict[str, Any]) -> dict[str, Any] | None:
+def at_start_or_prompt(harness: Harness, event: str, mode: str, given: dict[str, Any]) -> dict[str, Any] | None:
     """The answer to a session's start, or to a prompt; None where nothing is to be said."""
-    starts = facts.when(event) == START
+    starts = harness.when(event) == START
     said = [introduction()] if starts and mode in (KEEP, SHAPE) else []
     if starts:
-        from sightline.doors.hooks.pending import forget_old
+        from sightline.doors.hooks.pending_commands import forget_old
 
         forget_old()
-    elif facts.background and str(given.get("prompt", "")).startswith(facts.background):
-        from sightline.doors.hooks.tasks import take_in
+    elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
+        from sightline.doors.hooks.background_commands import take_in
 
-        take_in(facts, given)
-    if facts.transcribes:
-        from sightline.doors.hooks.transcripts import at_prompt, at_start
+        take_in(harness, given)
+    if harness.transcribes:
+        from sightline.doors.hooks.live_calls import at_prompt, at_start
 
-        (at_start if starts else at_prompt)(facts, given)
+        (at_start if starts else at_prompt)(harness, given)
     if os.path.exists(os.path.join(default_root(), "outbox")):
-        from sightline.doors.hooks.who import session_of
-        from sightline.store import Store
+        from sightline.doors.hooks.hook_session import open_store, session_of
 
-        with Store(patience=PATIENCE_SECONDS) as store:
+        with open_store() as store:
             harness_session = given.get("session_id") or given.get("conversation_id") or ""
-            session = session_of(facts.name, str(harness_session), str(given.get("cwd", "")))
+            session = session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
             said += _notes(store, session)
-    return _saying(facts, event, "\n\n".join(said)) if said else None
+    return harness.addition(event, "\n\n".join(said)) if said else None
 
 
 def introduction() -> str:
     """The two sentences, with the command line as it can be called from here."""
-    from sightline.doors.hooks.line import capture_program
+    from sightline.doors.hooks.command_line import capture_program
 
     return USE_OF_REFS.format(program=capture_program())
 
 
-def notes_answer(store: "Store", session: "Session", facts: Facts, event: str) -> dict[str, Any] | None:
+def notes_answer(store: "Store", session: "Session", harness: Harness, event: str) -> dict[str, Any] | None:
     """The answer that hands over the notes that wait for a session; None where none do."""
-    if not facts.tells or not os.path.exists(store.layout.outbox):
+    if not harness.tells or not os.path.exists(store.layout.outbox):
         return None
     said = _notes(store, session)
-    return _saying(facts, event, "\n\n".join(said)) if said else None
+    return harness.addition(event, "\n\n".join(said)) if said else None
 
 
 def _notes(store: "Store", session: "Session") -> list[str]:
@@ -70,13 +69,3 @@ def _notes(store: "Store", session: "Session") -> list[str]:
     release(store, held, session)
     told = "\n".join(f"{waiting.ref}: {waiting.text}" for waiting in held)
     return [f"Notes from the person who looks on, about lines of outputs:\n{told}"]
-
-
-def _saying(facts: Facts, event: str, text: str) -> dict[str, Any]:
-    """An answer that shows a model a text beside all else."""
-    match facts.name:
-        case "opencode":
-            return {"append": text}
-        case "cursor":
-            return {"additional_context": text}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}

@@ -15,7 +15,7 @@ def log_path(root: str) -> str:
     return os.path.join(root, FILE)
 
 
-def note_mishap(words: Sequence[str], error: BaseException) -> None:
+def log_error(words: Sequence[str], error: BaseException) -> None:
     """Write a line: when, which hook, what. Without a place for it nothing is written.
 
     Args:
@@ -43,7 +43,7 @@ def note_mishap(words: Sequence[str], error: BaseException) -> None:
         return
 
 
-def last_mishaps(root: str, count: int) -> list[str]:
+def last_errors(root: str, count: int) -> list[str]:
     """The newest lines, oldest first; none where nothing went wrong."""
     try:
         return read_regular(log_path(root)).decode(errors="replace").splitlines()[-count:]

@@ -1,0 +1,182 @@
+"""After a tool: what it gave is kept, and in mode ``shape`` replaced by a view where the harness lets it be.
+
+Where a harness tells of a batch what its model is shown, that goes into the log; else what is known of it here does.
+"""
+
+import re
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from sightline.doors.hooks.hook_session import is_first, open_store, session_of
+from sightline.doors.hooks.messages import notes_answer
+from sightline.doors.hooks.pending_commands import PendingCommand, forget, recall
+from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
+from sightline.errors import StoreFailed
+from sightline.harnesses.base import AFTER, BATCH, SHAPE, Harness
+from sightline.harnesses.call import Call, shown_of
+from sightline.records import Buffer, Session, Shown
+from sightline.store import Store
+
+if TYPE_CHECKING:  # few harnesses have them
+    from sightline.doors.hooks.live_calls import LiveCall
+
+Json = dict[str, Any]
+
+_EXIT_LINE = r"Exit code (\d+)(?:\n|$)"
+"""What a harness puts before what a failing command wrote."""
+
+
+def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
+    """The hook's answer: what the model is shown instead, or notes that wait for it; None for neither."""
+    when, call = harness.when(event), harness.call_of(given)
+    if call is not None and when == AFTER and harness.goes_on(given):
+        from sightline.doors.hooks.background_commands import note_background  # few commands go on
+
+        note_background(harness, call)
+        return None
+    call = harness.result(call, when, given) if call else None
+    if call is None:
+        return None
+    store = open_store()
+    session = session_of(harness.name, call.session.id, call.cwd)
+    if not may_keep(store, call):
+        return notes_answer(store, session, harness, event)
+    if not is_first(store.layout.root, session.name, event, call.use):
+        return None
+    pending = recall(call.use)
+    if pending:
+        call = call._replace(command=pending.command)
+        forget(call.use)
+    is_shown = _is_shown(store, session, call, pending)
+    transcript: AbstractContextManager[LiveCall | None] = nullcontext()
+    if harness.transcribes:
+        from sightline.doors.hooks.live_calls import live_call
+
+        transcript = live_call(store, session, harness, given)
+    with transcript as live:
+        if live:
+            call = live.told(call)
+        buffer = _kept(store, session, call, pending)
+        answer = None
+        if mode == SHAPE and when == AFTER and harness.replaces and buffer and not is_shown:
+            from sightline.doors.hooks.view_instead import replaced
+
+            answer = replaced(store, session, harness, event, call, buffer, given)
+        is_replaced = answer is not None
+        if live:
+            text, _ = _known_of(harness, call)
+            live.have_wait(call, buffer, _lines_of(call, buffer, text), text, is_logged=is_replaced)
+    answer = answer or notes_answer(store, session, harness, event)
+    if not (is_replaced or live or any(hook.when == BATCH for hook in harness.hooks)):
+        try:
+            _log(store, session, harness, call, buffer, str((answer or {}).get("append", "")))
+        except StoreFailed:
+            if answer is None:
+                raise  # else the notes, which count as sent, must arrive
+    tidy(store)
+    return answer
+
+
+def _is_shown(store: Store, session: Session, call: Call, pending: PendingCommand | None) -> bool:
+    """Whether the model is shown a view already that says how the command ended."""
+    if pending is None or not pending.shape:
+        return False
+    buffer = find_buffer(store, session, call)
+    return buffer is not None and buffer.exit_code is not None
+
+
+def _kept(store: Store, session: Session, call: Call, pending: PendingCommand | None) -> Buffer | None:
+    """The result's buffer: made now, or by the command as it was rewritten, whose code is known only now."""
+    if pending is None or pending.filtered:
+        buffer = keep(store, session, call)
+        unfiltered = find_buffer(store, session, call, unfiltered=True) if pending else None
+        if buffer and unfiltered:
+            store.amend(unfiltered.name, origin=buffer.name)
+        return buffer
+    buffer = find_buffer(store, session, call)
+    if buffer is None:
+        return keep(store, session, call)
+    return buffer if call.exit_code is None else store.amend(buffer.name, exit_code=call.exit_code)
+
+
+def _log(store: Store, session: Session, harness: Harness, call: Call, buffer: Buffer | None, added: str) -> None:
+    """Log what the model is shown, as far as the event tells, and what a plugin of ours adds to it."""
+    text, unknown = _known_of(harness, call)
+    size = len(text.encode(errors="surrogatepass"))
+    alone = None if call.shown and unknown else harness.alone_bytes(call.kind, size, failed=call.failed)
+    request = {**request_of(call, alone), "alone_bytes": alone}
+    seen = call.text or text
+    seen = harness.surely_shown(call.kind, seen, failed=call.failed) or seen if unknown else seen
+    known = _lines_of(call, buffer, text)
+    text = "\n\n".join(filter(None, (text, added)))
+    log_view(store, session, request, text, buffer, known=known, seen=seen, unknown=unknown)
+
+
+def _known_of(harness: Harness, call: Call) -> tuple[str, str]:
+    """What of the text that a model is shown an event tells; what of it is not known, and why, empty for nothing."""
+    if call.unknown:
+        return "\n".join(call.shown), call.unknown
+    text = "\n".join(call.shown) if call.shown else call.text
+    if (part := harness.surely_shown(call.kind, text, failed=call.failed)) is not None:
+        size = len(text.encode(errors="surrogatepass"))
+        return part, f"of {size:,} bytes {harness.title} shows the beginning and the end; hooks are not told how much"
+    return text, "" if call.shown else f"{harness.title} does not tell its hooks what it puts around a result"
+
+
+def _lines_of(call: Call, buffer: Buffer | None, text: str) -> Shown | None:
+    """The lines of a file that were read, where the event tells, and a text has them whole."""
+    from sightline.audit.matching import has_long_lines  # few calls are of files
+
+    read = call.text
+    if not (buffer and buffer.kind == "file" and read):
+        return None
+    if not has_long_lines(read.encode(errors="surrogatepass"), text):
+        return None
+    return Shown(buffer.name, "out", call.first, min(call.first + len(read.splitlines()) - 1, buffer.lines))
+
+
+def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
+    """Log what the model is shown of its tools' results, as the harness itself tells it.
+
+    Args:
+        harness: the harness.
+        given: what the event says.
+        calls: those of its calls that are to be logged.
+
+    Raises:
+        StoreFailed: they could not be logged.
+    """
+    session_id = str(given.get("session_id", ""))
+    store = open_store()
+    session = session_of(harness.name, session_id, str(given.get("cwd", "")))
+    if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
+        return
+    for one in calls:
+        call = harness.call_of({**one, "session_id": session_id, "cwd": given.get("cwd")})
+        if call:
+            _log_told(store, session, harness, call, "\n".join(shown_of(one.get("tool_response"))))
+
+
+def _log_told(store: Store, session: Session, harness: Harness, call: Call, text: str) -> None:
+    if call.tool in harness.reads and isinstance(path := call.arguments.get("file_path"), str):
+        call = call._replace(kind="file", command=path)
+    if not may_keep(store, call):
+        return
+    buffer = find_buffer(store, session, call)
+    if buffer and _is_logged(store, session, buffer, call.use, text):
+        return
+    unfiltered = find_buffer(store, session, call, unfiltered=True) if call.kind == "cmd" and buffer else None
+    request = request_of(call, len(text.encode(errors="surrogatepass")))
+    log_view(store, session, request, text, buffer, unfiltered=unfiltered)
+
+
+def _is_logged(store: Store, session: Session, buffer: Buffer, use: str, text: str) -> bool:
+    """Whether the newest view of the buffer is what the model was shown of this use: then we made it, and logged it."""
+    views = store.index.views(buffer=buffer.name, session=session.name, limit=1)
+    if not views or not use or f'"{use}"' not in views[0].view.request:
+        return False
+    from sightline.log.view_text import view_text  # few views are our own
+
+    said = text[found.end() :] if (found := re.match(_EXIT_LINE, text)) else text
+    told = view_text(store, views[0]).strip()
+    return told in (said.strip(), "")  # instead of nothing harnesses say that there was nothing

@@ -1,0 +1,89 @@
+"""Commands that a harness lets go on in the background: what they wrote is kept once it says that they have ended."""
+
+import os
+
+from sightline.doors.hooks.hook_session import open_store, session_of
+from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, recall, remember
+from sightline.doors.hooks.tool_result import buffer_of_use
+from sightline.harnesses.base import Harness, Json
+from sightline.harnesses.call import Beside, Call
+from sightline.harnesses.transcript import open_beside
+from sightline.log.sessions import use_key
+from sightline.records import Buffer, Session
+from sightline.store import Store
+
+_ADDED_BYTES = 32  # at the end of a file, which the harness may have added
+_LARGEST_FILE = 256 << 20  # bytes; a hook has seconds
+_READ_BYTES = 1 << 18
+_BOUND = f"of its file only the first {_LARGEST_FILE >> 20} MiB were taken in"
+
+
+def note_background(harness: Harness, call: Call) -> None:
+    """Remember a command that goes on after its tool has answered. Raises OSError."""
+    if call.kind != "cmd" or not is_use(call.use) or recall(call.use):
+        return  # one that was rewritten is remembered already
+    remember(
+        PendingCommand(
+            use=call.use,
+            harness=harness.name,
+            session=call.session.id,
+            command=call.command,
+            kept=call.command,
+            merged=True,
+            filtered=False,
+            shape=False,
+        )
+    )
+
+
+def take_in(harness: Harness, given: Json) -> None:
+    """Keep the output of commands that a prompt says have ended. Raises StoreFailed."""
+    prompt = given.get("prompt")
+    cwd, harness_session = str(given.get("cwd", "")), str(given.get("session_id", ""))
+    with open_store() as store:
+        session = session_of(harness.name, harness_session, cwd)
+        for use, file, code in harness.ended_commands(prompt, harness_session) if isinstance(prompt, str) else ():
+            pending = recall(use)
+            if pending is None or pending.session != harness_session or not store.settings.captures(cwd):
+                continue
+            buffer = buffer_of_use(store, session, use)
+            if buffer is None or buffer.state == "evicted":
+                buffer = _kept(store, session, harness, pending, file, code)
+            if buffer and code is not None:
+                store.amend(buffer.name, exit_code=code)
+            forget(use)
+
+
+def _kept(
+    store: Store, session: Session, harness: Harness, pending: PendingCommand, path: Beside | None, code: int | None
+) -> Buffer | None:
+    try:
+        fd = _open(path)
+    except OSError:
+        return None
+    artifact = use_key(session.name, pending.use)
+    with open(fd, "rb", buffering=0) as file:
+        size = os.fstat(fd).st_size
+        size -= harness.added_bytes(os.pread(fd, _ADDED_BYTES, max(0, size - _ADDED_BYTES)))
+        recording = store.begin("cmd", pending.command, session.cwd, session.name, artifact=artifact)
+        try:
+            left = min(size, _LARGEST_FILE)
+            while left > 0 and (data := file.read(min(_READ_BYTES, left))):
+                recording.append("out", data)
+                left -= len(data)
+            partial = _BOUND if size > _LARGEST_FILE else ""
+            return recording.seal(exit_code=code, note="merged", partial=partial)
+        except BaseException:
+            recording.discard()
+            raise
+
+
+def _open(file: Beside | None) -> int:
+    """A descriptor of the file of such a command: nothing outside a folder of the person's own can be reached.
+
+    Raises:
+        OSError: there is no such regular file of the person's own, or a symbolic link stands in the way.
+    """
+    if file is None or os.path.islink(file.root) or os.stat(file.root).st_uid != os.getuid():
+        raise FileNotFoundError(2, "not a folder of the person's own")
+    return open_beside(file)

@@ -1,0 +1,79 @@
+"""What the hooks of a session share: its store, whose it is, and which of its events one of them has taken up."""
+
+import fcntl
+import json
+import os
+import time
+
+from sightline.disk.layout import HOOKS, make_folder, open_private
+from sightline.disk.recording import storable
+from sightline.log.sessions import safe_name
+from sightline.records import Session
+from sightline.store import Store
+
+PATIENCE_SECONDS = 3.0
+"""How long hooks, and what they put into commands, wait for another process that changes the index: an agent waits."""
+
+_TAIL_BYTES = 1 << 14
+"""How far back is looked: hooks at one event run beside each other, or one after the other."""
+
+
+def open_store(*, insist: bool = True) -> Store:
+    """The store of hooks.
+
+    Who records an event leaves it open: the process ends with that, and closing takes 15 ms where nobody else has it
+    open.
+    """
+    return Store(insist=insist, patience=PATIENCE_SECONDS)
+
+
+def session_of(harness: str, harness_session: str, cwd: str) -> Session:
+    """The session that an event is of, which its commands and our own server have, too.
+
+    Args:
+        harness: name of the harness.
+        harness_session: its id of the session.
+        cwd: its working directory.
+    """
+    return Session(
+        name=safe_name(f"{harness}-{harness_session or 'unknown'}"),
+        harness=harness,
+        harness_id=storable(harness_session),
+        client="",
+        cwd=storable(cwd),
+        started=time.time(),
+    )
+
+
+def is_first(root: str, session: str, event: str, use: str) -> bool:
+    """Whether no other hook has taken up this event of a tool's use; it is taken up with this.
+
+    A harness may run two hooks of ours at an event: a person's and a project's. One small file a session says which
+    events were taken up. A hook that cannot tell takes its event up.
+
+    Args:
+        root: of the store.
+        session: name of the session.
+        event: the harness' name of the event.
+        use: the harness' id of the use; where it gives none, events cannot be told apart.
+    """
+    if not use:
+        return True
+    try:
+        return _noted(os.path.join(root, HOOKS), f"{session}.events", json.dumps([event, use]).encode() + b"\n")
+    except OSError:
+        return True
+
+
+def _noted(folder: str, name: str, line: bytes) -> bool:
+    make_folder(folder)
+    fd = open_private(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        size = os.fstat(fd).st_size
+        if b"\n" + line in b"\n" + os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)):
+            return False
+        os.write(fd, line)
+        return True
+    finally:
+        os.close(fd)

@@ -1,0 +1,109 @@
+"""Events of harnesses that write into a transcript, after a tool's hook, what their model was shown of it."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sightline.config import default_root
+from sightline.disk.layout import Layout
+from sightline.doors.hooks.hook_session import open_store, session_of
+from sightline.harnesses.base import Harness
+from sightline.harnesses.call import Call
+from sightline.imports.live_transcript import LiveTranscript, Place, Waiting, begin, opened
+from sightline.records import Buffer, Session, Shown
+from sightline.store import Store
+
+_PATIENCE_TURNS, _TURN_SECONDS = 30, 0.01  # until a command's end is in the transcript, which is written beside hooks
+
+Json = dict[str, Any]
+
+
+def at_start(harness: Harness, given: Json) -> None:
+    """A session begins, or goes on: what stands in its transcript already is left to an import."""
+    root = default_root()
+    if (place := _place(harness, given)) and os.path.isdir(root):  # nothing is made before there is something to keep
+        begin(root, _session(harness, given), place)
+
+
+def at_prompt(harness: Harness, given: Json) -> None:
+    """A turn begins: what waits of the one before is in the transcript, where its end was not told."""
+    if _session(harness, given).name in Layout(default_root()).waiting_sessions():
+        at_end(harness, given)
+
+
+def at_end(harness: Harness, given: Json) -> None:
+    """A turn has ended: the transcript has all of it."""
+    if place := _place(harness, given):
+        store = open_store()
+        with opened(store, _session(harness, given), place) as live:
+            live.take_in()
+
+
+def _place(harness: Harness, given: Json) -> Place | None:
+    path = given.get("transcript_path")
+    if not harness.transcribes or not isinstance(path, str) or not os.path.isabs(path):
+        return None
+    return Place(harness.name, harness.title, path, harness.own)
+
+
+def _session(harness: Harness, given: Json) -> Session:
+    return session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+
+
+class LiveCall:
+    """An event of a tool, beside the transcript of its session."""
+
+    def __init__(self, harness: Harness, live: LiveTranscript) -> None:
+        self._harness = harness
+        self._live = live
+        self._told: Call | None = None
+
+    def told(self, call: Call) -> Call:
+        """The call with what the transcript has of it: of a command all, and the exit code. All others are logged."""
+        for _ in range(_PATIENCE_TURNS):
+            told = self._told = self._live.take_in(call.use)
+            if told or not (call.use and call.command and self._live.is_readable):
+                break
+            time.sleep(_TURN_SECONDS)
+        if not told or not call.command:
+            return call
+        parts = tuple(part for part in told.parts if isinstance(part.content, bytes))
+        return call._replace(
+            parts=parts, exit_code=told.exit_code, partial=told.partial, gaps=told.gaps, cwd=told.cwd or call.cwd
+        )
+
+    def have_wait(self, call: Call, buffer: Buffer | None, shown: Shown | None, text: str, *, is_logged: bool) -> None:
+        """Have the view of the call wait for the transcript, or log it where that has told what was shown.
+
+        Args:
+            call: the call.
+            buffer: what was kept of it.
+            shown: the lines of it that are shown, where the event tells.
+            text: what is known of what is shown.
+            is_logged: whether we show something else instead, which is logged.
+        """
+        is_told = self._told is not None and bool(self._told.shown)
+        past = self._told if self._told and is_told else _as_told(call, buffer, text)
+        waiting = Waiting(past, buffer.name if buffer else "", (shown,) if shown else (), is_logged)
+        self._live.add(waiting, is_told=is_told)
+
+
+@contextmanager
+def live_call(store: Store, session: Session, harness: Harness, given: Json) -> Iterator[LiveCall | None]:
+    """The transcript of the session that an event is about; None where it names none."""
+    place = _place(harness, given)
+    if place is None:
+        yield None
+        return
+    with opened(store, session, place) as live:
+        yield LiveCall(harness, live)
+
+
+def _as_told(call: Call, buffer: Buffer | None, text: str) -> Call:
+    """The call as it is known until its transcript tells more; what it gave is in its buffer."""
+    kind = "cmd" if call.kind == "cmd" else buffer.kind if buffer else "tool"
+    command = call.command if kind in ("cmd", "file") else ""
+    shown = (text,) if text else ()
+    return call._replace(kind=kind, command=command, shown=shown, parts=(), unknown="", saved=None)

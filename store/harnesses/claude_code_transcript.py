@@ -1,0 +1,322 @@
+"""Reads transcripts of Claude Code, apart from `claude_code` since each event of a hook loads that.
+
+They lie in ``~/.claude/projects/PROJECT/SESSION.jsonl``, with those of helpers.
+
+As version 2.1.329 was seen to write them; others differ in kinds of records that hold no calls. A line is an object
+with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; helpers' have ``agentId``.
+
+- ``assistant``: ``message.content[]`` with ``{"type": "tool_use", "id", "name", "input"}``; one message may be several
+  lines.
+- ``user``: ``message.content[]`` with ``{"type": "tool_result", "tool_use_id", "content", "is_error"}``. ``content`` is
+  what the model saw. Beside it ``toolUseResult``: of Bash ``{stdout, stderr, persistedOutputPath, backgroundTaskId,
+  returnCodeInterpretation, …}``, of Read ``{"file": {filePath, content, startLine, numLines, totalLines}}``, of MCP
+  tools the blocks; a text on failure; missing in helpers' transcripts.
+- Of an output above 30,000 characters the whole lies in ``SESSION/tool-results/``; of a failed command's nothing is
+  left but 10,000 characters.
+- A session that was resumed or forked may hold lines of another one again, with the same ``uuid``.
+
+``claude -p --output-format stream-json`` prints the same messages with ``session_id``, ``tool_use_result`` and
+``parent_tool_use_id``, without times.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sightline.harnesses.call import (
+    Beside,
+    Call,
+    CallSession,
+    Part,
+    dict_of,
+    list_of,
+    number,
+    parts_of,
+    plain,
+    shown_of,
+    text_bytes,
+    text_of,
+    text_part,
+    unique_id,
+)
+from sightline.harnesses.claude_code import HARNESS
+from sightline.harnesses.transcript import (
+    BadRecord,
+    Candidate,
+    Event,
+    Kept,
+    Reading,
+    lines_not_read,
+    parted,
+    size_beside,
+    when,
+)
+from sightline.records import Gap
+
+_RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
+api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event"""
+_KNOWN = frozenset(_RECORDS.split())
+_SHELLS = ("Bash", "PowerShell")
+_EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\n|\Z)")
+_TIMED_OUT = re.compile(r"(?:Error: )?Command timed out")
+_CUT_INSIDE = re.compile(r"\n\n\.\.\. \[(\d{1,12}) characters truncated\] \.\.\.\n\n")
+_CUT_END = re.compile(r"\n\n\.\.\. \[(\d{1,12}) lines truncated\] \.\.\.(?:\nShell cwd was reset to [^\n]*)?\n?\Z")
+_LEAST_HALF = 1_000  # characters; each half of a failure's text was seen to have 5,000
+_UNLIKE_PERCENT = 10  # by which halves differ at most, where something in them was hidden since
+_LEAST_OUTPUT = 4_000  # characters; what bashOutputMaxChars can be at least
+_SAVED = re.compile(r"(?:Full output saved to|Output has been saved to):? (\S.*?)(?:\.?\n|\. |\.?\Z)")
+_PERSISTED = ("<persisted-output>", "Error: result (")
+LARGEST_STDOUT = 30_000
+"""Characters that are kept of a command's output; the default of bashOutputMaxChars."""
+
+_PENDING = 10_000  # calls that wait for their results; of more, the oldest never got one
+_FOLDER = "tool-results"
+
+
+class _Asked(NamedTuple):
+    """A call that waits for its result."""
+
+    tool: str
+    arguments: Any
+    time: float
+
+
+class _Result(NamedTuple):
+    """What came of a call: kind and command of its buffer, and its streams."""
+
+    kind: str
+    command: str
+    parts: tuple[Part, ...]
+    exit_code: int | None = None
+    partial: str = ""
+    note: str = ""
+    gaps: tuple[Gap, ...] = ()
+
+
+def reading_of(file: Candidate) -> Reading | None:
+    """A reading of a transcript; None where it is none of these."""
+    names = ("sessionId", "session_id", "leafUuid")
+    if any("type" in record and any(name in record for name in names) for record in file.records):
+        return file.of_lines(Parser(file.path, file.written))
+    return None
+
+
+def left_of(text: str, start: int = 0, stream: str = "out") -> Kept:
+    """What is left of what a tool wrote, of a text that Claude Code may have cut; without gaps where it has not.
+
+    A failure's text it cuts in the middle, so that both halves are of a size, after it has dropped what is beyond
+    30,000 characters without a word (version 2.1.329); older versions say at the end how many lines they dropped. What
+    looks like such a mark elsewhere was written by the tool.
+
+    Args:
+        text: as the model is shown it.
+        start: where in it begins what the tool wrote.
+        stream: the stream that it is of.
+    """
+    missing: list[tuple[int | None, str]] = []
+    end = _CUT_END.search(text)
+    if end and units(text[start : end.start()]) >= _LEAST_OUTPUT:
+        missing, kept = [(int(end[1]), "lines")], text[: end.start()]
+    else:
+        kept = text
+    for found in _CUT_INSIDE.finditer(text):
+        halves = units(text[: found.start()]), units(text[found.end() :])
+        if min(halves) < _LEAST_HALF or abs(halves[0] - halves[1]) * 100 > max(halves) * _UNLIKE_PERCENT:
+            continue
+        total = sum(halves) + int(found[1]) - start
+        if not missing and total == LARGEST_STDOUT:
+            missing = [(None, "characters")]
+        pieces = [kept[start : found.start()], kept[found.end() :]]
+        return parted([*pieces, ""] if missing else pieces, [(int(found[1]), "characters"), *missing], stream)
+    return parted([kept[start:], ""] if missing else [kept[start:]], missing, stream)
+
+
+def units(text: str) -> int:
+    """Characters as JavaScript counts them."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class Parser:
+    """Makes calls of a transcript's records."""
+
+    def __init__(self, path: str, written: float) -> None:
+        """Prepare.
+
+        Args:
+            path: of the transcript; files beside it are looked for in its project's folder.
+            written: when it was last written, seconds since the epoch: the time of records that tell none.
+        """
+        self._root, self._folder_session = _place(path)
+        self._time = 0.0
+        self._written = written
+        self._asked: dict[str, _Asked] = {}
+        self._started: dict[tuple[str, str], CallSession] = {}
+        self._cwd = self._version = ""
+
+    @property
+    def waiting(self) -> bool:
+        """Nothing does: a call without a result has nothing to keep."""
+        return False
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing waits."""
+        return iter(())
+
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+        """The calls that a record completes."""
+        kind = record.get("type")
+        if kind not in _KNOWN:
+            yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
+            return
+        self._time = when(record.get("timestamp"), self._time)
+        self._cwd = text_of(record.get("cwd")) or self._cwd
+        self._version = text_of(record.get("version", record.get("claude_code_version"))) or self._version
+        message = dict_of(record.get("message"))
+        if kind == "assistant":
+            self._ask(list_of(message.get("content")))
+        elif kind == "user":
+            results = [one for one in list_of(message.get("content")) if dict_of(one).get("type") == "tool_result"]
+            for place, block in enumerate(results):
+                yield self._call(record, block, line, place, alone=len(results) == 1)
+
+    def _ask(self, blocks: list[Any]) -> None:
+        for block in map(dict_of, blocks):
+            if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+                asked = _Asked(text_of(block.get("name")) or "tool", block.get("input"), self._now)
+                self._asked[block["id"]] = asked
+                if len(self._asked) > _PENDING:
+                    del self._asked[next(iter(self._asked))]
+
+    @property
+    def _now(self) -> float:
+        return self._time or self._written
+
+    def _call(self, record: dict[str, Any], block: dict[str, Any], line: int, place: int, *, alone: bool) -> Call:
+        use = text_of(block.get("tool_use_id"))
+        asked = self._asked.pop(use, _Asked("tool", None, self._now))
+        session = self._session(record)
+        shown = shown_of(block.get("content"))
+        failed = block.get("is_error") is True
+        told = record.get("toolUseResult", record.get("tool_use_result")) if alone else None
+        made = self._result(asked, told, block.get("content"), "\n".join(shown), failed, session.id)
+        unique = text_of(record.get("uuid"))
+        return Call(
+            session=session,
+            id=f"{unique}/{place}" if unique and place else unique or unique_id(session.id, use or f"line {line}"),
+            use=use,
+            line=line,
+            asked=asked.time,
+            answered=self._now,
+            tool=asked.tool,
+            arguments=asked.arguments,
+            kind=made.kind,
+            command=made.command,
+            cwd=text_of(record.get("cwd")) or self._cwd,
+            shown=shown,
+            parts=made.parts,
+            exit_code=made.exit_code,
+            partial=made.partial,
+            note=made.note,
+            failed=failed,
+            gaps=made.gaps,
+        )
+
+    def _session(self, record: dict[str, Any]) -> CallSession:
+        name = text_of(record.get("sessionId", record.get("session_id"))) or self._folder_session
+        agent = text_of(record.get("agentId", record.get("parent_tool_use_id")))
+        known = self._started.get((name, agent))
+        if known is None:
+            client = " ".join(filter(None, (HARNESS.name, self._version)))
+            known = CallSession(HARNESS.name, name, client, self._cwd, self._now, agent)
+            self._started[name, agent] = known
+        return known
+
+    def _result(self, asked: _Asked, told: Any, content: Any, shown: str, failed: bool, session: str) -> _Result:
+        arguments = dict_of(asked.arguments)
+        if asked.tool in _SHELLS and isinstance(arguments.get("command"), str):
+            found = self._ran(told, shown, failed, session)
+            if found is not None:
+                return found._replace(command=plain(arguments["command"]))
+        if asked.tool == "Read" and not failed and (read := _file_read(told)) is not None:
+            return read
+        given = dict_of(told).get("content", told)  # of a helper its words, without the harness' around them
+        whole = given if isinstance(given, list) and given and not failed else content
+        partial = "cut by the tool's own limit" if dict_of(told).get("appliedLimit") else ""
+        if not isinstance(told, list) and shown.startswith(_PERSISTED) and (saved := self._saved(shown, session)):
+            return _Result("tool", "", (Part("part.0", saved),) if isinstance(saved, Beside) else parts_of(content))
+        if not isinstance(told, list) and shown.startswith(_PERSISTED):
+            partial = _GONE
+        return _Result("tool", "", parts_of(whole), None, partial)
+
+    def _ran(self, told: Any, shown: str, failed: bool, session: str) -> _Result | None:
+        """What came of a command line; None where it never ran, and what was shown is the harness' own message."""
+        if isinstance(told, dict) and isinstance(told.get("stdout"), str):
+            return self._told(told, failed, session)
+        ended = _EXIT.match(shown)
+        if failed and not ended and not _TIMED_OUT.match(shown):
+            return None
+        code = int(ended[1]) if ended else None if failed else 0
+        if shown.startswith(_PERSISTED):
+            if saved := self._saved(shown, session):
+                return _Result("cmd", "", (Part("out", saved),), code, "", "merged")
+            return _Result("cmd", "", text_part(shown[ended.end() if ended else 0 :]), code, _GONE, "merged")
+        output, gaps, _ = left_of(shown, ended.end() if ended else 0)
+        return _Result("cmd", "", text_part(output), code, HARNESS.cut if gaps else "", "merged", gaps)
+
+    def _told(self, told: dict[str, Any], failed: bool, session: str) -> _Result:
+        out, err = told["stdout"], text_of(told.get("stderr"))
+        left, gaps, _ = left_of(out)
+        parts, partial = text_part(left) + text_part(err, "err"), ""
+        known = not failed and not told.get("interrupted") and not told.get("returnCodeInterpretation")
+        if told.get("backgroundTaskId"):
+            gaps = parted([left, ""], [(None, "characters")], "out").gaps
+            return _Result("cmd", "", parts, None, "it went on in the background", gaps=gaps)
+        if path := text_of(told.get("persistedOutputPath")):
+            saved = self._beside(path, session)
+            size = size_beside(saved)
+            if size < 0:
+                partial, gaps = _GONE, parted([out, ""], [(None, "characters")], "out").gaps
+            else:
+                parts, gaps = (Part("out", saved), *text_part(err, "err")), ()
+                if 0 <= size < number(told.get("persistedOutputSize")):
+                    partial = f"the file that was kept has {size:,} of {int(told['persistedOutputSize']):,} bytes"
+        elif gaps:
+            partial = HARNESS.cut
+        elif units(out) >= LARGEST_STDOUT:
+            partial, gaps = HARNESS.cut, parted([out, ""], [(None, "characters")], "out").gaps
+        return _Result("cmd", "", parts, 0 if known else None, partial, "" if err else "merged", gaps)
+
+    def _beside(self, path: str, session: str) -> Beside:
+        return Beside(self._root, (session, _FOLDER, os.path.basename(path)))
+
+    def _saved(self, shown: str, session: str) -> Beside | None:
+        """The file that a shown text says the whole is in, if it is still there."""
+        found = _SAVED.search(shown)
+        saved = self._beside(found[1], session) if found else None
+        return saved if saved and size_beside(saved) >= 0 else None
+
+
+_GONE = "the file that the whole was kept in is gone"
+
+
+def _file_read(told: Any) -> _Result | None:
+    """The lines that Read gave; None for an image or anything else that is no text."""
+    file = dict_of(dict_of(told).get("file"))
+    if not isinstance(file.get("content"), str) or not isinstance(file.get("filePath"), str):
+        return None
+    first, count, total = (int(number(file.get(name))) for name in ("startLine", "numLines", "totalLines"))
+    last = first + count - 1
+    partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
+    parts = (Part("out", text_bytes(file["content"])),) if file["content"] else ()
+    return _Result("file", plain(file["filePath"]), parts, None, partial, gaps=lines_not_read(first, last, total))
+
+
+def _place(path: str) -> tuple[str, str]:
+    """The folder of a transcript's project, and the session that its place tells."""
+    folder, name = os.path.split(os.path.abspath(path))
+    parts = folder.split(os.sep)
+    if "subagents" in parts:
+        at = len(parts) - 1 - parts[::-1].index("subagents")
+        return os.sep.join(parts[: at - 1]) or os.sep, parts[at - 1]
+    return folder, name.removesuffix(".jsonl")

@@ -1,0 +1,326 @@
+"""Reads Codex' rollouts, apart from `codex` since each event of a hook loads that.
+
+They lie in ``~/.codex/sessions/YYYY/MM/DD/rollout-TIME-SESSION.jsonl``.
+
+As version 0.169.0 was seen to write them. A line is ``{"timestamp", "type", "payload"}``:
+
+- ``session_meta``: ``{id, cwd, cli_version, timestamp}``; one that was forked begins with those of the first session.
+- ``response_item``: ``function_call {name, namespace?, arguments (JSON), call_id}``, ``custom_tool_call {name, input,
+  call_id}``, ``local_shell_call {action: {command, working_directory}, call_id}``, and their ``…_output {call_id,
+  output}``: a text, or blocks, as the model saw it.
+- ``event_msg``: ``item_completed`` with ``item.type`` ``CommandExecution {id, command, cwd, aggregated_output,
+  exit_code}`` or ``McpToolCall {id, server, tool, arguments, result}``; in older ones ``exec_command_end {call_id,
+  aggregated_output, exit_code}``. What they hold is cut to 65,536 bytes, head and tail.
+
+A command that goes on in the background has its result long before its end; it waits for that. What a program of the
+model's calls (tools ``exec`` and ``wait``) has items only, with ids of their own, before the program's output.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sightline.harnesses.call import (
+    Call,
+    CallSession,
+    dict_of,
+    parts_of,
+    plain,
+    shown_of,
+    text_of,
+    text_part,
+    unique_id,
+)
+from sightline.harnesses.codex import HARNESS
+from sightline.harnesses.transcript import BadRecord, Candidate, Event, Kept, Reading, parted, when
+
+TURN = b'"type":"turn_context"'
+"""What the line has that stands at the beginning of a turn."""
+
+KEPT_BYTES = 65_536
+_RECORDS = "session_meta turn_context world_state response_item event_msg token_usage_record compacted"
+_KNOWN = frozenset(_RECORDS.split())
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+_SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell")
+_EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
+_INNER_HEAD = re.compile(r"Exit code: (-?\d{1,10})\nWall time: [^\n]*\nOutput:\n")  # apply_patch run as a command
+_RUNNING = re.compile(r"(?m)^Process running with session ID \d+$")
+_BODY = re.compile(r"(?m)^Output:\n")
+_CUT_HEAD = re.compile(r"(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?")
+_CUT_INSIDE = re.compile(
+    r"…(?P<count>\d{1,12}) (?P<unit>tokens|chars|lines) truncated…"
+    r"|\n?\[\.\.\. omitted (?P<lines>\d{1,12}) of \d{1,12} lines \.\.\.\]\n{0,2}"
+)
+_CUT_STORED = re.compile(r"\n\.\.\. command output truncated for persistence \.\.\.\n")
+_PROGRAMS = ("exec", "wait")
+_PENDING = 10_000
+_INNER = 500  # calls of one program that are kept apart until it has its output
+_EMPTY: dict[str, Any] = {}
+
+
+def reading_of(file: Candidate) -> Reading | None:
+    """A reading of a rollout; None where it is none."""
+    if any("payload" in record and "type" in record for record in file.records):
+        return file.of_lines(Parser(file.path, file.written))
+    return None
+
+
+def left_of(text: str, stream: str = "out") -> Kept:
+    """What is left of what a tool wrote, of a text that Codex may have cut; without gaps where it has not.
+
+    It says so above, and cuts in the middle: of several places that look so, the one whose halves are most alike.
+    """
+    head = _CUT_HEAD.match(text)
+    if not head or not head.end():
+        return Kept(text)
+    body = text[head.end() :]
+    cuts = list(_CUT_INSIDE.finditer(body))
+    if not cuts:
+        return Kept(body, is_cut=True) if text.startswith("Warning") else Kept(text)
+    cut = min(cuts, key=lambda found: abs(len(body) - found.end() - found.start()))
+    unit = "lines" if cut["lines"] else cut["unit"].replace("chars", "characters")
+    return parted([body[: cut.start()], body[cut.end() :]], [(int(cut["count"] or cut["lines"]), unit)], stream)
+
+
+class _Asked(NamedTuple):
+    """A call that waits for its result, or has it and waits for what it gave."""
+
+    tool: str
+    arguments: Any
+    command: str
+    cwd: str
+    time: float
+    whole: dict[str, Any] = _EMPTY
+    output: Any = None
+    answered: float = 0.0
+    line: int = 0
+
+
+class Parser:
+    """Makes calls of a rollout's records."""
+
+    def __init__(self, path: str, written: float) -> None:
+        """Prepare; the file's name tells the session where no record does."""
+        found = re.search(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$", path)
+        self._session = CallSession(HARNESS.name, found[1] if found else "", HARNESS.name, "", written)
+        self._named = False
+        self._time = written
+        self._asked: dict[str, _Asked] = {}
+        self._answered: set[str] = set()
+        self._inner: list[Call] = []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a command goes on whose first result is there, or a program."""
+        return bool(self._inner) or any(one.line for one in self._asked.values())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits for what comes later: who reads on from here misses nothing."""
+        return not self._asked and not self._inner
+
+    def ended(self, use: str) -> Call | None:
+        """What a call gave that has ended, though its result is not there yet; None while that is not written."""
+        asked = self._asked.get(use)
+        if asked and asked.whole:
+            return self._call(use, asked._replace(answered=self._time))
+        return next((one for one in self._inner if one.use == use), None)
+
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+        """The calls that a record completes."""
+        kind = record.get("type")
+        if kind not in _KNOWN:
+            yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
+            return
+        self._time = when(record.get("timestamp"), self._time)
+        payload = dict_of(record.get("payload"))
+        if kind == "session_meta":
+            self._begin(payload)
+        elif kind == "turn_context":
+            self._session = self._session._replace(cwd=self._session.cwd or text_of(payload.get("cwd")))
+        elif kind == "response_item":
+            yield from self._item(payload, line)
+        elif kind == "event_msg":
+            yield from self._event(payload, line)
+
+    def _begin(self, payload: dict[str, Any]) -> None:
+        if self._named:
+            return  # what it was forked from
+        self._named = True
+        name = text_of(payload.get("id", payload.get("session_id"))) or self._session.id
+        client = " ".join(filter(None, (HARNESS.name, text_of(payload.get("cli_version")))))
+        started = when(payload.get("timestamp"), self._time)
+        self._session = CallSession(HARNESS.name, name, client, text_of(payload.get("cwd")), started)
+
+    def _item(self, payload: dict[str, Any], line: int) -> Iterator[Event]:
+        call = text_of(payload.get("call_id"))
+        if not call:
+            return
+        if payload.get("type") in _CALLS:
+            self._asked[call] = self._ask(payload)
+            if len(self._asked) > _PENDING:
+                del self._asked[next(iter(self._asked))]
+        elif payload.get("type") in _OUTPUTS:
+            self._answered.add(call)
+            asked = self._asked.pop(call, _Asked("tool", None, "", self._session.cwd, self._time))
+            asked = asked._replace(output=_output(payload.get("output")), answered=self._time, line=line)
+            if not asked.whole and _RUNNING.search(_head("\n".join(shown_of(asked.output)))):
+                self._asked[call] = asked
+            else:
+                inner, self._inner = (self._inner, []) if asked.tool in _PROGRAMS else ([], self._inner)
+                yield self._call(call, asked)._replace(inner=tuple(inner))
+
+    def _ask(self, payload: dict[str, Any]) -> _Asked:
+        name, space = text_of(payload.get("name")) or "local_shell", text_of(payload.get("namespace"))
+        arguments: Any = payload.get("arguments", payload.get("input", payload.get("action")))
+        if payload.get("type") == "function_call":
+            try:
+                arguments = json.loads(text_of(arguments))
+            except (ValueError, RecursionError):
+                pass  # a text that is none is what the model wrote
+        given = dict_of(arguments)
+        command = given.get("cmd", given.get("command"))
+        if isinstance(command, list):
+            command = _line([str(word) for word in command])
+        cwd = text_of(given.get("workdir", given.get("working_directory"))) or self._session.cwd
+        tool = f"{space}__{name}" if space and space.startswith("mcp__") else name
+        runs = name in _SHELLS and isinstance(command, str)
+        return _Asked(tool, arguments, plain(str(command)) if runs else "", cwd, self._time)
+
+    def _event(self, payload: dict[str, Any], line: int) -> Iterator[Event]:
+        item = dict_of(payload.get("item"))
+        if payload.get("type") == "item_completed" and item.get("type") in ("CommandExecution", "McpToolCall"):
+            call, whole = text_of(item.get("id")), item
+        elif payload.get("type") == "exec_command_end":
+            call, whole = text_of(payload.get("call_id")), payload
+        else:
+            return
+        asked = self._asked.get(call)
+        if asked is None:
+            if call and call not in self._answered and item:
+                self._answered.add(call)
+                self._inner.append(self._of_program(call, item, line))
+                if len(self._inner) > _INNER:
+                    yield self._inner.pop(0)
+            return
+        self._asked[call] = asked = asked._replace(whole=whole)
+        if asked.line:
+            del self._asked[call]
+            yield self._call(call, asked)
+
+    def _of_program(self, call: str, item: dict[str, Any], line: int) -> Call:
+        """What a program of the model's called."""
+        command = item.get("command")
+        words = _line([str(word) for word in command]) if isinstance(command, list) else ""
+        tool = "exec_command" if words else f"mcp__{text_of(item.get('server'))}__{text_of(item.get('tool'))}"
+        arguments = item.get("arguments") if not words else {"cmd": words}
+        asked = _Asked(tool, arguments, plain(words), self._session.cwd, self._time, item, None, self._time, line)
+        return self._call(call, asked)
+
+    def finish(self) -> Iterator[Event]:
+        """Commands whose end was never written down, and what a program called that never had its output."""
+        inner, self._inner = self._inner, []
+        yield from inner
+        for call, asked in list(self._asked.items()):
+            if asked.line:
+                del self._asked[call]
+                yield self._call(call, asked)
+
+    def _call(self, call: str, asked: _Asked) -> Call:
+        shown = shown_of(asked.output)
+        made = Call(
+            session=self._session,
+            id=unique_id(self._session.id, call),
+            use=call,
+            line=asked.line,
+            asked=asked.time,
+            answered=asked.answered,
+            tool=asked.tool,
+            arguments=asked.arguments,
+            kind="cmd" if asked.command else "tool",
+            command=asked.command,
+            cwd=asked.cwd,
+            shown=shown,
+            parts=(),
+        )
+        text = "\n".join(shown)
+        if asked.command:
+            return _ran(made, asked.whole, text)
+        content = dict_of(asked.whole.get("result")).get("content")
+        if isinstance(content, list) and content:
+            return made._replace(parts=parts_of(content), failed=asked.whole.get("status") == "failed")
+        left = left_of(text, "part.0") if isinstance(asked.output, str) or len(shown) == 1 else Kept(text)
+        if not left.is_cut:
+            return made._replace(parts=parts_of(asked.output))
+        return made._replace(parts=text_part(left.text, "part.0"), partial=HARNESS.cut, gaps=left.gaps)
+
+
+def _ran(call: Call, whole: dict[str, Any], shown: str) -> Call:
+    """A command's call with what it gave, from its end or, where that is missing, from what was shown."""
+    if isinstance(whole.get("aggregated_output"), str):
+        code = whole.get("exit_code")
+        out = whole["aggregated_output"]
+        large = len(out) >= KEPT_BYTES or len(out.encode(errors="replace")) >= KEPT_BYTES
+        partial = f"Codex keeps {KEPT_BYTES:,} bytes, head and tail" if large else ""
+        kept = _stored(out) if large else Kept(out)
+        cwd = text_of(whole.get("cwd")).removeprefix("file://") or call.cwd
+        exit_code = code if isinstance(code, int) else None
+        call = call._replace(parts=text_part(kept.text), exit_code=exit_code, note="merged", cwd=cwd)
+        return call._replace(partial=partial, gaps=kept.gaps)
+    out, code = _from_json(shown)
+    head = _head(shown)
+    body, ended = _BODY.search(shown), _EXIT.search(head)
+    if code is None:
+        out = shown[body.end() :] if body else shown
+        if not ended and (ended := _INNER_HEAD.match(out)):
+            out = out[ended.end() :]
+        code = int(ended[1]) if ended else None
+    left = left_of(out)
+    partial, gaps = HARNESS.cut if left.is_cut else "", left.gaps
+    if _RUNNING.search(head):
+        partial, gaps = "its end was never written down", (*gaps, *parted([left.text, ""], [(None, "")], "out").gaps)
+    return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note="merged", gaps=gaps)
+
+
+def _stored(out: str) -> Kept:
+    """What is left of an output that was larger than what is kept: the mark in the middle parts both halves."""
+    cuts = list(_CUT_STORED.finditer(out))
+    if not cuts:
+        return Kept(out)
+    cut = min(cuts, key=lambda found: abs(len(out) - found.end() - found.start()))
+    return parted([out[: cut.start()], out[cut.end() :]], [(None, "bytes")], "out")
+
+
+def _head(shown: str) -> str:
+    """What stands above a command's output."""
+    body = _BODY.search(shown)
+    return shown[: body.start()] if body else shown
+
+
+def _from_json(shown: str) -> tuple[str, int | None]:
+    """Output and exit code of a result as 2025's versions have it: ``{"output", "metadata": {"exit_code"}}``."""
+    if shown.startswith("{"):
+        try:
+            result = dict_of(json.loads(shown))
+        except (ValueError, RecursionError):
+            return "", None
+        code = dict_of(result.get("metadata")).get("exit_code")
+        if isinstance(code, int):
+            return text_of(result.get("output")), code
+    return "", None
+
+
+def _output(output: Any) -> Any:
+    """What was shown: a text, or a list of blocks; some versions have them within an object."""
+    return output.get("content", output) if isinstance(output, dict) else output
+
+
+def _line(words: list[str]) -> str:
+    """The command line of an argument vector; what a shell was given to run is just that."""
+    if len(words) == 3 and words[1] in ("-lc", "-c"):
+        return words[2]
+    import shlex
+
+    return shlex.join(words)

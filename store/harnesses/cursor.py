@@ -1,0 +1,60 @@
+"""Cursor, as its documentation says, which was not tried: its hooks and their payloads, its settings."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sightline.harnesses.base import AFTER, START, Harness, Hook, Json
+
+if TYPE_CHECKING:
+    from sightline.harnesses.call import Call
+
+
+class Cursor(Harness):
+    """Hooks only look on."""
+
+    name, title = "cursor", "Cursor"
+    programs = ("cursor-agent", "cursor")
+    missing = "as documented, not tried: hooks look on only"
+
+    hooks = (Hook("sessionStart", START), Hook("postToolUse", AFTER))
+    timeout = 20  # seconds
+    runs = ("Shell",)
+    own = ("MCP:sightline",)
+    tells = True
+
+    servers = ("mcpServers",)
+    fills = ((("version",), 1),)
+
+    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+        """A command's is an object, which may be written as a text."""
+        output = given.get("tool_output")
+        if isinstance(output, str) and output.startswith("{"):
+            try:
+                output = json.loads(output)
+            except ValueError:
+                return call.with_text(output)
+        if call.kind == "cmd" and isinstance(output, dict):
+            code, text = output.get("exitCode"), output.get("output", output.get("stdout"))
+            call = call._replace(exit_code=code if isinstance(code, int) else None)
+            return call.with_text(text if isinstance(text, str) else "")
+        return call.with_result(output)
+
+    def addition(self, event: str, text: str) -> Json:
+        """In a word of its own."""
+        return {"additional_context": text}
+
+    def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
+        """Two files."""
+        return f"{home}/.cursor/mcp.json", f"{home}/.cursor/hooks.json"
+
+    def project_settings(self, project: str) -> tuple[str, str]:
+        """Likewise."""
+        return f"{project}/.cursor/mcp.json", f"{project}/.cursor/hooks.json"
+
+    def hook_entry(self, hook: Hook, command: str) -> Json:
+        """Its lists hold the commands themselves."""
+        return {"command": command, **self.time_limit}
+
+
+HARNESS = Cursor()

@@ -1,0 +1,267 @@
+"""Reads chats of Gemini CLI, apart from `gemini` since each event of a hook loads that.
+
+They lie in ``~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl``; older ones are one document, ``….json``.
+
+As version 0.61.0 was seen to write them. The first line is ``{sessionId, projectHash, startTime, kind}``; then messages
+``{id, timestamp, type, content, toolCalls}``, of which later ones replace earlier ones of the same ``id``, and
+``{"$set": {…}}``, which may hold ``messages``. A document has ``sessionId`` and ``messages``.
+
+A call is ``{id, name, args, result: [{functionResponse: {response: {output | error}}}], status, timestamp,
+resultDisplay}``. ``output`` is what the model saw, within ``<untrusted_context>`` where a program wrote it;
+``resultDisplay`` of a shell command all that it wrote, less blanks at the end. Of other large results the whole lies in
+``PROJECT/tool-outputs/``.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.harnesses.call import (
+    Beside,
+    Call,
+    CallSession,
+    Part,
+    dict_of,
+    list_of,
+    parts_of,
+    plain,
+    shown_of,
+    text_of,
+    text_part,
+    unique_id,
+)
+from sightline.harnesses.gemini import HARNESS
+from sightline.harnesses.transcript import (
+    SHAPE_ERRORS,
+    BadRecord,
+    Candidate,
+    Event,
+    Kept,
+    Reading,
+    lines_not_read,
+    misshapen,
+    open_beside,
+    parted,
+    size_beside,
+    when,
+)
+
+TURN = b""
+"""No line stands for the beginning of a turn; a call's first one comes after all that a hook is told of it."""
+
+_CLIENT = "gemini-cli-mcp-client"  # as it introduces itself; chats do not have its version
+_KNOWN = ("user", "gemini", "info", "warning", "error", "system", "model")
+_ENDED = ("success", "error", "cancelled")
+_EXIT = re.compile(r"(?m)^Exit Code: (-?\d{1,10})$")
+_LARGE = re.compile(r"\AOutput too large\. Showing .*? For full output see: (.+)\n")
+_OMITTED = re.compile(r"\n\n\.\.\. \[([\d,]{1,15}) characters omitted\] \.\.\.\n\n")
+_LINES = re.compile(r"Showing lines (\d{1,12})-(\d{1,12}) of (\d{1,12}) total lines")
+_CONTENT = "--- FILE CONTENT (truncated) ---\n"
+_ABOUT = ("Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
+_NOTHING = "(empty)"  # as Gemini CLI tells its model of an output that is none
+_ROOT_BYTES = 4096
+
+
+def reading_of(file: Candidate) -> Reading | None:
+    """A reading of a chat, of lines or of one document; None where it is none."""
+    parser = Parser(file.path, file.written)
+    header = next((record for record in file.records if "sessionId" in record and "projectHash" in record), None)
+    if header is not None and "messages" not in header:
+        return file.of_lines(parser)
+    named = b'"projectHash"' in file.head and b'"sessionId"' in file.head
+    return file.of_document(parser.document) if header is not None or (named and file.is_document) else None
+
+
+def left_of(text: str, stream: str = "out") -> Kept:
+    """What is left of what a tool wrote, of a text that Gemini CLI may have cut: it says so above, and cuts once.
+
+    Of several places that look so it is the first: the end is the longer half.
+    """
+    head = _LARGE.match(text)
+    if not head:
+        return Kept(text)
+    body = text[head.end() :]
+    cut = _OMITTED.search(body)
+    if not cut:
+        return Kept(body, is_cut=True)
+    missing = int(cut[1].replace(",", "") or 0)
+    return parted([body[: cut.start()], body[cut.end() :]], [(missing, "characters")], stream)
+
+
+class Parser:
+    """Makes calls of a chat's records."""
+
+    waiting = False
+    is_idle = True
+
+    def __init__(self, path: str, written: float) -> None:
+        """Prepare; the project's folder, two above, is where files beside the chat are looked for."""
+        self._folder = os.path.dirname(os.path.dirname(os.path.abspath(path)))
+        self._time = written
+        self._session = CallSession(HARNESS.name, "", _CLIENT, _project_root(self._folder), written)
+        self._given: set[str] = set()
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing waits."""
+        return iter(())
+
+    def ended(self, _use: str) -> Call | None:
+        """Nothing is told of a call before its result."""
+        return None
+
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+        """The calls that a line completes."""
+        if "sessionId" in record:
+            self._begin(record)
+        changed = dict_of(record.get("$set"))
+        messages = list_of(changed.get("messages", record.get("messages")))
+        if isinstance(record.get("type"), str):
+            messages = [record]
+        elif not messages and not changed and "sessionId" not in record and "$rewindTo" not in record:
+            yield BadRecord(line, f"a record of an unknown sort: {', '.join(record)[:80]!r}", unknown=True)
+        for message in messages:
+            try:
+                yield from self._message(dict_of(message), line)
+            except SHAPE_ERRORS as error:
+                yield misshapen(line, error)
+
+    def document(self, document: Any) -> Iterator[Event]:
+        """The calls of a chat that is one document."""
+        yield from self.feed(dict_of(document), 0)
+
+    def _begin(self, record: dict[str, Any]) -> None:
+        started = when(record.get("startTime"), self._time)
+        self._session = self._session._replace(id=text_of(record["sessionId"]), started=started)
+        self._time = started
+
+    def _message(self, message: dict[str, Any], line: int) -> Iterator[Event]:
+        if message.get("type") not in _KNOWN:
+            yield BadRecord(line, f"a message of an unknown sort: {str(message.get('type'))[:80]!r}", unknown=True)
+        self._time = when(message.get("timestamp"), self._time)
+        for call in map(dict_of, list_of(message.get("toolCalls"))):
+            name = text_of(call.get("id"))
+            if name and name not in self._given and call.get("status") in _ENDED and call.get("result"):
+                self._given.add(name)
+                yield self._call(call, name, line)
+
+    def _call(self, call: dict[str, Any], name: str, line: int) -> Call:
+        shown = tuple(text for part in list_of(call["result"]) for text in _shown(dict_of(part)))
+        arguments, text = dict_of(call.get("args")), "\n".join(shown)
+        made = Call(
+            session=self._session,
+            id=unique_id(self._session.id, f"{self._session.id}:{name}"),
+            use=name,
+            line=line,
+            asked=self._time,
+            answered=when(call.get("timestamp"), self._time),
+            tool=text_of(call.get("name")) or "tool",
+            arguments=call.get("args"),
+            kind="tool",
+            command="",
+            cwd=self._session.cwd,
+            shown=shown,
+            parts=(),
+            failed=call.get("status") != "success",
+        )
+        if made.tool == "run_shell_command" and isinstance(arguments.get("command"), str):
+            cwd = os.path.join(made.cwd, text_of(arguments.get("dir_path", arguments.get("directory"))))
+            return _ran(
+                made._replace(kind="cmd", command=plain(arguments["command"]), cwd=cwd.rstrip("/") or cwd), call
+            )
+        path = text_of(arguments.get("file_path", arguments.get("absolute_path")))
+        if made.tool == "read_file" and path and not made.failed and isinstance(call.get("resultDisplay"), str):
+            return _read(made._replace(kind="file", command=plain(os.path.join(made.cwd, path))), text)
+        return self._tool(made, call, text)
+
+    def _tool(self, made: Call, call: dict[str, Any], text: str) -> Call:
+        if found := _LARGE.match(text):
+            folder, name = os.path.split(found[1])
+            saved = Beside(self._folder, ("tool-outputs", os.path.basename(folder), name))
+            if size_beside(saved) >= 0:
+                return made._replace(parts=(Part("part.0", saved),))
+            left = left_of(text, "part.0")
+            gone = "the file that the whole was kept in is gone"
+            return made._replace(parts=text_part(left.text, "part.0"), partial=gone, gaps=left.gaps)
+        if made.failed and (error := _error(call)):
+            return made._replace(parts=parts_of(error))
+        display = call.get("resultDisplay")
+        if isinstance(display, str) and display and display in text:  # as the tool gave it, without the harness' words
+            return made._replace(parts=parts_of(display))
+        return made._replace(parts=parts_of(list(made.shown)))
+
+
+def _ran(made: Call, call: dict[str, Any]) -> Call:
+    text, display = "\n".join(made.shown), call.get("resultDisplay")
+    written, below = _parted(text)
+    ended = _EXIT.search(below)
+    code = int(ended[1]) if ended else 0 if call.get("status") == "success" else None
+    if made.failed and not ended:
+        return made._replace(kind="tool", command="", parts=parts_of(list(made.shown)))  # it never ran
+    if isinstance(display, str):
+        return made._replace(parts=text_part(displayed(text, display)), exit_code=code, note="merged")
+    left = left_of(written)
+    partial = HARNESS.cut if left.is_cut else ""
+    return made._replace(parts=text_part(left.text), exit_code=code, note="merged", partial=partial, gaps=left.gaps)
+
+
+def displayed(shown: str, display: str) -> str:
+    """What a command wrote, of what a person is shown; of one that wrote nothing, that is how it ended, in words.
+
+    Args:
+        shown: what the model is shown, which says then that there was nothing.
+        display: what a person is.
+    """
+    return "" if _parted(shown)[0] == _NOTHING != display.strip() else display
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """What a command wrote, of what was shown, and the lines that stand below it."""
+    text = text.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>")
+    end = len(text)
+    while (start := text.rfind("\n", 0, end)) >= 0 and text.startswith(_ABOUT, start + 1):
+        end = start
+    return text[:end].removeprefix("Output: "), text[end:]
+
+
+def _read(made: Call, text: str) -> Call:
+    found = _LINES.search(text) if text.lstrip().startswith("IMPORTANT: The file content has been truncated") else None
+    if found is None:
+        return made._replace(parts=text_part(text))
+    first, last, total = int(found[1]), int(found[2]), int(found[3])
+    partial = f"lines {first}-{last} of {total:,} were read"
+    gaps = lines_not_read(first, last, total)
+    return made._replace(parts=text_part(text.partition(_CONTENT)[2]), partial=partial, gaps=gaps)
+
+
+def _shown(part: dict[str, Any]) -> tuple[str, ...]:
+    """The texts of a part of a result."""
+    if isinstance(part.get("text"), str):
+        return (plain(part["text"]),)
+    answer = dict_of(part.get("functionResponse"))
+    response = dict_of(answer.get("response"))
+    told = response.get("output", response or None)
+    more = [dict_of(one).get("inlineData") for one in list_of(answer.get("parts"))]
+    blocks = [one for one in (*more, part.get("inlineData")) if one]
+    return (*shown_of(told), *shown_of(blocks))
+
+
+def _error(call: dict[str, Any]) -> str:
+    """What a tool that failed said; empty where it did not say so alone."""
+    for part in list_of(call["result"]):
+        response = dict_of(dict_of(dict_of(part).get("functionResponse")).get("response"))
+        if isinstance(response.get("error"), str):
+            return plain(response["error"])
+    return ""
+
+
+def _project_root(folder: str) -> str:
+    """The working directory, which a file in the project's folder holds."""
+    try:
+        fd = open_beside(Beside(folder, (".project_root",)))
+    except OSError:
+        return ""
+    try:
+        return os.read(fd, _ROOT_BYTES).decode(errors="replace").strip()
+    finally:
+        os.close(fd)

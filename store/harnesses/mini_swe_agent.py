@@ -1,0 +1,119 @@
+"""Trajectories of mini-swe-agent 1.x and 2.x: ``….traj.json``, as its published format says.
+
+``{"messages": [{role, content, extra, tool_calls}], "info", "trajectory_format"}``, at first the bare list. A command
+stands in ``extra.actions``, a tool call, or a block of code; its output in the next message, in ``extra``
+(``raw_output``, ``returncode``, ``timestamp``) or within ``<output>``.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sightline.harnesses.base import Harness
+from sightline.harnesses.call import Call, CallSession, dict_of, list_of, number, shown_of, text_of, text_part
+from sightline.harnesses.swe_agent import CUT, trajectory_call, trajectory_name
+from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Event, Kept, Reading, misshapen, parted
+
+_BLOCK = re.compile(r"(?s)```[\w-]*\n(.*?)\n?```")
+_CODE = re.compile(r"<returncode>\s*(-?\d{1,10})\s*</returncode>")
+_HALVES = re.compile(
+    r"(?s)(?:<returncode>\s*-?\d+\s*</returncode>\s*)?(?:<warning>.*?</warning>\s*)?<output_head>\n(.*)\n</output_head>\s*"
+    r"<elided_chars>\s*(\d{1,12}) characters elided\s*</elided_chars>\s*<output_tail>\n(.*)\n</output_tail>\s*"
+)
+_TAIL_BYTES = 1 << 16
+
+
+class MiniSweAgent(Harness):
+    """Past sessions only."""
+
+    name, title = "mini-swe-agent", "mini-swe-agent"
+    endings = (".traj.json", ".json")
+    reader = __name__
+
+    def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """One folder."""
+        return [os.path.join(environment.get("XDG_CONFIG_HOME", "") or f"{home}/.config", "mini-swe-agent")]
+
+
+HARNESS = MiniSweAgent()
+
+
+def reading_of(file: Candidate) -> Reading | None:
+    """A reading of a trajectory; None where it is none."""
+    if not file.is_document or (file.path.endswith(".traj") and b'"trajectory"' in file.head):
+        return None
+    if b"mini-swe-agent" not in file.head and not (file.path.endswith(".traj.json") and b'"role"' in file.head):
+        tail = file.transcript.tail(_TAIL_BYTES)
+        if b'"trajectory_format"' not in tail or b"mini-swe-agent" not in tail:
+            return None
+    return file.of_document(lambda document: read_trajectory(document, file.path, file.written))
+
+
+def read_trajectory(document: Any, path: str, written: float) -> Iterator[Event]:
+    """The calls of a trajectory; ``written`` is when the file was, seconds since the epoch."""
+    fields = dict_of(document)
+    version = text_of(dict_of(fields.get("info")).get("mini_version"))
+    messages = [dict_of(one) for one in (document if isinstance(document, list) else list_of(fields.get("messages")))]
+    client = " ".join(filter(None, (HARNESS.name, version)))
+    session = CallSession(HARNESS.name, trajectory_name(path, ".json", ".traj"), client, "", _time(messages, written))
+    place = 0
+    for at, message in enumerate(messages):
+        if message.get("role") != "assistant":
+            continue
+        answers = [one for one in messages[at + 1 :][: len(_commands(message))] if one.get("role") in ("user", "tool")]
+        for command, answer in zip(_commands(message), answers, strict=False):
+            try:
+                asked, answered = _time([message], session.started), _time([answer], session.started)
+                yield _answered(
+                    trajectory_call(session, place, asked, answered, command, shown_of(answer.get("content")), ""),
+                    answer,
+                )
+            except SHAPE_ERRORS as error:
+                yield misshapen(0, error)
+            place += 1
+
+
+def _answered(call: Call, answer: dict[str, Any]) -> Call:
+    text, extra = "\n".join(call.shown), dict_of(answer.get("extra"))
+    code = extra.get("returncode")
+    told = _CODE.search(text)
+    if isinstance(code, int):
+        call = call._replace(exit_code=code)
+    elif told:
+        call = call._replace(exit_code=int(told[1]))
+    if isinstance(extra.get("raw_output"), str):
+        return call._replace(parts=text_part(extra["raw_output"]))
+    left = _left_of(text)
+    return call._replace(parts=text_part(left.text), partial=HARNESS.cut if left.is_cut else "", gaps=left.gaps)
+
+
+def _left_of(text: str) -> Kept:
+    """What is left of what a command wrote, of what was shown; cut output has no ``<output>`` of its own."""
+    if "<elided_chars>" in text and (halves := _HALVES.fullmatch(text)):
+        return parted([halves[1], halves[3]], [(int(halves[2]), "characters")], "out")
+    start, end = text.find("<output>"), text.rfind("</output>")
+    if not 0 <= start < end:
+        return Kept(text, is_cut=bool(CUT.search(text)))
+    return Kept(text[start + len("<output>") : end].removeprefix("\n").removesuffix("\n"))
+
+
+def _commands(message: dict[str, Any]) -> list[str]:
+    """The command lines that an answer of the model's wants run."""
+    actions = [dict_of(one).get("command", one) for one in list_of(dict_of(message.get("extra")).get("actions"))]
+    for call in map(dict_of, list_of(message.get("tool_calls")) if not actions else ()):
+        try:
+            actions.append(dict_of(json.loads(text_of(dict_of(call.get("function")).get("arguments")))).get("command"))
+        except (ValueError, RecursionError):
+            continue
+    found = [command for command in actions if isinstance(command, str)]
+    if not found and (block := _BLOCK.search("\n".join(shown_of(message.get("content"))))):
+        return [block[1]]
+    return found
+
+
+def _time(messages: list[dict[str, Any]], otherwise: float) -> float:
+    """The first time that messages tell."""
+    times = (number(dict_of(message.get("extra")).get("timestamp", message.get("timestamp"))) for message in messages)
+    return next((time for time in times if time > 0), otherwise)

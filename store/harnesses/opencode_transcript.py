@@ -1,0 +1,220 @@
+"""Reads opencode's database, apart from `opencode` since each event of a hook loads that.
+
+It is ``~/.local/share/opencode/opencode.db``, of SQLite.
+
+As version 1.18.33 was seen to write it. Tables ``session (id, directory, version, time_created)`` and ``part (id,
+session_id, time_created, time_updated, data)``, times in milliseconds. A call is a part whose ``data`` is ``{"type":
+"tool", "tool", "callID", "state": {"status", "input", "output" | "error", "metadata", "time": {"start", "end"}}}``.
+``output`` is what the model saw. ``metadata`` of a command: ``{output, exit, truncated, outputPath}``, of ``read``:
+``{"display": {path, text, lineStart, lineEnd, totalLines}}``; the whole of a long output lies in ``tool-output/``
+beside the database.
+"""
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.harnesses.call import (
+    Beside,
+    Call,
+    CallSession,
+    Part,
+    dict_of,
+    number,
+    parts_of,
+    plain,
+    shown_of,
+    text_bytes,
+    text_of,
+    text_part,
+)
+from sightline.harnesses.opencode import HARNESS
+from sightline.harnesses.transcript import (
+    LINE_BYTES,
+    SHAPE_ERRORS,
+    TOO_DEEP,
+    BadRecord,
+    Candidate,
+    Event,
+    Kept,
+    NotReadable,
+    lines_not_read,
+    misshapen,
+    parted,
+    size_beside,
+)
+
+_CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
+_ENDED = ("completed", "error")
+_PARTS = (
+    "SELECT part.id, session_id, part.time_updated, CASE WHEN length(CAST(data AS BLOB)) <= ? THEN data END,"
+    " directory, version, session.time_created, length(CAST(data AS BLOB)) FROM part"
+    " LEFT JOIN session ON session.id = session_id"
+    " WHERE part.time_updated >= ? AND instr(substr(data, 1, 200), '\"tool\"') ORDER BY part.time_created, part.id"
+)
+_TABLES = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('part', 'session')"
+    " AND sql NOT LIKE 'CREATE VIRTUAL%'"
+)
+_SQLITE = b"SQLite format 3\0"
+_GONE = "the file that the whole was kept in is gone"
+
+
+def reading_of(file: Candidate) -> "DatabaseReading | None":
+    """A reading of a database; None where it is none of opencode's. Raises NotReadable."""
+    if not file.head.startswith(_SQLITE):
+        return None
+    file.transcript.close()
+    return open_database(file.path)
+
+
+class DatabaseReading:
+    """A database that may still be written; nothing is ever written to it here."""
+
+    waiting = False
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        """Takes over the connection to the database at a path; see `open_database`."""
+        self._folder = os.path.dirname(os.path.abspath(path))
+        self._connection = connection
+        self._updated = 0
+        self._given: set[str] = set()
+        self._told: set[str] = set()
+        self.position = 0
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    def finish(self) -> Iterator[Event]:
+        """Nothing waits."""
+        return iter(())
+
+    def advance(self) -> Iterator[Event]:
+        """The calls that have ended since."""
+        try:
+            for row in self._connection.execute(_PARTS, (LINE_BYTES, self._updated)):
+                yield from self._part(*row)
+        except sqlite3.Error as error:
+            yield BadRecord(0, f"the database cannot be read on: {error}")
+
+    def _part(self, name: Any, session: Any, updated: Any, data: Any, *rest: Any) -> Iterator[Event]:
+        *facts, size = rest
+        self.position += int(number(size))
+        self._updated = max(self._updated, int(number(updated)))
+        name = text_of(name)
+        if name in self._given or name in self._told:
+            return
+        try:
+            part = None if data is None else json.loads(data)
+            call = self._call(name, text_of(session), dict_of(part), *facts) if part is not None else None
+        except RecursionError:
+            self._told.add(name)
+            yield BadRecord(0, f"part {name}: {TOO_DEEP}")
+        except SHAPE_ERRORS as error:
+            self._told.add(name)
+            yield misshapen(0, error)._replace(text=f"part {name}: {misshapen(0, error).text}")
+        else:
+            if data is None:
+                self._told.add(name)
+                yield BadRecord(0, f"part {name}: more than {LINE_BYTES >> 20} MiB were not read")
+            elif call is not None:
+                self._given.add(name)
+                yield call
+
+    def _call(
+        self, name: str, session: str, part: dict[str, Any], folder: Any, version: Any, created: Any
+    ) -> Call | None:
+        state = dict_of(part.get("state"))
+        if part.get("type") != "tool" or state.get("status") not in _ENDED:
+            return None
+        client = " ".join(filter(None, (HARNESS.name, text_of(version))))
+        started, ended = (number(dict_of(state.get("time")).get(key)) / 1000 for key in ("start", "end"))
+        shown = shown_of(state.get("output", state.get("error")))
+        made = Call(
+            session=CallSession(HARNESS.name, session, client, text_of(folder), number(created) / 1000 or started),
+            id=name,
+            use=text_of(part.get("callID")),
+            line=0,
+            asked=started,
+            answered=ended or started,
+            tool=text_of(part.get("tool")) or "tool",
+            arguments=state.get("input"),
+            kind="tool",
+            command="",
+            cwd=text_of(folder),
+            shown=shown,
+            parts=(),
+            failed=state["status"] == "error",
+        )
+        arguments, told = dict_of(state.get("input")), dict_of(state.get("metadata"))
+        if made.tool == "bash" and isinstance(arguments.get("command"), str) and isinstance(told.get("output"), str):
+            cwd = os.path.join(made.cwd, text_of(arguments.get("workdir")))
+            made = made._replace(kind="cmd", command=plain(arguments["command"]), cwd=cwd.rstrip("/") or cwd)
+            return self._ran(made, told)
+        display = dict_of(told.get("display"))
+        if made.tool == "read" and display.get("type") == "file" and isinstance(display.get("text"), str):
+            return _read(made, display)
+        return self._whole(made._replace(parts=parts_of(list(shown))), told, "part.0")
+
+    def _ran(self, made: Call, told: dict[str, Any]) -> Call:
+        code = told.get("exit")
+        made = made._replace(exit_code=code if isinstance(code, int) else None, note="merged")
+        if told.get("truncated") is True:
+            return self._whole(made._replace(parts=text_part(told["output"])), told, "out")
+        return made._replace(parts=text_part(told["output"]))
+
+    def _whole(self, made: Call, told: dict[str, Any], stream: str) -> Call:
+        if told.get("truncated") is not True:
+            return made
+        path = text_of(told.get("outputPath"))
+        saved = Beside(self._folder, ("tool-output", os.path.basename(path)))
+        if size_beside(saved) < 0:
+            return made._replace(partial=_GONE if path else HARNESS.cut)
+        return made._replace(parts=(Part(stream, saved),))
+
+
+def _read(made: Call, display: dict[str, Any]) -> Call:
+    first, last, total = (int(number(display.get(name))) for name in ("lineStart", "lineEnd", "totalLines"))
+    partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
+    parts = (Part("out", text_bytes(display["text"])),) if display["text"] else ()
+    return made._replace(
+        kind="file",
+        command=plain(text_of(display.get("path"))),
+        parts=parts,
+        partial=partial,
+        gaps=lines_not_read(first, last, total),
+    )
+
+
+def left_of(text: str, stream: str = "out") -> Kept:
+    """What is left of what a command wrote, of a text whose beginning opencode has cut, and said so there."""
+    head = _CUT_HEAD.match(text)
+    return parted(["", text[head.end() :]], [(None, "")], stream) if head else Kept(text)
+
+
+def _quoted(path: str) -> str:
+    """A path as SQLite's URIs have it."""
+    return os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def open_database(path: str) -> DatabaseReading | None:
+    """A reading of a database; None where it is none of opencode's. Raises NotReadable."""
+    try:
+        connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None)
+    except sqlite3.Error as error:
+        raise NotReadable(f"{path} cannot be opened: {error}") from error
+    try:
+        connection.text_factory = lambda data: data.decode(errors="replace")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if len(connection.execute(_TABLES).fetchall()) == 2:  # a view of that name could do anything
+            connection.execute(_PARTS + " LIMIT 0", (0, 0))
+            return DatabaseReading(path, connection)
+        connection.close()
+        return None
+    except sqlite3.Error as error:
+        connection.close()
+        raise NotReadable(f"{path} cannot be read as opencode's database: {error}") from error

@@ -1,0 +1,104 @@
+"""Trajectories of SWE-agent: ``….traj``, JSON documents of commands and their outputs, as its published format says.
+
+``{"trajectory": [{action, observation, execution_time, state}], "history": [{role, content, message_type}],
+"environment"}``. What the model saw are the ``history``'s observations; ``state`` has ``working_dir``, as JSON or an
+object. Steps have no times: these are counted back from when the file was written.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.harnesses.base import Harness
+from sightline.harnesses.call import Call, CallSession, dict_of, list_of, number, plain, shown_of, text_of, text_part
+from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Event, Reading, misshapen
+
+_NO_TIMES = "its time was not written down"
+CUT = re.compile(r"<output_head>|<elided_chars>|characters were elided")
+"""What stands in an observation that was cut."""
+
+
+class SweAgent(Harness):
+    """Past sessions only."""
+
+    name, title = "swe-agent", "SWE-agent"
+    endings = (".traj",)
+    reader = __name__
+
+
+HARNESS = SweAgent()
+
+
+def reading_of(file: Candidate) -> Reading | None:
+    """A reading of a trajectory; None where it is none."""
+    observed = file.path.endswith(".traj") or b'"observation"' in file.head
+    if file.head.lstrip()[:1] != b"{" or b'"trajectory"' not in file.head or not observed:
+        return None
+    return file.of_document(lambda document: read_trajectory(document, file.path, file.written))
+
+
+def read_trajectory(document: Any, path: str, written: float) -> Iterator[Event]:
+    """The calls of a trajectory; ``written`` is when the file was, seconds since the epoch."""
+    steps = [dict_of(step) for step in list_of(dict_of(document).get("trajectory"))]
+    seen = [
+        one.get("content")
+        for one in map(dict_of, list_of(document.get("history")))
+        if one.get("message_type") == "observation" and not one.get("is_demo")
+    ]
+    matched = len(seen) == len(steps)
+    taken = [number(step.get("execution_time")) for step in steps]
+    at = written - sum(taken)
+    session = CallSession(HARNESS.name, trajectory_name(path, ".traj"), HARNESS.name, "", at)
+    for place, (step, seconds) in enumerate(zip(steps, taken, strict=True)):
+        try:
+            out = text_of(step.get("observation"))
+            shown = shown_of(seen[place]) if matched else (plain(out),)
+            yield trajectory_call(session, place, at, at + seconds, text_of(step.get("action")), shown, out)._replace(
+                cwd=_working_dir(step.get("state")),
+                partial="" if matched or not CUT.search(out) else HARNESS.cut,
+            )
+        except SHAPE_ERRORS as error:
+            yield misshapen(0, error)
+        at += seconds
+
+
+def trajectory_call(
+    session: CallSession, place: int, asked: float, answered: float, command: str, shown: tuple[str, ...], out: str
+) -> Call:
+    """The call of a command that stands at a place of a trajectory."""
+    return Call(
+        session=session,
+        id=f"{session.harness}:{session.id}:{place}",
+        use="",
+        line=0,
+        asked=asked,
+        answered=answered,
+        tool="bash",
+        arguments={"command": command},
+        kind="cmd",
+        command=plain(command),
+        cwd="",
+        shown=shown,
+        parts=text_part(out),
+        note="merged" if asked != answered else f"merged; {_NO_TIMES}",
+    )
+
+
+def _working_dir(state: Any) -> str:
+    if isinstance(state, str):
+        try:
+            state = json.loads(state)
+        except (ValueError, RecursionError):
+            return ""
+    return text_of(dict_of(state).get("working_dir"))
+
+
+def trajectory_name(path: str, *endings: str) -> str:
+    """The session of a trajectory: its file's name, and that of its folder, since names repeat between runs."""
+    folder, name = os.path.split(os.path.abspath(path))
+    for ending in endings:
+        name = name.removesuffix(ending)
+    above = os.path.basename(folder)
+    return f"{above}-{name}" if above != name else name
