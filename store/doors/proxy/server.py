@@ -3,6 +3,7 @@
 It loads next to nothing: the server is to start before all else is.
 """
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -42,10 +43,29 @@ class Server:
         self._ended = threading.Event()
 
     def wait(self) -> int:
-        """Wait for its end; its exit code, 128 + N after signal N. For the main thread: signals are heard meanwhile."""
-        _, status = os.waitpid(self.pid, 0)
-        self._ended.set()
-        code = os.waitstatus_to_exitcode(status)
+        """Wait for its end; its exit code, 128 + N after signal N. For the main thread: signals are heard meanwhile.
+
+        A signal that comes just before a wait for a child does not end that wait. So a thread waits for the child, and
+        this one for either, on a pipe that signals are written to.
+        """
+        told, tell = os.pipe()
+        os.set_blocking(tell, False)  # which a handler may write to
+        signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+        statuses = list[int]()
+
+        def reap() -> None:
+            statuses.append(os.waitpid(self.pid, 0)[1])
+            self._ended.set()
+            with contextlib.suppress(BlockingIOError):  # then there is enough to read
+                os.write(tell, b"\0")
+
+        try:
+            start_thread(threading.Thread(target=reap, daemon=True))
+        except OutOfProcesses:
+            reap()
+        while not self._ended.is_set():
+            os.read(told, 64)
+        code = os.waitstatus_to_exitcode(statuses[0])
         return code if code >= 0 else 128 - code
 
     def signal(self, number: int) -> None:
