@@ -1,8 +1,11 @@
-"""What the client has asked for and the server has yet to answer, as far as the proxy must know it."""
+"""What the client has asked for and the server has yet to answer, and which of it a line of the server answers."""
 
+import json
+import math
 import re
 import threading
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.doors.mcp.protocol import META, Context, client_label
@@ -19,6 +22,14 @@ LONG_LINE_BYTES = 4_096
 
 _LONG_TEXT = 2_000  # characters
 _MANY_ITEMS = 20
+
+_VERSION = rb'\s*"jsonrpc"\s*:\s*"2\.0"\s*'
+_ID = rb'\s*"id"\s*:\s*(-?[0-9.eE+]+|"(?:[^"\\]|\\.)*")\s*'
+_RESULT = rb'\s*"(?:result|error)"\s*:'
+_BEGINS_WITH_ID = re.compile(rb"\s*\{(?:%b,)?%b,(?:%b,)?%b" % (_VERSION, _ID, _VERSION, _RESULT))
+_BEGINS_WITH_RESULT = re.compile(rb"\s*\{(?:%b,)?%b" % (_VERSION, _RESULT))
+_ENDS_WITH_ID = re.compile(rb",%b(?:,%b)?\}\s*\Z" % (_ID, _VERSION))
+_END_BYTES = 1_024
 
 
 class Listing(NamedTuple):
@@ -174,3 +185,85 @@ def shortened(value: Any) -> Any:
         more = [f"[… {len(value) - _MANY_ITEMS:,} more items elided …]"] if len(value) > _MANY_ITEMS else []
         return [shortened(one) for one in value[:_MANY_ITEMS]] + more
     return value
+
+
+def parsed(line: bytes) -> Any:
+    """What a line of the server says.
+
+    Raises:
+        ValueError, RecursionError: it is no JSON, a key stands twice in it, so that readers may differ on it, or a
+            number is too large to be written again.
+    """
+    return _read(line.decode())
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key stands twice")
+    return members
+
+
+def _finite(spelled: str) -> float:
+    number = float(spelled)
+    if math.isinf(number):
+        raise ValueError("a number that is too large")
+    return number
+
+
+_read = json.JSONDecoder(object_pairs_hook=_distinct, parse_float=_finite).decode
+
+
+def dumped(value: Any) -> str:
+    """A value as compact JSON. Half characters, of which UTF-8 has none, make all others escapes, too."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text
+
+
+def written(value: Any, line: bytes) -> bytes:
+    """A message written anew in the place of a line, ended as that is."""
+    return dumped(value).encode() + line[len(line.rstrip(b"\r\n")) :]
+
+
+class LongLine:
+    """A line of a server that passes as it comes, whose last piece is held back until what it answers is known.
+
+    An answer has three members, in any order: so its id stands in its first bytes, or in its last ones, where it can be
+    in no inner object or string, since these would have to be closed.
+
+    Attributes:
+        size: bytes that have come so far.
+        last: the piece that is held back.
+    """
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        """Take the first piece."""
+        self._pieces = pieces
+        self._head = self._tail = self.last = next(pieces, b"")
+        self.size = len(self.last)
+
+    def all_but_the_last(self) -> Iterator[bytes]:
+        """The pieces as they come, but for the last one."""
+        for piece in self._pieces:
+            yield self.last
+            self._tail = self._tail[-_END_BYTES:] + piece[-_END_BYTES:]
+            self.size += len(piece)
+            self.last = piece
+
+    def answered(self) -> Any:
+        """The id of the request that it answers, once all has come; None for any other message."""
+        found = _BEGINS_WITH_ID.match(self._head)
+        if not found and _BEGINS_WITH_RESULT.match(self._head):
+            found = _ENDS_WITH_ID.search(self._tail)
+        return _id_of(found[1]) if found else None
+
+
+def _id_of(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None

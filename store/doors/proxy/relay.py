@@ -1,53 +1,141 @@
 """The proxy: what becomes of each line between a client and a server; large results are kept on their way.
 
-Only answers to ``tools/list`` and ``tools/call`` are read, and of these only what must be is written anew. Whatever
-goes wrong here costs no line: it is passed on as it came.
+A line is read once: of a server only while an answer to ``tools/list`` or ``tools/call`` is awaited. Where nothing of
+it changes it is passed on as it came, else it is written anew. Whatever goes wrong here costs no line.
 """
 
 import contextlib
 import json
 import os
+import re
 import select
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sightline.doors.mcp.call import Call, Outcome
 from sightline.doors.mcp.options import Options
 from sightline.doors.mcp.protocol import META, Context, Rejected, finished
 from sightline.doors.mcp.service import Service
+from sightline.doors.mcp.tools import definitions
 from sightline.doors.mcp.wire import INTERNAL_ERROR, Id, LineWriter, encode, error_of, result_of
-from sightline.doors.proxy.calls import LOOKS_LIKE_OURS, Ledger, Listing, ToolCall, asked_of, is_id, opened_by
-from sightline.doors.proxy.long import LongLine
-from sightline.doors.proxy.short import one_text
-from sightline.doors.proxy.spans import (
-    RESULT,
-    NotPlain,
-    Span,
-    array_of,
-    object_of,
-    parse,
-    plain,
-    replaced,
-    without,
+from sightline.doors.proxy.calls import (
+    LOOKS_LIKE_OURS,
+    Ledger,
+    Listing,
+    LongLine,
+    ToolCall,
+    asked_of,
+    dumped,
+    is_id,
+    opened_by,
+    parsed,
+    written,
 )
-from sightline.doors.proxy.tools import ADDED, Names, next_call
 from sightline.errors import OutOfProcesses, SightlineError
 from sightline.threads import start_thread
 
 if TYPE_CHECKING:  # loaded while the server starts
-    from sightline.doors.proxy.keep import ResultKeeper
-    from sightline.doors.proxy.running_calls import RunningCalls
-
-Change = tuple[int, int, str]
-"""A part of a line and what is sent instead: (start, end, text)."""
+    from sightline.doors.proxy.recorder import Recorder
+    from sightline.verbs.asking import Calls
 
 _LOOK_SECONDS = 0.05
 
-_message = object_of(result=object_of(**RESULT, tools=array_of(object_of())))
-_batch = array_of(_message)
+READ_OUTPUT, QUERY = "read_output", "query"
+ADDED = (READ_OUTPUT, QUERY)
+"""The verbs that are added, in the order that they are listed."""
+
+_KEPT = "Large results of the other tools here are kept whole under a ref (@tool_…) and shown to you in part. "
+_READ = (
+    "Read more of one, in one way: lines, bytes (offset, limit), search or JSON path. Where a result has several "
+    "blocks, .0, .1 … after the ref name them."
+)
+_REFS = "such as @tool_a1b2c3, @tool_a1b2c3.1"
+_REF = re.compile(r"@(?:(?:cmd|file|tool)_[0-9a-f]|last\b|sha256:)")
+
+
+class Names:
+    """What the two tools are called beside those of the server.
+
+    Until all pages of the server's own list have gone by, a call is told by its arguments: a client may know the list
+    from an earlier run.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._given: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """The list is being read from its first page."""
+        self._taken = set()
+
+    def take(self, name: str) -> None:
+        """Note the name of a tool in the server's list."""
+        self._taken.add(name)
+
+    def definitions(self) -> list[dict[str, Any]]:
+        """The list is complete: the two tools, each under a name that is free."""
+        self._given = {verb: self._free(verb) for verb in ADDED}
+        return [
+            {
+                **tool,
+                "name": self._given[tool["name"]],
+                "description": _KEPT + (_READ if tool["name"] == READ_OUTPUT else _of_results(tool["description"])),
+                "inputSchema": _schema(tool["inputSchema"]),
+            }
+            for tool in definitions(ADDED)
+        ]
+
+    def of(self, verb: str) -> str:
+        """What a verb is called."""
+        return self._given.get(verb, verb)
+
+    def verb(self, name: str, arguments: Any) -> str | None:
+        """The verb that a call is for; None where it is for the server."""
+        if self._given:
+            return next((verb for verb, given in self._given.items() if given == name), None)
+        verb = next((verb for verb in ADDED if name == verb or _is_renamed(name, verb)), None)
+        told = arguments if isinstance(arguments, dict) else {}
+        first = told.get("ref" if verb == READ_OUTPUT else "pipeline")
+        return verb if isinstance(first, str) and _REF.search(first) else None
+
+    def _free(self, verb: str) -> str:
+        names = (verb, *(_renamed(verb, number) for number in range(1, len(self._taken) + 2)))
+        return next(name for name in names if name not in self._taken)
+
+
+def _of_results(text: str) -> str:
+    """What is told of commands, told of results: there is no command here that ``@last`` could be."""
+    return text.replace("@cmd_", "@tool_")
+
+
+def _schema(schema: dict[str, Any]) -> dict[str, Any]:
+    properties: dict[str, Any] = schema["properties"]
+    if "ref" in properties:
+        properties = {**properties, "ref": {**properties["ref"], "description": _REFS}}
+    return {**schema, "properties": properties}
+
+
+def _renamed(verb: str, number: int) -> str:
+    return f"sightline_{verb}" if number == 1 else f"sightline_{verb}_{number}"
+
+
+def _is_renamed(name: str, verb: str) -> bool:
+    base, _, number = name.partition(f"sightline_{verb}")
+    return not base and (not number or (number[:1] == "_" and number[1:].isdigit()))
+
+
+def next_call(names: Names) -> "Calls":
+    """How a next call is written for this client: as the server's, with the names that the tools have here."""
+
+    def calls(verb: str, **arguments: Any) -> str:
+        from sightline.doors.mcp.calls import calls_in  # what is written for a reply has been loaded by it
+
+        told = calls_in(ADDED)(verb, **arguments)
+        return names.of(verb) + told.removeprefix(verb) if verb in ADDED else told
+
+    return calls
 
 
 def _tell(line: bytes) -> bool:
@@ -60,10 +148,6 @@ def _tell(line: bytes) -> bool:
         os.write(2, line[: select.PIPE_BUF - 1] + b"\n")
         return True
     return False
-
-
-def _changed(send: Callable[[list[Change]], None], span: Span, instead: str) -> None:
-    send([(span.start, span.end, instead)])
 
 
 class Proxy:
@@ -105,8 +189,8 @@ class Proxy:
         self._opened = Context("")
         self._ours: dict[Id, tuple[Call, threading.Thread]] = {}
         self._server_info: Any = None
-        self._made: ResultKeeper | None = None
-        self._running: RunningCalls | None = None
+        self._recorder: Recorder | None = None
+        self._making = threading.Lock()
         self._has_warned = False
 
     @property
@@ -129,13 +213,10 @@ class Proxy:
         return line
 
     def _batch_from_client(self, line: bytes, messages: list[Any]) -> bytes:
-        taken = [isinstance(one, dict) and self._takes(one, len(line), in_batch=True) for one in messages]
-        if not any(taken):
+        rest = [one for one in messages if not (isinstance(one, dict) and self._takes(one, len(line), in_batch=True))]
+        if len(rest) == len(messages):
             return line
-        text = line.decode()
-        spans = parse(text, array_of(plain))
-        rest = [text[span.start : span.end] for span, ours in zip(spans, taken, strict=True) if not ours]
-        return f"[{','.join(rest)}]\n".encode() if rest else b""
+        return written(rest, line) if rest else b""
 
     def _takes(self, message: dict[str, Any], size: int, *, in_batch: bool) -> bool:
         """Note what a message asks for; whether it is for us alone."""
@@ -149,8 +230,8 @@ class Proxy:
         verb = self._names.verb(asked.name, asked.arguments) if isinstance(asked, ToolCall) else None
         if verb is None or isinstance(asked, Listing):
             self._ledger.put(number, asked)
-            if isinstance(asked, ToolCall) and self._running:
-                self._running.wake()
+            if isinstance(asked, ToolCall) and self._recorder:
+                self._recorder.long_calls.wake()
             return False
         self._answer(number, verb, asked, in_batch)
         return True
@@ -158,8 +239,8 @@ class Proxy:
     def _withdraw(self, params: Any) -> bool:
         number: Any = params.get("requestId") if isinstance(params, dict) else None
         theirs = self._ledger.take(number)
-        if isinstance(theirs, ToolCall) and self._running:
-            self._running.break_off(theirs)
+        if isinstance(theirs, ToolCall) and self._recorder:
+            self._recorder.long_calls.break_off(theirs)
         ours = self._ours.get(number) if is_id(number) else None
         if ours:
             ours[0].cancel()
@@ -198,14 +279,24 @@ class Proxy:
     def prepare(self) -> None:
         """Load and open what the first result needs, while the server starts."""
         try:
-            self._service.desk()
-            import sightline.doors.proxy.keep  # noqa: F401
-            from sightline.doors.proxy.running_calls import RunningCalls
-
-            self._running = RunningCalls(self._service, self._ledger, self._warn)
-            self._running.wake()
+            self._made_recorder().long_calls.wake()
         except Exception as error:  # whatever it is, the server's lines pass on; nothing is kept
             self._warn(error)
+
+    def _made_recorder(self) -> "Recorder":
+        """Keeps and logs. Raises SightlineError where the store cannot be used."""
+        with self._making:
+            if self._recorder is None:
+                from sightline.doors.proxy.recorder import Recorder  # with all of the store: the server starts first
+
+                self._recorder = Recorder(
+                    self._service,
+                    self._ledger,
+                    min_bytes=self._min_bytes,
+                    warn=self._warn,
+                    before_wait=lambda: self.before_wait(),
+                )
+            return self._recorder
 
     def finish(self, seconds: float) -> None:
         """Wait for the answers of the added tools that are still being made, while the client reads; nothing follows.
@@ -218,27 +309,30 @@ class Proxy:
             while thread.is_alive() and time.monotonic() < until and not self._client.is_cut_off:
                 thread.join(_LOOK_SECONDS)
             call.cancel()
-        if self._running:
-            self._running.finish()
-        if self._made:
-            self._made.finish()
+        if self._recorder:
+            self._recorder.finish()
 
     def from_server(self, line: bytes) -> None:
-        """Send a server's line to the client. Raises BrokenPipeError where it has gone."""
+        """Send a server's line to the client, or what becomes of it. Raises BrokenPipeError where it has gone."""
         if not self._ledger:
             self._write(line)
             return
-        if self._made and len(line) <= self._made.short_bytes and self._passes_short(self._made, line):
-            return
         try:
-            text = line.decode()
-            is_batch = text.lstrip()[:1] == "["
-            messages = [span.value for span in parse(text, _batch)] if is_batch else [parse(text, _message)]
-        except (UnicodeDecodeError, NotPlain):
+            said = parsed(line)
+        except (ValueError, RecursionError):
             self.pass_on(iter((line,)))
             return
-        if not messages or not self._rewrite(text, messages):
+        if isinstance(said, list):
+            self._batch_from_server(line, said)
+        elif not self._answered(said, len(line), lambda made: self._write(written(made, line))):
             self._write(line)
+
+    def _batch_from_server(self, line: bytes, messages: list[Any]) -> None:
+        instead: list[dict[str, Any]] = []
+        for at, message in enumerate(messages):
+            if self._answered(message, len(line), instead.append):
+                messages[at] = instead[-1]
+        self._write(written(messages, line) if instead else line)
 
     def _write(self, line: bytes) -> None:
         if not self._client.write_now(line):
@@ -250,22 +344,8 @@ class Proxy:
         asked = self._ledger.open()
         if not asked:
             return True
-        short_bytes = self._made.short_bytes if self._made else 0
+        short_bytes = self._recorder.short_bytes if self._recorder else 0
         return len(line) <= short_bytes and not any(isinstance(one, Listing) for one in asked)
-
-    def _passes_short(self, keeper: "ResultKeeper", line: bytes) -> bool:
-        """Log and send an answer that is too short to be kept; False where it is something else."""
-        found = one_text(line)
-        asked = self._ledger.take_call(found[0]) if found else None
-        if found is None or asked is None:
-            return False
-        try:
-            keeper.passed(asked, found[1])
-        except Exception as error:
-            self._warn(error)
-            asked.discard()
-        self._write(line)
-        return True
 
     def pass_on(self, pieces: Iterator[bytes]) -> None:
         """Send a line of the server that is not read, as it comes; an answer's end, once the log has it.
@@ -280,102 +360,73 @@ class Proxy:
         asked = self._ledger.take(line.answered())
         if isinstance(asked, ToolCall):
             try:
-                self._keeper.passed_long(asked, line.size)
+                self._made_recorder().passed_long(asked, line.size)
             except Exception as error:
                 self._warn(error)
                 asked.discard()
         yield line.last
 
-    @property
-    def _keeper(self) -> "ResultKeeper":
-        """Keeps and logs; made by the thread that hands in the server's lines."""
-        if self._made is None:
-            from sightline.doors.proxy.keep import ResultKeeper
-
-            self._made = ResultKeeper(
-                self._service, min_bytes=self._min_bytes, warn=self._warn, before_wait=lambda: self.before_wait()
-            )
-        return self._made
-
     def _may_keep(self, tool: str) -> bool:
         return not self._only or tool in self._only
 
-    def _rewrite(self, text: str, messages: list[Any]) -> bool:
-        """Send a line with what is to be changed in it; False where nothing is."""
-        if len(messages) == 1:
-            return self._answered(text, messages[0], lambda changes: self._send(text, changes))
-        changes: list[Change] = []
-        for message in messages:
-            self._answered(text, message, changes.extend)
-        if changes:
-            self._send(text, changes)
-        return bool(changes)
+    def _answered(self, message: Any, size: int, send: Callable[[dict[str, Any]], None]) -> bool:
+        """Keep or log what a message answers; whether another one was sent in its place.
 
-    def _send(self, text: str, changes: list[Change]) -> None:
-        self._client.write_pieces(iter((replaced(text, changes).encode(),)))
-
-    def _answered(self, text: str, message: Any, send: Callable[[list[Change]], None]) -> bool:
-        """Whether a message was an answer of which something else was sent."""
-        if not isinstance(message, dict) or "method" in message or "id" not in message:
+        Args:
+            message: the server's.
+            size: bytes of the line that it stands in.
+            send: takes the other one.
+        """
+        if not isinstance(message, dict) or "method" in message:
             return False
-        asked = self._ledger.take(message["id"].value)
-        if asked is None:
-            return False
+        asked = self._ledger.take(message.get("id"))
         is_sent = False
 
-        def sending(changes: list[Change]) -> None:
+        def sending(result: Any) -> None:
             nonlocal is_sent
             is_sent = True
-            send(changes)
+            send({**message, "result": result})
 
         try:
-            if isinstance(asked, Listing):
-                return "result" in message and self._listed(text, message["result"], asked, sending)
-            return self._called(text, message, asked, sending)
+            if isinstance(asked, Listing) and "result" in message:
+                self._listed(message["result"], asked, sending)
+            elif isinstance(asked, ToolCall):
+                self._called(message, size, asked, sending)
         except Exception as error:
             if is_sent:
                 raise
             self._warn(error)
-            return False
         finally:
             if isinstance(asked, ToolCall):
                 asked.discard()
+        return is_sent
 
-    def _called(
-        self, text: str, message: dict[str, Span], call: ToolCall, send: Callable[[list[Change]], None]
-    ) -> bool:
-        if result := message.get("result"):
-            change = partial(_changed, send, result)
-            return self._keeper.result(call, text, result, change if self._may_keep(call.name) else None)
-        if error := message.get("error"):
-            self._keeper.passed(call, text[error.start : error.end], failed=True)
-        return False
+    def _called(self, message: dict[str, Any], size: int, call: ToolCall, send: Callable[[Any], None]) -> None:
+        recorder = self._made_recorder()
+        if "result" in message:
+            recorder.result(call, message["result"], size, send if self._may_keep(call.name) else None)
+        elif "error" in message:
+            recorder.passed(call, dumped(message["error"]), failed=True)
 
-    def _listed(self, text: str, result: Span, asked: Listing, send: Callable[[list[Change]], None]) -> bool:
+    def _listed(self, result: Any, asked: Listing, send: Callable[[Any], None]) -> None:
         """A page of the list of tools: without schemas that a kept result would not fit, on the last one with ours."""
-        members = result.value
-        if not isinstance(members, dict) or not isinstance(tools := members.get("tools"), Span):
-            return False
-        if not isinstance(tools.value, list):
-            return False
+        if not isinstance(result, dict) or not isinstance(theirs := result.get("tools"), list):
+            return
         if asked.first:
             self._names.begin()
-        changes: list[Change] = []
-        for tool in tools.value:
-            name = tool.value["name"].value if isinstance(tool.value, dict) and "name" in tool.value else None
-            if not isinstance(name, str):
-                continue
-            self._names.take(name)
-            if "outputSchema" in tool.value and self._may_keep(name):
-                changes.append((tool.start, tool.end, without(text, tool, tool.value, "outputSchema")))
-        if "nextCursor" not in members or members["nextCursor"].value is None:
-            ours = ",".join(encode(definition).decode() for definition in self._names.definitions())
-            changes.append((tools.end - 1, tools.end - 1, f"{',' if tools.value else ''}{ours}"))
-        if (meta := members.get("_meta")) and isinstance(meta.value, dict):
-            self._server_info = meta.value.get(META + "serverInfo")
-        if changes:
-            send(changes)
-        return bool(changes)
+        tools = []
+        for tool in theirs:
+            if isinstance(tool, dict) and isinstance(name := tool.get("name"), str):
+                self._names.take(name)
+                if self._may_keep(name):
+                    tool = {key: value for key, value in tool.items() if key != "outputSchema"}
+            tools.append(tool)
+        if result.get("nextCursor") is None:
+            tools += self._names.definitions()
+        if isinstance(meta := result.get("_meta"), dict):
+            self._server_info = meta.get(META + "serverInfo")
+        if tools != theirs:
+            send({**result, "tools": tools})
 
     def _warn(self, error: Exception) -> None:
         """Say once, where the server's own complaints go, what is wrong with the store: nobody else is told."""

@@ -1,11 +1,12 @@
-"""What a tool's result holds, read from the server's own line: what of it may be kept, and what is left without it."""
+"""What a tool's result holds: what of it may be kept, how it is told in the log, and what is sent in its place."""
 
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sightline.capture.result import TEXT_MIME, Block, blocks_of
-from sightline.doors.proxy.spans import Span
+from sightline.doors.proxy.calls import dumped
+from sightline.redact.hiding import Redaction
 from sightline.shape import markers
 
 IMAGE_BYTES = 1 << 16
@@ -33,63 +34,61 @@ class Part(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A tool's result in a line.
+    """A tool's result.
 
     Attributes:
-        text: the line.
-        span: where the result stands.
-        members: its members.
-        items: its content blocks, plainly read.
+        members: all that the server says of it.
+        items: its content blocks.
         structured: its ``structuredContent``, None where it has none.
     """
 
-    text: str
-    span: Span
-    members: dict[str, Span]
-    items: list[Span]
-    structured: Span | None
+    members: dict[str, Any]
+    items: list[Any]
+    structured: Any
 
     @property
     def failed(self) -> bool:
         """Whether the tool reports an error."""
-        return "isError" in self.members and self.members["isError"].value is True
+        return is_error(self.members)
 
-    @property
-    def size(self) -> int:
-        """Bytes of what could be taken out, as they are sent; a client shows its model the text or the structure."""
-        content = sum(self._bytes(item) for item in self.items if not _stays(item))
-        return max(content, self._bytes(self.structured) if self.structured else 0)
-
-    def raw(self, span: Span) -> str:
-        """A value as the server wrote it."""
-        return self.text[span.start : span.end]
-
-    def _bytes(self, span: Span) -> int:
-        return span.end - span.start if self.text.isascii() else len(self.raw(span).encode())
+    def is_larger(self, limit: int) -> bool:
+        """Whether more bytes could be taken out of it; a client shows its model the text or the structure."""
+        content = sum(_size(item, limit) for item in self.items if not _stays(item))
+        return content > limit or (self.structured is not None and _size(self.structured, limit) > limit)
 
 
-def read_result(text: str, span: Span) -> Result | None:
-    """A result whose ``content`` was walked into; None for anything but content blocks and structured content."""
-    members = span.value
-    if not isinstance(members, dict) or not ("content" in members or "structuredContent" in members):
+def is_error(value: Any) -> bool:
+    """Whether a tool's result, in whatever form, says that it is an error."""
+    return isinstance(value, dict) and value.get("isError") is True
+
+
+def _size(value: Any, limit: int) -> int:
+    """Bytes of a value as it is sent; of a text that is longer than the limit the characters, which do as well."""
+    text = _text_of(value) if _is_block(value) else None
+    return len(text) if text is not None and len(text) > limit else len(dumped(value).encode())
+
+
+def read_result(value: Any) -> Result | None:
+    """A tool's result; None for anything but content blocks and structured content."""
+    if not isinstance(value, dict) or not ("content" in value or "structuredContent" in value):
         return None
-    items = members["content"].value if "content" in members else []
-    if not isinstance(items, list) or not all(_is_block(item.value) for item in items):
+    items = value.get("content", [])
+    if not isinstance(items, list) or not all(map(_is_block, items)):
         return None
-    return Result(text, span, members, items, members.get("structuredContent"))
+    return Result(value, items, value.get("structuredContent"))
 
 
 def _is_block(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str)
 
 
-def _stays(item: Span) -> bool:
+def _stays(block: dict[str, Any]) -> bool:
     """Whether a block is left in the reply: small images, links, and everything unknown."""
-    match item.value["type"]:
+    match block["type"]:
         case "text":
-            return _text_of(item.value) is None
+            return _text_of(block) is None
         case "image" | "audio" | "resource":
-            return _text_of(item.value) is None and item.end - item.start <= IMAGE_BYTES
+            return _text_of(block) is None and len(dumped(block)) <= IMAGE_BYTES
     return True
 
 
@@ -103,24 +102,23 @@ def _text_of(block: dict[str, Any]) -> str | None:
 def parts_of(result: Result) -> list[Part]:
     """What of a result becomes which stream, in order."""
     parts = list(_content_parts(result))
-    if result.structured:
+    if result.structured is not None:
         number, same = len(parts), _is_told(result)
         about = f"part {number} is structuredContent" + (", which says the same" if same else "")
-        data = result.raw(result.structured).encode()
-        parts.append(Part(Block([data]), not same, about if parts else ""))
+        parts.append(Part(Block([dumped(result.structured).encode()]), not same, about if parts else ""))
     return parts
 
 
 def _content_parts(result: Result) -> Iterator[Part]:
     if len(result.items) > MANY_BLOCKS:
-        data = result.raw(result.members["content"]).encode()
-        yield Part(Block([data]), True, f"part 0 is all {len(result.items):,} blocks as JSON")
+        about = f"part 0 is all {len(result.items):,} blocks as JSON"
+        yield Part(Block([dumped(result.items).encode()]), True, about)
         return
-    blocks, _ = blocks_of({"content": [item.value for item in result.items]}) or ([], False)
+    blocks, _ = blocks_of({"content": result.items}) or ([], False)
     for number, (item, block) in enumerate(zip(result.items, blocks, strict=True)):
-        if block.mime == TEXT_MIME and _text_of(item.value) is None:  # no content that is known: the JSON itself
-            block = Block([result.raw(item).encode()])
-        yield Part(block, not _stays(item), _address(item.value, number))
+        if block.mime == TEXT_MIME and _text_of(item) is None:  # no content that is known: the JSON itself
+            block = Block([dumped(item).encode()])
+        yield Part(block, not _stays(item), _address(item, number))
 
 
 def _address(block: dict[str, Any], number: int) -> str:
@@ -131,12 +129,12 @@ def _address(block: dict[str, Any], number: int) -> str:
 
 def _is_told(result: Result) -> bool:
     """Whether the structure says no more than the one text beside it: its JSON, or a field that holds it."""
-    if len(result.items) != 1 or result.structured is None or (text := _text_of(result.items[0].value)) is None:
+    if len(result.items) != 1 or (text := _text_of(result.items[0])) is None:
         return False
-    value = result.structured.value
+    value = result.structured
     if isinstance(value, dict) and list(value.values()) == [text]:
         return True
-    if text.lstrip()[:1] not in ("{", "[") or text.count('"') != result.raw(result.structured).count('"'):
+    if text.lstrip()[:1] not in ("{", "["):
         return False
     try:
         return bool(json.loads(text) == value)
@@ -144,61 +142,62 @@ def _is_told(result: Result) -> bool:
         return False
 
 
-def told(result: Result) -> str:
-    """The texts of a result, as an agent may read them; for what is no text, what it is."""
-    texts = [_told_block(result, item) for item in result.items]
-    if result.structured and not _is_told(result):
-        texts.append(result.raw(result.structured))
+def told(value: Any) -> str:
+    """A result as an agent may read it: its texts; for what is no text, what it is; its JSON where it is no result."""
+    result = read_result(value)
+    if result is None:
+        return dumped(value)
+    texts = [_told_block(item) for item in result.items]
+    if result.structured is not None and not _is_told(result):
+        texts.append(dumped(result.structured))
     if len(texts) == 1:
         return texts[0]
     return "".join(f"{markers.part(number)}\n{text}{_ended(text)}" for number, text in enumerate(texts))
 
 
-def _told_block(result: Result, item: Span) -> str:
-    text = _text_of(item.value)
+def _told_block(block: dict[str, Any]) -> str:
+    text = _text_of(block)
     if text is not None:
         return text
-    if item.value["type"] in ("image", "audio", "resource"):
-        return f"[{item.value['type']}, {item.end - item.start:,} bytes as sent]"
-    return result.raw(item)
+    sent = dumped(block)
+    return (
+        f"[{block['type']}, {len(sent):,} bytes as sent]" if block["type"] in ("image", "audio", "resource") else sent
+    )
 
 
 def _ended(text: str) -> str:
     return "" if text.endswith("\n") else "\n"
 
 
-def rewritten(result: Result, blocks: list[dict[str, Any]], meta: dict[str, Any]) -> str:
-    """The result with other content; all that stays is as the server wrote it, and so is what is no content.
+def with_content(result: Result, blocks: list[dict[str, Any]], meta: dict[str, Any]) -> dict[str, Any]:
+    """The result with other content; what is no content stays, and so do the blocks that are left in a reply.
 
     Args:
         result: the server's.
         blocks: the content blocks that come first.
         meta: what its ``_meta`` has besides.
     """
-    kept = [result.raw(item) for item in result.items if _stays(item)]
-    content = "[" + ",".join([*map(_dumps, blocks), *kept]) + "]"
-    members = {
-        name: f"{result.text[span.key : span.start]}{content if name == 'content' else result.raw(span)}"
-        for name, span in result.members.items()
-        if name not in ("structuredContent", "_meta")
-    }
-    members.setdefault("content", f'"content":{content}')
-    members["_meta"] = f'"_meta":{_with_meta(result, meta)}'
-    return "{" + ",".join(members.values()) + "}"
+    theirs = result.members.get("_meta")
+    made = {**result.members, "content": [*blocks, *filter(_stays, result.items)]}
+    made.pop("structuredContent", None)
+    return {**made, "_meta": {**(theirs if isinstance(theirs, dict) else {}), **meta}}
 
 
-def _with_meta(result: Result, meta: dict[str, Any]) -> str:
-    old = result.members.get("_meta")
-    if old is None or not isinstance(old.value, dict) or not old.value:
-        return _dumps(meta)
-    if not meta:
-        return result.raw(old)
-    if set(old.value) & set(meta):
-        return _dumps(old.value | meta)
-    return f"{result.raw(old)[:-1]},{_dumps(meta)[1:]}"
+def without_secrets(redaction: Redaction, value: Any) -> tuple[Any, str] | None:
+    """A result without its secrets, saying so where it has blocks, and what the log has of it; None where it has none.
 
-
-def _dumps(value: Any) -> str:
-    from sightline.doors.mcp.wire import encode
-
-    return encode(value).decode()
+    Some are known by what stands before them in the JSON, some only show in the texts.
+    """
+    text = dumped(value)
+    try:
+        value = json.loads(redaction.text(text))
+    except ValueError:  # a person's pattern reaches past the end of a text
+        pass
+    clean = redaction.value(value)
+    said = redaction.text(told(clean))
+    if not redaction.count:
+        return None
+    note = f"redacted: {redaction.count:,}"
+    if read_result(clean) and "content" in clean:
+        clean["content"] = [*clean["content"], {"type": "text", "text": note}]
+    return clean, f"{said}\n{note}\n"

@@ -9,9 +9,9 @@ import pytest
 from sightline.doors.mcp.options import Options
 from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
-from sightline.doors.proxy import keep as proxy_keep
-from sightline.doors.proxy.calls import ToolCall
-from sightline.doors.proxy.keep import ResultKeeper
+from sightline.doors.proxy import recorder
+from sightline.doors.proxy.calls import Ledger, ToolCall
+from sightline.doors.proxy.recorder import Recorder
 from sightline.log.view_list import list_views
 from sightline.log.views import index_view
 from sightline.store import Store
@@ -23,7 +23,7 @@ def test_what_is_logged_while_the_index_follows_is_in_it_after_the_end(
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "store"))
     warnings: list[Exception] = []
     service = Service(Options(session="mine"))
-    keeper = ResultKeeper(service, min_bytes=None, warn=warnings.append)
+    keeper = Recorder(service, Ledger(), min_bytes=None, warn=warnings.append)
     ended, begun = threading.Thread(target=keeper.finish), threading.Event()
     call = ToolCall("small", {}, {}, Context("2025-11-25"))
 
@@ -35,7 +35,7 @@ def test_what_is_logged_while_the_index_follows_is_in_it_after_the_end(
             begun.set()
         index_view(store, appended)
 
-    monkeypatch.setattr(proxy_keep, "index_view", indexing)
+    monkeypatch.setattr(recorder, "index_view", indexing)
     keeper.passed(call, "the first")
     assert begun.wait(30)
     ended.join()

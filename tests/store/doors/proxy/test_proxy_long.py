@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
 
-from sightline.doors.proxy.long import LongLine
+from sightline.doors.proxy.calls import LongLine
 from sightline.log.view_list import list_views
 from sightline.log.view_text import view_text
 

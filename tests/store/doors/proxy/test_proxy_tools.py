@@ -34,13 +34,18 @@ def test_two_tools_stand_at_the_end_of_the_list(client: Make) -> None:
         assert not any(ref in json.dumps(tool) for ref in ("@cmd_", "@file_", "@last"))  # there are none behind a proxy
 
 
-def test_all_else_in_the_list_stays_as_it_was_written(client: Make) -> None:
+def test_all_else_in_the_list_stays(client: Make) -> None:
     before = ' { "result":{"ttlMs":1.0e3, "tools" : [ {"x":1.50,"name":"a\\u0062","inputSchema" : {} }'
     line = before + ' ],"cacheScope":"private","nextCursor":null},"id":$ID ,"jsonrpc":"2.0"}\n'
-    told = client().ask("tools/list", line).decode()
-    assert told.startswith(before + ' ,{"name":"read_output"')
-    assert told.endswith('}],"cacheScope":"private","nextCursor":null},"id":1 ,"jsonrpc":"2.0"}\n')
-    json.loads(told)
+    told = json.loads(client().ask("tools/list", line))
+    assert [tool["name"] for tool in told["result"]["tools"][1:]] == ["read_output", "query"]
+    del told["result"]["tools"][1:]
+    assert told == json.loads(line.replace("$ID", "1"))
+
+
+def test_a_page_that_nothing_is_added_to_passes_as_it_came(client: Make) -> None:
+    line = ' { "result":{"tools" : [ {"name":"a\\u0062" } ],"nextCursor":"2"},"id":$ID ,"jsonrpc":"2.0"}\n'
+    assert client().ask("tools/list", line) == line.replace("$ID", "1").encode()
 
 
 def test_an_empty_list_gets_the_two_tools(client: Make) -> None:
@@ -188,7 +193,7 @@ def test_our_tools_in_a_batch_are_taken_out_of_it(client: Make) -> None:
     through.send(json.dumps([ours]) + "\n")
     assert json.loads(through.read())[0]["id"] == "ours"
     through.close()
-    assert through.received.splitlines()[1:] == [b'[{"jsonrpc":"2.0", "method":"x"}]']
+    assert through.received.splitlines()[1:] == [b'[{"jsonrpc":"2.0","method":"x"}]']
 
 
 def test_a_withdrawn_call_of_ours_is_not_answered_and_the_server_hears_nothing_of_it(client: Make) -> None:

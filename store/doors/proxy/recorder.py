@@ -1,0 +1,325 @@
+"""What the store has of the calls that go by: large results are kept, all others logged; a long call is there early."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from sightline.capture.result import call_text, capture_result
+from sightline.disk.recording import Recording
+from sightline.disk.recovery import adopt
+from sightline.doors.mcp.caller import Caller
+from sightline.doors.mcp.calls import render, result_of
+from sightline.doors.mcp.protocol import Context
+from sightline.doors.mcp.service import Service
+from sightline.doors.proxy.calls import Ledger, ToolCall, dumped
+from sightline.doors.proxy.results import Result, is_error, parts_of, read_result, told, with_content, without_secrets
+from sightline.log.log import Appending
+from sightline.log.sessions import working_directory
+from sightline.log.views import Appended, Shows, append_view, header_of, index_view
+from sightline.records import TOOL_FAILED, Buffer, Session
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.segments import Segment
+from sightline.verbs.delivery import deliver
+from sightline.verbs.result_view import result_reply
+from sightline.verbs.structured_view import sampling_of
+
+INDEXED_WITHIN_SECONDS = 0.02
+"""How long lists may lag behind the log: what comes within it goes into the index at once, and holds up no answer."""
+
+LONG_SECONDS = 0.25
+"""After so long a call is written down: most are answered sooner, and cost nothing."""
+
+END_SECONDS = 5.0
+"""How long writing down the calls that were never answered may take, where the index is locked."""
+
+_SHORT_BYTES = 1 << 16  # whatever a person has set: a longer line is not logged while the client waits to be heard
+
+VERB = "tool"
+"""What the log calls a call of a proxied server's tool; its request tells which."""
+
+Send = Callable[[Any], None]
+"""Takes the result that is sent instead of the server's."""
+
+
+class Recorder:
+    """Keeps and logs the results of one server, all on one thread; the index follows the log on another one.
+
+    Args:
+        service: opens the store when it is first needed.
+        ledger: the calls that have no answer yet.
+        min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
+        warn: takes what goes wrong with the index, or with a call that takes long.
+        before_wait: called before the log of a short answer is waited for.
+
+    Attributes:
+        long_calls: the calls that the server is at.
+        short_bytes: an answer in a line up to this size never changes.
+
+    Raises:
+        SightlineError: the store cannot be used.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        ledger: Ledger,
+        *,
+        min_bytes: int | None,
+        warn: Callable[[Exception], None],
+        before_wait: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._service = service
+        self._before_wait = before_wait
+        self._warn = warn
+        self._cwd = working_directory()
+        self._store = service.desk().store
+        self._keeps_above = service.desk().profile.short.limit_bytes if min_bytes is None else min_bytes
+        self.short_bytes = 0 if self._store.settings.redacts else min(self._keeps_above, _SHORT_BYTES)
+        self._file: Appending | None = None  # of the session that asked last: its calls follow each other
+        self._called: tuple[Context, Session, dict[str, Any]] | None = None  # most say nothing of themselves anew
+        self._logged: deque[Appended] = deque()
+        self._catching_up = threading.Lock()
+        self._has_logged = threading.Event()
+        self._is_over = threading.Event()
+        self._indexing = threading.Thread(target=self._index, name="sightline-index", daemon=True)
+        self._indexing.start()
+        self.long_calls = LongCalls(service, ledger, warn)
+
+    def finish(self) -> None:
+        """Put the last of what was logged into lists; nothing may be logged after it."""
+        self.long_calls.finish()
+        self._is_over.set()
+        self._has_logged.set()
+        self._indexing.join()
+
+    def result(self, call: ToolCall, value: Any, size: int, send: Send | None) -> None:
+        """Keep a large result and send what is shown of it instead; log what passes as it is.
+
+        Args:
+            call: what the client called.
+            value: the server's result.
+            size: bytes of the line that it stands in.
+            send: takes what is sent instead, if anything is; None where it may not be.
+
+        Raises:
+            SightlineError: it could not be logged, and passes as it is.
+        """
+        if send and size > self._keeps_above:
+            result = read_result(value)
+            if result and result.is_larger(self._keeps_above) and self._keep(call, result, send):
+                return
+        if send and self._hide(call, value, send):
+            return
+        self.passed(call, told(value), failed=is_error(value))
+
+    def _hide(self, call: ToolCall, value: Any, send: Send) -> bool:
+        """Send a result without its secrets, and log that; False where it has none, or nobody wants them hidden."""
+        redaction = self._store.redaction()
+        hidden = without_secrets(redaction, value) if redaction else None
+        if hidden is None:
+            return False
+        clean, said = hidden
+        self._log(call, said, len(dumped(clean).encode()), failed=is_error(value))
+        send(clean)
+        return True
+
+    def passed(self, call: ToolCall, text: str, *, failed: bool = False) -> None:
+        """Log what passes as it is.
+
+        Args:
+            call: what the client called.
+            text: what it is answered.
+            failed: whether that is an error.
+
+        Raises:
+            SightlineError: it could not be logged.
+        """
+        size = len(text.encode(errors="surrogatepass"))
+        redaction = self._store.redaction()
+        if redaction and redaction.text(text) != text:
+            said = f"[{size:,} bytes, passed on as they came; not logged, since they hold a secret]\n"
+            self._log(call, said, size, failed=failed)
+        elif size > HARD_LIMIT_BYTES:
+            self.passed_long(call, size, failed=failed)
+        else:
+            self._log(call, text, size, failed=failed)
+
+    def passed_long(self, call: ToolCall, size: int, *, failed: bool = False) -> None:
+        """Log that so many bytes pass. Raises SightlineError."""
+        self._log(call, f"[{size:,} bytes, passed on as they came]\n", size, failed=failed)
+
+    def _log(self, call: ToolCall, text: str, size: int, *, failed: bool) -> None:
+        if self._called is None or self._called[0] is not call.context:
+            self._called = call.context, *self._caller_of(call.context)
+        _, session, caller = self._called
+        shows = Shows(VERB, {"tool": call.name, "arguments": call.told, **caller}, bytes_total=size, failed=failed)
+        self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._file))
+        self._has_logged.set()
+        if call.recording:  # nothing of it is kept; before it is answered, or it would have ended without an answer
+            self._before_wait()
+            call.discard()
+
+    def _caller_of(self, context: Context) -> tuple[Session, dict[str, Any]]:
+        """Who calls, and what a request's log says of that; the session's file is open then."""
+        session, caller = self._service.desk().caller(context)
+        path, header = self._store.layout.audit_file(session.name), header_of(session)
+        if self._file is None or (self._file.path, self._file.header) != (path, header):
+            if self._file:
+                self._file.close()
+            self._file = Appending(path, header, self._before_wait)
+        return session, _logged(caller)
+
+    def _index(self) -> None:
+        is_last = False
+        while not is_last:
+            self._has_logged.wait()
+            self._has_logged.clear()
+            is_last = self._is_over.wait(INDEXED_WITHIN_SECONDS)
+            try:
+                self._catch_up()
+            except Exception as error:  # the log has it, and the server's lines pass on
+                self._warn(error)
+
+    def _catch_up(self) -> None:
+        """Put what was logged so far into lists, in its order; what cannot be stays for the next time."""
+        with self._catching_up:
+            logged = tuple(self._logged)
+            store = self._service.desk().store
+            with store.index.transaction():
+                for view in logged:
+                    index_view(store, view)
+            for _ in logged:
+                self._logged.popleft()
+
+    def _keep(self, call: ToolCall, result: Result, send: Send) -> bool:
+        asking, caller = self._service.desk().asking(call.context)
+        parts = parts_of(result)
+        about = [TOOL_FAILED] if result.failed else []
+        kept = capture_result(
+            asking.store,
+            [part.block for part in parts],
+            command=call_text(call.name, call.told),
+            cwd=self._cwd,
+            session=asking.session.name,
+            note="; ".join([*about, *(part.about for part in parts if part.about)]),
+            sampling=sampling_of(asking.profile),
+            recording=call.recording,
+        )
+        call.recording = None
+        if not isinstance(kept, Buffer):
+            return False
+        reply = result_reply(
+            asking,
+            kept,
+            verb=VERB,
+            request={"tool": call.name, "arguments": call.told, **_logged(caller)},
+            failed=result.failed,
+            blocks=[number for number, part in enumerate(parts) if part.shown],
+            always_ref=True,
+        )
+        self._catch_up()  # lists go by the order in which they learn of views
+
+        def sending(text: str) -> None:
+            made = result_of(asking, reply, text)
+            send(with_content(result, made["content"], made.get("_meta", {})))
+
+        deliver(asking, reply, render, sending)
+        return True
+
+
+def _logged(caller: Caller) -> dict[str, Any]:
+    return {"caller": logged} if (logged := caller.logged()) else {}
+
+
+class LongCalls:
+    """Writes calls down that take long, on a thread of its own, which sleeps while there are none.
+
+    Each is a capture of its result that begins with the call: what is kept of a large result goes into it, of one that
+    is not kept it is discarded. It breaks off where no answer comes, as it does for all to see where we are killed.
+
+    Args:
+        service: opens the store when it is first needed.
+        ledger: the calls that have no answer yet.
+        warn: takes what goes wrong.
+    """
+
+    def __init__(self, service: Service, ledger: Ledger, warn: Callable[[Exception], None]) -> None:
+        self._service = service
+        self._ledger = ledger
+        self._warn = warn
+        self._cwd = working_directory()
+        self._broken_off = deque[ToolCall]()
+        self._woken = threading.Event()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sightline-calls", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is a call: look at it when it has taken long."""
+        if not self._woken.is_set():
+            self._woken.set()
+
+    def break_off(self, call: ToolCall) -> None:
+        """No answer will come of a call that the ledger no longer has."""
+        self._broken_off.append(call)
+        self._woken.set()
+
+    def finish(self) -> None:
+        """The server has ended: no answer will come of the calls that are left."""
+        self._is_over.set()
+        self._woken.set()
+        self._thread.join(END_SECONDS)
+
+    def _run(self) -> None:
+        while not self._is_over.is_set():
+            self._woken.wait()
+            self._woken.clear()
+            while not self._is_over.is_set() and (delay := self._look()) is not None:
+                self._is_over.wait(delay)
+        for call in self._ledger.take_calls():
+            self._end(call)
+        self._end_all()
+
+    def _look(self) -> float | None:
+        """Write down what has taken long; seconds until the next one has, None where there is none."""
+        self._end_all()
+        now = time.time()
+        waiting = [call for call in self._ledger.calls() if not call.is_written]
+        for call in waiting:
+            if now - call.began >= LONG_SECONDS:
+                self._begin(call)
+        left = [LONG_SECONDS - (now - call.began) for call in waiting if not call.is_written]
+        return max(min(left), 0.0) if left else None
+
+    def _begin(self, call: ToolCall) -> None:
+        """Begin the capture of its result; it is none where the answer has come meanwhile."""
+        call.is_written = True
+        try:
+            recording = self._recording(call)
+            if not self._ledger.attach(call, recording):
+                recording.discard()
+        except Exception as error:  # the call goes on, and its answer passes
+            self._warn(error)
+
+    def _recording(self, call: ToolCall) -> Recording:
+        desk = self._service.desk()
+        session, _ = desk.caller(call.context)
+        command = call_text(call.name, call.told)
+        recording = desk.store.begin("tool", command, self._cwd, session.name, created=call.began)
+        recording.register()
+        return recording
+
+    def _end_all(self) -> None:
+        while self._broken_off:
+            self._end(self._broken_off.popleft())
+
+    def _end(self, call: ToolCall) -> None:
+        try:
+            recording = call.recording or self._recording(call)
+            recording.abandon()
+            store = self._service.desk().store
+            adopt(store.layout, store.index, recording.name)
+        except Exception as error:
+            self._warn(error)
