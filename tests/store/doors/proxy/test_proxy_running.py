@@ -70,19 +70,18 @@ def test_what_is_kept_of_it_goes_into_the_capture_that_began_with_the_call(
 
 
 @pytest.mark.parametrize("who", ["proxy", "server", "client"])
-def test_one_that_is_never_answered_is_told_as_that(slow: Callable[..., Client], tmp_path: Path, who: str) -> None:
+def test_one_that_is_never_answered_is_told_as_that(
+    slow: Callable[..., Client], tmp_path: Path, until: Until, who: str
+) -> None:
     through = slow(text_result("never"))
-    if who == "proxy":
-        through.process.kill()
-        (tmp_path / "gate").write_text("")
-    elif who == "client":
+    if who == "client":
         through.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
-        (tmp_path / "gate").write_text("")
-        through.close()
     else:
-        through.process.send_signal(signal.SIGTERM)
-        (tmp_path / "gate").write_text("")
-    through.process.wait(PATIENCE_SECONDS)
+        through.process.send_signal(signal.SIGKILL if who == "proxy" else signal.SIGTERM)  # which the server gets
+        through.process.wait(PATIENCE_SECONDS)
+    until(lambda: told(through) == [("tool", False, True, True)])
+    (tmp_path / "gate").write_text("")
+    through.close()
     assert told(through) == [("tool", False, True, True)]
     with through.store() as store:
         assert os.listdir(store.layout.live) == []
