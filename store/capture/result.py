@@ -13,7 +13,7 @@ from sightline.disk.recording import Recording
 from sightline.records import Buffer, Gap
 from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sampling import Sampling
-from sightline.shape.json.string import string_text, text_size
+from sightline.shape.json.strings import string_text, text_size
 from sightline.shape.json.tree import Node, read_document
 from sightline.shape.source import Source
 from sightline.store import Store

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sightline.shape import markers
-from sightline.shape.json.lines import Gap, Measure, Written, write_lines
+from sightline.shape.json.body import Body, Gap, Measure, write_lines
 from sightline.shape.source import Source
 
 LINE_BYTES = 512  # of a header; a minified file's path is no longer
@@ -193,7 +193,7 @@ class _Reader:
         self._is_named = self._is_binary = False
 
 
-def diffstat(diff: Diff, source: Source, room: int) -> Written:
+def diffstat(diff: Diff, source: Source, room: int) -> Body:
     """The body of a diff: with its hunks' headers, else with its files', else with those of the first files.
 
     Args:

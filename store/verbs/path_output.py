@@ -12,10 +12,9 @@ from sightline.shape.json.pretty import pretty, raw_size
 from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sample import line_numbers
 from sightline.shape.json.sampling import Sampling
-from sightline.shape.json.scan import NotJson, Scanner
-from sightline.shape.json.schema import describe
-from sightline.shape.json.skeleton import skeleton
-from sightline.shape.json.string import string_text
+from sightline.shape.json.scanner import NotJson, Scanner
+from sightline.shape.json.schema import describe, skeleton
+from sightline.shape.json.strings import string_text
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Segment, join_segments

@@ -165,8 +165,8 @@ def _with_fields(target: Target, source: Source, fields: list[Field], room: int,
     document = read_document(source, sampling)
     assert document  # it was found to be an object when it was kept
     made = sample(document, source, room, sampling, _moved(target.buffer, document, source, fields))
-    written = made.written
-    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated)
+    body = made.body
+    shaped = Shaped(body.segments, body.shown, source.line_count, 0, 0, body.truncated)
     return Structured(shaped, describe(document, source, sampling), made.path)
 
 

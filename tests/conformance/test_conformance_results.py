@@ -15,8 +15,7 @@ from sightline.records import Buffer, Session
 from sightline.shape.json.path import BadPath, NotFound, parse_path
 from sightline.shape.json.result import shape_result
 from sightline.shape.json.sampling import Sampling
-from sightline.shape.json.schema import describe
-from sightline.shape.json.skeleton import skeleton
+from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource
 from sightline.store import Store

@@ -26,7 +26,7 @@ from sightline.records import Buffer, Session
 from sightline.search.errors import Cancelled, SearchFailed
 from sightline.search.lines import search
 from sightline.search.processes import Cancel
-from sightline.shape.json.element_tally import MEMBERS_LOOKED_AT
+from sightline.shape.json.scanner import MEMBERS_LOOKED_AT
 from sightline.store import Store
 from sightline.verbs.asking import Asking
 from sightline.verbs.result_view import result_reply

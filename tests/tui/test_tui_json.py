@@ -15,7 +15,7 @@ from tui_kit import add, burst, opened, press, rest, run, text, until
 
 from sightline.disk.streams import StreamReader
 from sightline.shape.json.path import find, parse_path
-from sightline.shape.json.scan import NotJson
+from sightline.shape.json.scanner import NotJson
 from sightline.store import Store
 from sightline.tui.common.actions import actions_of
 from sightline.tui.inspector import Inspector

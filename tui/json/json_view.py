@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from sightline.disk.streams import StreamReader
 from sightline.search.engine import Pattern
-from sightline.shape.json.scan import NotJson
+from sightline.shape.json.scanner import NotJson
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
 from sightline.tui.common.errand import Errand

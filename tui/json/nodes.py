@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple, cast
 
 from sightline.disk.streams import StreamReader
-from sightline.shape.json.native import FAILURES, parsed, scan
-from sightline.shape.json.scan import NotJson, Scanner, kind_of
+from sightline.shape.json.scanner import FAILURES, NotJson, Scanner, kind_of, parsed, scan
 from sightline.shape.source import Source
 
 PAGE = 200

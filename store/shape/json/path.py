@@ -5,8 +5,8 @@ import re
 from typing import NamedTuple
 
 from sightline.errors import SightlineError
-from sightline.shape.json.element_tally import keys_of, read_key
-from sightline.shape.json.scan import WINDOW_BYTES, Scanner, kind_of
+from sightline.shape.json.scanner import WINDOW_BYTES, Scanner, keys_of, kind_of
+from sightline.shape.json.strings import read_key
 from sightline.shape.source import Source
 
 LISTED_KEYS = 10

@@ -1,5 +1,6 @@
 """Writes JSON as lines: one member, element or bracket each, indented by two spaces; deterministic, and of any size.
 
+It takes tokens, where the scanner finds places: what it is given is known to be valid, and comes in pieces as read.
 Numbers, the order of keys and keys that occur twice stay as they are written; only escapes that stand for printable
 characters become these, so that a search finds them.
 """
@@ -7,7 +8,7 @@ characters become these, so that a search finds them.
 import re
 from collections.abc import Iterable, Iterator
 
-from sightline.shape.json.escapes import hidden, readable, revealed, whole_units
+from sightline.shape.json.strings import hidden, readable, revealed, whole_units
 
 INDENT_LEVELS = 64  # deeper lines are indented no further: thousands of levels would make megabytes of spaces
 _STEP_BYTES = 64  # to which it is told how much of a text stands in a part of its pretty form

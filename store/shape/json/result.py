@@ -74,11 +74,7 @@ def looks_like_json(head: bytes) -> bool:
 
 
 def _diff(source: Source, head: bytes, room: int) -> Structured | None:
-    from sightline.shape.diffstat import (  # loaded as seldom as the next
-        diffstat,
-        looks_like_diff,
-        read_diff,
-    )
+    from sightline.shape.diffstat import diffstat, looks_like_diff, read_diff  # likewise
 
     diff = read_diff(source) if looks_like_diff(head) else None
     if diff is None:
@@ -91,21 +87,12 @@ def _diff(source: Source, head: bytes, room: int) -> Structured | None:
 def _json(
     source: Source, room: int, failed: bool, examination: "Examination | None", sampling: Sampling
 ) -> Structured | None:
-    # Loaded here only: a text that begins otherwise needs none of it.
-    from sightline.shape.json.sample import sample
-    from sightline.shape.json.schema import describe
-    from sightline.shape.json.tree import read_document
+    from sightline.shape.json.sample import sample_result  # 10 ms that a text which begins otherwise does without
 
-    document = read_document(source, sampling)
-    if document is None or (failed and document.root.kind == "lines"):
+    made = sample_result(source, room, failed, examination, sampling)
+    if made is None:
         return None
-    hidden = 0
-    if examination:
-        from sightline.shape.json.counted import counted  # failures with JSON are rarer still
-
-        made, hidden = counted(lambda left: sample(document, source, left, sampling), source, examination, room)
-    else:
-        made = sample(document, source, room, sampling)
-    written = made.written
-    shaped = Shaped(written.segments, written.shown, source.line_count, 0, 0, written.truncated, hidden)
-    return Structured(shaped, describe(document, source, sampling), made.path)
+    sample, description, hidden = made
+    body = sample.body
+    shaped = Shaped(body.segments, body.shown, source.line_count, 0, 0, body.truncated, hidden)
+    return Structured(shaped, description, sample.path)

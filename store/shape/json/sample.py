@@ -1,19 +1,26 @@
 """A sample of a JSON text for a body of so many bytes: a choice of its own lines, with markers for all others.
 
-A text that stands on one line is written out as pretty JSON would be; each line of that is a part of line 1.
+A text that stands on one line is written out as pretty JSON would be; each line of that is a part of line 1. Of what a
+failed command wrote, the failure lines that are left out are counted below it.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.shape import markers
-from sightline.shape.json.lines import Gap, Measure, Written, write_lines
+from sightline.shape.json.body import Body, Gap, Measure, rest_marker, write_line, write_lines
 from sightline.shape.json.sampling import Detail, Sampling, details
-from sightline.shape.json.tree import Document, Node, children_end, children_shown
-from sightline.shape.segments import Segment
+from sightline.shape.json.schema import describe
+from sightline.shape.json.tree import Document, Node, children_end, children_shown, read_document
+from sightline.shape.runs import Span, free_spans, text_bytes
+from sightline.shape.segments import Segment, join_segments, shown_ranges
 from sightline.shape.source import Source
+
+if TYPE_CHECKING:
+    from sightline.shape.failure.examination import Examination
+    from sightline.shape.failure.failures import Failures
 
 _COUNT_BYTES = 1 << 20
 _EDGE_BYTES = 256
@@ -29,11 +36,11 @@ class Sample(NamedTuple):
     """The sample of a text.
 
     Attributes:
-        written: the body.
+        body: the text.
         path: JSON path of the first container that lacks something; empty where none does.
     """
 
-    written: Written
+    body: Body
     path: str
 
 
@@ -56,9 +63,6 @@ def sample(
     for detail in details(sampling):
         measure = Measure(detail.string_bytes, sampling.string_head_percent)
         if is_one_line:
-            # Loaded here only: most texts have lines.
-            from sightline.shape.json.line import rest_marker, write_line
-
             number = lines[root.start]
             written = write_line(source, root, detail, measure, number, room, moved)
             rest: _Rest = partial(rest_marker, source.ref, number)
@@ -70,7 +74,7 @@ def sample(
         if written:
             return Sample(written, next(_lacking(source, root, detail, rest), "") if written.truncated else "")
     marker = markers.elision(source.ref, 1, source.line_count)
-    return Sample(Written((Segment(marker + "\n"),), 0, True), "$")
+    return Sample(Body((Segment(marker + "\n"),), 0, True), "$")
 
 
 def _places(root: Node) -> Iterator[int]:
@@ -155,3 +159,78 @@ def path_of_key(written: bytes) -> str:
     """The segment of a path for a key as it is written, up to its colon and more."""
     key = written.rstrip(b" \t\r\n:").decode("utf-8", "replace")
     return "." + key[1:-1] if _PLAIN_KEY.fullmatch(key) else f"[{key}]"
+
+
+NUMBERS_PERCENT = 10  # of the body, for the line numbers of failure lines that are not shown
+
+
+def sample_result(
+    source: Source, room: int, failed: bool, examination: "Examination | None", sampling: Sampling
+) -> tuple[Sample, str, int] | None:
+    """The sample of a text, what it is in a line, and failure lines that are counted, not shown; None for no JSON.
+
+    Args:
+        source: the text, which has a ref where there is an examination.
+        room: bytes of the body.
+        failed: whether what wrote it failed; then a text of several values is left to those who show errors first.
+        examination: what is known of the output; failure lines are counted by it.
+        sampling: how much is shown.
+    """
+    document = read_document(source, sampling)
+    if document is None or (failed and document.root.kind == "lines"):
+        return None
+    hidden = 0
+    if examination:
+        made, hidden = _counted(lambda left: sample(document, source, left, sampling), source, examination, room)
+    else:
+        made = sample(document, source, room, sampling)
+    return made, describe(document, source, sampling), hidden
+
+
+def _counted(
+    make: Callable[[int], Sample], source: Source, examination: "Examination", room: int
+) -> tuple[Sample, int]:
+    """A sample that tells of the failure lines it does not show, and how many these are.
+
+    Args:
+        make: the sample for so many bytes.
+        source: the text, which has a ref.
+        examination: what is known of the output.
+        room: bytes of the body; the smallest honest one takes more where there are fewer.
+    """
+    made = make(room)
+    failures = examination.failures(source)
+    if not _count_hidden(failures, made.body, source, examination):
+        return made, 0
+    numbers = len(failures.spans) * (2 * len(str(source.line_count)) + 3)
+    shortest = text_bytes(markers.more_errors(source.ref, max(2, failures.total), (), 0)) + 2
+    made = make(room - shortest - min(numbers, room * NUMBERS_PERCENT // 100))
+    hidden = _count_hidden(failures, made.body, source, examination)
+    body = join_segments(made.body.segments)
+    end = "" if body.endswith("\n") else "\n"
+    left = room - text_bytes(body + end) - 1
+    marker = markers.more_errors(source.ref, hidden, _hidden(failures, made.body), left)
+    if text_bytes(marker) <= left:
+        segments = (*made.body.segments, Segment(f"{end}{marker}\n"))
+        return made._replace(body=made.body._replace(segments=segments)), hidden
+    nothing = markers.elision(source.ref, 1, source.line_count, failures.total)
+    return Sample(Body((Segment(nothing + "\n"),), 0, True), "$"), failures.total
+
+
+def _count_hidden(failures: "Failures", written: Body, source: Source, examination: "Examination") -> int:
+    """How many failure lines do not stand in a body; of very many, not all numbers are known."""
+    if not failures.total:
+        return 0
+    lines = (line for first, last in _shown(written) for line in source.lines(first, last))
+    return failures.total - sum(examination.judge.verdict(line.data) is not None for line in lines)
+
+
+def _hidden(failures: "Failures", written: Body) -> Iterator[Span]:
+    shown = _shown(written)
+    for first, last in failures.spans:
+        yield from free_spans(shown, first, last)
+
+
+def _shown(written: Body) -> list[Span]:
+    """The lines that stand in a body; a line that is written out as several, once."""
+    return sorted({(first, last) for _, first, last in shown_ranges(written.segments)})

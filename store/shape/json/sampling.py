@@ -31,6 +31,9 @@ class Sampling(NamedTuple):
     mark_mixed: bool = True
 
 
+DEFAULT = Sampling()
+
+
 class Detail(NamedTuple):
     """How much a sample shows.
 

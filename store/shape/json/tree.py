@@ -1,14 +1,73 @@
 """The top of a JSON text as a tree: the children that a sample may show, their places, and how many more there are.
 
-All of the text is read, and judged, once; of what lies below, only numbers and keys are kept.
+All of the text is read, and judged, once; of what lies below, only numbers and keys are kept: what the elements of an
+array are, and which keys their objects have.
 """
 
-from typing import NamedTuple
+from collections import Counter
+from typing import Any, NamedTuple
 
-from sightline.shape.json.element_tally import ElementTally
-from sightline.shape.json.sampling import Detail, Sampling
-from sightline.shape.json.scan import WINDOW_BYTES, NotJson, Scanner, kind_of
+from sightline.shape.json.sampling import DEFAULT, Detail, Sampling
+from sightline.shape.json.scanner import WINDOW_BYTES, NotJson, Scanner, keys_of, kind_of
+from sightline.shape.json.strings import read_key
 from sightline.shape.source import Source
+
+ELEMENT_KEYS = 50
+"""Keys that are named of an array's objects; gh-aw names all of the first, however many."""
+
+_COUNTED_KEYS = 10_000  # different ones; past these a text keeps data in its keys
+_KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
+_ORDER = ("object", "array", "string", "number", "boolean", "null")
+
+
+class ElementTally:
+    """What the elements of an array are: how many of each type, and which keys the objects have."""
+
+    def __init__(self) -> None:
+        self._types: Counter[str] = Counter()
+        self._keys: Counter[str] = Counter()
+        self._places: list[int] = []
+
+    def values(self, found: list[Any]) -> None:
+        """Elements as `json.loads` gives them, their text read as latin-1."""
+        for kind, count in Counter(map(type, found)).items():
+            self._types[_KINDS.get(kind, "null")] += count
+        objects = found if self._types.keys() == {"object"} else [one for one in found if type(one) is dict]
+        for keys, count in Counter(map(tuple, objects)).items():
+            for key in keys:
+                self._count_key(key, count)
+
+    def large(self, start: int) -> None:
+        """An element that begins here and is looked at only when it is asked for."""
+        self._places.append(start)
+
+    def told(self, source: Source, null_name: str = DEFAULT.null_name) -> str:
+        """The types of the elements, with the keys of the objects: ``{id, name, note?} | null``."""
+        scanner = Scanner(source)
+        places, self._places = self._places, []
+        for start in places:
+            self._look_at(scanner, start)
+        parts = [self._objects() if kind == "object" else kind for kind in _ORDER if self._types[kind]]
+        return " | ".join(null_name if part == "null" else part for part in parts)
+
+    def _look_at(self, scanner: Scanner, start: int) -> None:
+        kind = kind_of(scanner.char(start))
+        self._types[kind] += 1
+        if kind == "object":
+            for key in dict.fromkeys(keys_of(scanner, start, _COUNTED_KEYS)):
+                self._count_key(key, 1)
+
+    def _count_key(self, key: str, count: int) -> None:
+        if key in self._keys or len(self._keys) < _COUNTED_KEYS:
+            self._keys[key] += count
+
+    def _objects(self) -> str:
+        of_all = self._types["object"]
+        named = [read_key(key) + ("" if count >= of_all else "?") for key, count in self._keys.items()]
+        if len(named) > ELEMENT_KEYS:
+            named[ELEMENT_KEYS:] = ["..."]
+        return "{" + ", ".join(named) + "}"
+
 
 KEPT_NODES = 20_000  # 5 MB; no budget shows as many lines
 KEPT_MEMBERS = 2_000  # of one object

@@ -10,7 +10,7 @@ from json_kit import unhurried
 
 from sightline.shape.clean import clean_text
 from sightline.shape.diffstat import diffstat, looks_like_diff, read_diff
-from sightline.shape.json.lines import Written
+from sightline.shape.json.body import Body
 from sightline.shape.json.result import shape_result
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.memory import BytesSource
@@ -35,7 +35,7 @@ def diffs(draw: st.DrawFn) -> bytes:
     return text.encode()
 
 
-def made(data: bytes, room: int) -> Written:
+def made(data: bytes, room: int) -> Body:
     source = BytesSource(data, REF)
     diff = read_diff(source)
     assert diff

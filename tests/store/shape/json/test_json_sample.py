@@ -31,7 +31,7 @@ def sampled(data: bytes, room: int, sampling: Sampling = SAMPLING) -> Sample:
 
 
 def body_of(made: Sample) -> str:
-    return join_segments(made.written.segments)
+    return join_segments(made.body.segments)
 
 
 def is_one_line(data: bytes) -> bool:
@@ -65,8 +65,8 @@ def test_every_line_of_a_sample_is_the_texts_or_a_marker(data: bytes, room: int)
 @given(documents.filter(lambda data: not is_one_line(data)), BUDGETS)
 def test_shown_and_elided_lines_of_a_sample_make_up_the_whole(data: bytes, room: int) -> None:
     made = sampled(data, room)
-    spans = [(first, last) for _, first, last in shown_ranges(made.written.segments)]
-    gaps = [match for segment in made.written.segments if (match := GAP.fullmatch(segment.text.rstrip("\n")))]
+    spans = [(first, last) for _, first, last in shown_ranges(made.body.segments)]
+    gaps = [match for segment in made.body.segments if (match := GAP.fullmatch(segment.text.rstrip("\n")))]
     spans += [(int(match[3]), int(match[4] or match[3])) for match in gaps]
     following = 1
     for first, last in sorted(spans):
@@ -74,9 +74,9 @@ def test_shown_and_elided_lines_of_a_sample_make_up_the_whole(data: bytes, room:
         following = last + 1
     source = BytesSource(data, REF)
     assert following == source.line_count + 1
-    assert made.written.shown == sum(last - first + 1 for _, first, last in shown_ranges(made.written.segments))
-    assert made.written.truncated == bool(gaps or CLIPPED.search(body_of(made)))
-    for segment in made.written.segments:
+    assert made.body.shown == sum(last - first + 1 for _, first, last in shown_ranges(made.body.segments))
+    assert made.body.truncated == bool(gaps or CLIPPED.search(body_of(made)))
+    for segment in made.body.segments:
         if segment.ref and not segment.partial:
             assert render_lines(source, segment.first, segment.last) == segment.text
 
@@ -102,7 +102,7 @@ def test_items_shown_and_items_elided_are_all_items(count: int, indent: int | No
 @given(texts().filter(is_one_line), BUDGETS)
 def test_a_text_on_one_line_is_sampled_as_pretty_lines_of_it(data: bytes, room: int) -> None:
     made = sampled(data, room)
-    for segment in made.written.segments:
+    for segment in made.body.segments:
         if segment.ref:
             assert (segment.first, segment.last, segment.partial) == (1, 1, True)
         else:
@@ -203,6 +203,6 @@ def test_without_a_ref_markers_name_lines_alone() -> None:
     source = BytesSource(json.dumps(list(range(5000)), indent=1).encode())
     document = read_document(source, SAMPLING)
     assert document
-    written = sample(document, source, 500, SAMPLING).written
+    written = sample(document, source, 500, SAMPLING).body
     assert "[… 4,995 more items elided: lines 7-5001 …]" in join_segments(written.segments)
     assert all(not segment.ref for segment in written.segments)

@@ -7,8 +7,7 @@ from hypothesis import given
 from json_kit import texts, unhurried
 
 from sightline.shape.json.sampling import Sampling
-from sightline.shape.json.schema import describe
-from sightline.shape.json.skeleton import skeleton
+from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource
 

@@ -1,24 +1,17 @@
 """Finds the way through JSON of any size in bounded memory: where values begin and end, and how many there are.
 
+It is ours since no kept parser tells the bytes in which a value stands, nor goes on past what does not fit in memory.
 The stream is read in windows of latin-1 text, one character a byte, so that places in them are bytes of the stream.
 What need not be looked at is leapt over by the C scanner of the standard library, a window at a time; what that does
 not take (a value larger than a window, nesting too deep for it, an error) is walked by hand, and the hand alone
 decides what is JSON.
 """
 
+import json
 import re
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol
 
-from sightline.shape.json.native import (
-    FAILURES,
-    cost,
-    lines_of,
-    may_be_deep,
-    parsed,
-    scan,
-    scan_pairs,
-    string_end,
-)
 from sightline.shape.source import Source
 
 WINDOW_BYTES = 1 << 17  # larger ones make so many objects at once that the collector halves the speed
@@ -226,7 +219,7 @@ class Scanner:
             here = self._at(at)
             last = self._text.rfind("\n", here)
             if last > here and not several and not self._is_deep:
-                values, size = lines_of(self._text[here:last])
+                values, size = _lines_of(self._text[here:last])
                 if values:
                     tally.values(values)
                     count += len(values)
@@ -269,7 +262,7 @@ class Scanner:
                 credit.earn(here)
             self._base = offset
             self._text = self.source.read(offset, max(self._window, ahead)).decode("latin-1")
-            self._is_deep = may_be_deep(self._text, DEPTH_LIMIT)
+            self._is_deep = _may_be_deep(self._text, DEPTH_LIMIT)
             if not self._text:
                 self.size = offset  # cut short from outside
             here = 0
@@ -289,7 +282,7 @@ class Scanner:
             try:
                 end: int = scan(self._text, here)[1]
             except FAILURES as failure:
-                self._whole_values.spend(cost(failure, len(self._text) - here))
+                self._whole_values.spend(_cost(failure, len(self._text) - here))
             else:
                 return self._base + end
             if here == 0:
@@ -305,7 +298,7 @@ class Scanner:
             return None
         start = here
         if closing == "}":
-            end = string_end(text, here + 1) if text[here : here + 1] == '"' else 0
+            end = _c_string_end(text, here + 1) if text[here : here + 1] == '"' else 0
             colon = _COLON.match(text, end) if end else None
             if not colon:
                 return None
@@ -313,7 +306,7 @@ class Scanner:
         try:
             value, end = scan(text, start)
         except FAILURES as failure:
-            self._whole_values.spend(cost(failure, len(text) - start))
+            self._whole_values.spend(_cost(failure, len(text) - start))
             return None
         comma = _COMMA.match(text, end)
         following = comma.end() if comma else 0
@@ -352,7 +345,7 @@ class Scanner:
             try:
                 found, stop = take(part, 0)
             except FAILURES as failure:
-                self._batches.spend(cost(failure, len(part)))
+                self._batches.spend(_cost(failure, len(part)))
                 if is_all:
                     return None
                 continue
@@ -390,7 +383,7 @@ class Scanner:
         at += 1
         while at < self.size:
             here = self._at(at, _ESCAPE_BYTES)
-            if end := string_end(self._text, here):
+            if end := _c_string_end(self._text, here):
                 return self._base + end
             if self._is_last:
                 break
@@ -398,7 +391,7 @@ class Scanner:
             cut_off = _CUT_OFF.search(part, max(len(part) - _ESCAPE_BYTES, 0))
             if cut_off and (cut_off.start() - len(part[: cut_off.start()].rstrip("\\"))) % 2 == 0:
                 part = part[: cut_off.start()]
-            if string_end(part + '"', 0) <= len(part):
+            if _c_string_end(part + '"', 0) <= len(part):
                 break
             at += len(part)
         raise NotJson(at)
@@ -411,3 +404,121 @@ _SAMPLES: dict[str, Any] = {"string": "", "boolean": True, "null": None, "number
 def kind_of(char: str) -> str:
     """The type of a value by its first character, in JSON's own words."""
     return _KINDS.get(char, "number")
+
+
+MEMBERS_LOOKED_AT = 1 << 14
+
+
+def keys_of(scanner: Scanner, start: int, most: int) -> list[str]:
+    """The different keys of the object that begins here, in order, as far as so many; their text read as latin-1.
+
+    Of the first MEMBERS_LOOKED_AT members: a key may be there a million times.
+    """
+    found: dict[str, None] = {}
+    more, at = scanner.opened(start)
+    looked_at = 0
+    while more and len(found) < most and looked_at < MEMBERS_LOOKED_AT:
+        looked_at += 1
+        end, value = scanner.key(at)
+        found[scanner.raw(at + 1, end - 1).decode("latin-1")] = None
+        more, at = scanner.step(scanner.value_end(value), "}")
+    return list(found)
+
+
+# the C scanner: fast, and only for what lies in memory and is not too deep for it
+
+_MARK = "7777777777777777"  # a whole number is written in one way only
+_OPENING = "[{"
+_NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
+_USUAL_DEPTH = 64  # pairs within pairs, each looked for in one pass
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)  # NaN and Infinity are Python's own
+
+
+def _decoder(**options: Any) -> Any:
+    return json.JSONDecoder(parse_constant=_refuse, **options)  # the types of its scanners are told wrongly
+
+
+scan: Callable[[str, int], tuple[Any, int]] = _decoder().scan_once
+scan_pairs: Callable[[str, int], tuple[Any, int]] = _decoder(object_pairs_hook=len).scan_once
+_scan_string: Callable[[str, int, bool], tuple[str, int]] = _decoder().parse_string
+FAILURES = (StopIteration, ValueError, RecursionError)
+
+
+def _cost(failure: BaseException, size: int) -> int:
+    """About how many bytes a failing attempt looked at."""
+    if isinstance(failure, RecursionError):
+        return min(size, 1 << 14)
+    return size
+
+
+def _may_be_deep(text: str, limit: int) -> bool:
+    """Whether brackets may be nested deeper than a limit; those in strings count, too.
+
+    How deep the C scanner goes is another depth on each Python, and on 3.14 as deep as the thread's stack.
+    """
+    limit -= _USUAL_DEPTH  # so deep is what is taken away
+    if text.count("[") + text.count("{") <= limit:
+        return False
+    left = text.encode("latin-1").translate(None, _NO_BRACKETS)
+    for _ in range(_USUAL_DEPTH):
+        left = left.replace(b"[]", b"").replace(b"{}", b"")
+        if len(left) <= limit:
+            return False
+    return left.count(b"[") + left.count(b"{") > limit
+
+
+def _c_string_end(text: str, start: int) -> int:
+    """Past the closing quote of a string, from within it; 0 where there is none, or what comes before it is no JSON."""
+    try:
+        return _scan_string(text, start, True)[1]
+    except ValueError:
+        return 0
+
+
+def parsed(text: str) -> Any:
+    """A value as `json.loads` gives it, None where the C scanner does not take it."""
+    try:
+        return scan(text, 0)[0]
+    except FAILURES:
+        return None
+
+
+def _lines_of(text: str) -> tuple[list[Any], int]:
+    """The containers that lines hold, one each, as far as that goes; and how many characters that is."""
+    if (values := _all_lines(text)) is not None:
+        return values, len(text) + 1
+    values, size = [], 0
+    for line in text.split("\n"):
+        if stripped := line.strip(" \t\r"):
+            if stripped[0] not in _OPENING:
+                break
+            try:
+                value, end = scan(stripped, 0)
+            except FAILURES:
+                break
+            if end != len(stripped):
+                break
+            values.append(value)
+        size += len(line) + 1
+    return values, size
+
+
+def _all_lines(text: str) -> list[Any] | None:
+    """The containers of all lines, parsed at once with a mark at each newline; None where that does not do."""
+    if _MARK in text:
+        return None
+    joined = f"[{text.replace(chr(10), f',{_MARK},')}]"
+    try:
+        found, end = scan(joined, 0)
+    except FAILURES:
+        return None
+    count, marks = text.count("\n"), found[1::2]
+    if end != len(joined) or len(found) != 2 * count + 1 or marks != [int(_MARK)] * count:
+        return None
+    if not set(map(type, marks)) <= {int}:
+        return None
+    values: list[Any] = found[::2]
+    return values if set(map(type, values)) <= {dict, list} else None

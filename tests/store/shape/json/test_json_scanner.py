@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from json_kit import SPELLED, VALUES, lines_of_json, texts, unhurried, written
 
-from sightline.shape.json import scan as json_scan
+from sightline.shape.json import scanner as json_scan
 from sightline.shape.json.sampling import Sampling
-from sightline.shape.json.scan import DEPTH_LIMIT, NotJson, Scanner
+from sightline.shape.json.scanner import DEPTH_LIMIT, NotJson, Scanner
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import describe
-from sightline.shape.json.string import string_text, text_size
+from sightline.shape.json.strings import string_text, text_size
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource
 
