@@ -245,6 +245,12 @@ class InspectorApp(FaultTold[None]):
                 self.screen.set_focus(action.node)
             await self.run_action(action.call, action.node)
 
+    async def on_view_chosen(self, message: messages.ViewChosen) -> None:
+        """A reply is to be read as it was sent, over whatever told of it."""
+        from sightline.tui.evidence.info import open_view
+
+        await open_view(self, self._store, message.view)
+
     def on_line_chosen(self, message: messages.LineChosen) -> None:
         """A line is wanted in its buffer: back to the main screen."""
         while self.screen is not self._inspector:

@@ -144,9 +144,20 @@ class BufferActions(Screen[None]):
 
     async def action_note(self) -> None:
         """Write a remark on the lines that are selected, or on the one that was gone to."""
-        from sightline.tui.notes.noting import write_on
+        from sightline.tui.notes.noting import Passage, write_on
 
-        await write_on(self.app, self._store, self.query_one(Viewer), self._clock())
+        viewer = self.query_one(Viewer)
+        if (opened := viewer.opened) is None:
+            self.notify("There is no output here to write a note on", markup=False)
+            return
+        first, last = viewer.selecting.range or (viewer.target, viewer.target)
+        passage = Passage(opened.buffer, opened.reading, first, last)
+
+        def written() -> None:
+            viewer.selecting.clear()
+            viewer.changed()
+
+        await write_on(self.app, self._store, passage, self._clock(), written)
 
     def action_notes(self) -> None:
         """List the remarks."""

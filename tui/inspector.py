@@ -155,7 +155,7 @@ class Inspector(BufferActions):
 
     def on_order_chosen(self, message: messages.OrderChosen) -> None:
         """The list and its title stand in another order, the next time too."""
-        order = message.order
+        order = Order(message.sort, message.turned, message.group)
         self.query_one(BufferList).set_order(order)
         self.query_one(ListTitle).ordered(order)
         for name, value in order._asdict().items():

@@ -4,11 +4,12 @@ from textual.screen import Screen
 
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.asking.asked import Asked, Place, meant_ref
+from sightline.tui.asking.asked import Asked, Place
 from sightline.tui.asking.query_bar import QueryBar
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.messages import PlaceMeant
+from sightline.tui.common.reading import shown_ref
 from sightline.tui.common.stylesheets import load_style
 from sightline.tui.viewer.viewer import Viewer
 
@@ -21,7 +22,7 @@ def open_bar(screen: Screen[None], store: Store, buffer: Buffer | None) -> None:
         bar = QueryBar(store, lambda asked: carry_out(screen, store, asked))
         screen.mount(bar, before=screen.query_one(KeyBar))
         bar.fill()
-    bar.open(meant_ref(buffer, screen.query_one(Viewer).stream))
+    bar.open(shown_ref(buffer, screen.query_one(Viewer).stream))
 
 
 def carry_out(screen: Screen[None], store: Store, asked: Asked) -> None:

@@ -10,8 +10,8 @@ from tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
 from sightline.log.sessions import current_session
 from sightline.records import StreamInfo
 from sightline.store import Store
-from sightline.tui.common.fact_rows import FactRows, folded
 from sightline.tui.evidence.dossier import Fact, facts_of, read_dossier
+from sightline.tui.evidence.fact_rows import FactRows, folded
 from sightline.tui.evidence.info import InfoScreen, ViewScreen
 from sightline.tui.inspector import Inspector
 from sightline.verbs.asking import Asking

@@ -22,8 +22,8 @@ from sightline.search.processes import Cancel
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.tui.asking.asked import SHOW, Part, Pipeline
-from sightline.tui.common.person import person_session
 from sightline.tui.common.places import Hit
+from sightline.tui.common.sessions import person_session
 from sightline.tui.common.texts import Lines, Spool, Text
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_output as read_verb

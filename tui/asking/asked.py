@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from sightline.errors import SightlineError, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.words import Word, split
-from sightline.records import Buffer
-from sightline.refs import format_ref, looks_like_a_ref
+from sightline.refs import looks_like_a_ref
 from sightline.tui.common.goto import is_place
 from sightline.verbs.read_output import Request
 
@@ -74,22 +73,6 @@ def asked(text: str, ref: str) -> Asked | None:
     if text == SHOW or text.startswith(SHOW + " "):
         return Part(_request(text, ref))
     return Pipeline(over(text, ref))
-
-
-def meant_ref(buffer: Buffer | None, stream: str = "") -> str:
-    """The ref of all that the viewer shows of a buffer, with the viewer's line numbers; empty for none.
-
-    Args:
-        buffer: the buffer.
-        stream: the only one that is shown; empty where all are.
-    """
-    if buffer is None or buffer.state == "evicted":
-        return ""
-    if stream:
-        return format_ref(buffer.name, stream)
-    if buffer.kind == "tool" or not buffer.stream("err").bytes:
-        return buffer.ref
-    return f"{buffer.ref}.{'all' if buffer.stream('out').bytes else 'err'}"
 
 
 def over(pipeline: str, ref: str) -> str:

@@ -393,16 +393,17 @@ class BufferList(Styled, Tall, can_focus=True):
     def action_sort(self) -> None:
         """The next order."""
         order = self.rows.order
-        self.post_message(OrderChosen(order._replace(sort=following(SORTS, order.sort), turned=False)))
+        self.post_message(OrderChosen(following(SORTS, order.sort), False, order.group))
 
     def action_turn(self) -> None:
         """The same order the other way round."""
-        self.post_message(OrderChosen(self.rows.order._replace(turned=not self.rows.order.turned)))
+        order = self.rows.order
+        self.post_message(OrderChosen(order.sort, not order.turned, order.group))
 
     def action_group(self) -> None:
         """The next grouping."""
         order = self.rows.order
-        self.post_message(OrderChosen(order._replace(group=following(GROUPS, order.group))))
+        self.post_message(OrderChosen(order.sort, order.turned, following(GROUPS, order.group)))
 
     @property
     def marks(self) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ class ListTitle(Bar):
         sort = sort_at(self.size.width - 1, event.x) if self._found.found is None else ""
         if sort:
             turned = sort == self._order.sort and not self._order.turned
-            self.post_message(OrderChosen(self._order._replace(sort=sort, turned=turned)))
+            self.post_message(OrderChosen(sort, turned, self._order.group))
 
     def _tell(self) -> None:
         if self._found.found is None:

@@ -18,8 +18,7 @@ from sightline.records import Buffer
 from sightline.shape.clean import clean_line
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
-from sightline.tui.asking.asked import meant_ref
-from sightline.tui.common.reading import open_reading
+from sightline.tui.common.reading import open_reading, shown_ref
 from sightline.tui.common.safe import lone_controls_shown, pieces
 
 COPY_BYTES = 256 << 20
@@ -139,7 +138,7 @@ def _targets(store: Store, shown: Shown) -> list[Target]:
     parts = [stream for stream in buffer.streams if stream.startswith("part.")]
     if parts:
         return [Target(buffer, part) for part in sorted(parts, key=lambda part: int(part.removeprefix("part.")))]
-    return [store.resolve(meant_ref(buffer))]
+    return [store.resolve(shown_ref(buffer))]
 
 
 def _file_name(target: Target) -> str:

@@ -210,6 +210,22 @@ def open_reading(store: Store, buffer: Buffer, stream: str = "") -> Both | One |
     return One(merged, stream) if stream else Both(merged)
 
 
+def shown_ref(buffer: Buffer | None, stream: str = "") -> str:
+    """The ref of all that the viewer shows of a buffer, with the viewer's line numbers; empty for none.
+
+    Args:
+        buffer: the buffer.
+        stream: the only one that is shown; empty where all are.
+    """
+    if buffer is None or buffer.state == "evicted":
+        return ""
+    if stream:
+        return format_ref(buffer.name, stream)
+    if buffer.kind == "tool" or not buffer.stream("err").bytes:
+        return buffer.ref
+    return f"{buffer.ref}.{'all' if buffer.stream('out').bytes else 'err'}"
+
+
 def refs_of(buffer: Buffer, reading: Text, first: int, last: int) -> str:
     """What names the lines of a range: one ref, or of a range over several blocks one each."""
     shown = [stream for stream in reading.streams if reading.source(stream).byte_count]

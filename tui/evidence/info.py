@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
@@ -16,7 +16,6 @@ from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.errand import is_whole
-from sightline.tui.common.fact_rows import FactRows
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
@@ -26,6 +25,7 @@ from sightline.tui.common.stylesheets import load_style
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.texts import Text
 from sightline.tui.evidence.dossier import facts_of, read_dossier, view_told, view_when
+from sightline.tui.evidence.fact_rows import FactRows
 
 _EMPTY_TEXT = "(nothing: the reply had no text)"
 
@@ -85,14 +85,15 @@ class InfoScreen(ModalScreen[None]):
             copy(self.app, told)
             self.notify(f"Copied {title(told)[:60]}", markup=False)
 
-    async def on_fact_rows_chosen(self, message: FactRows.Chosen) -> None:
-        """Show the exact text of a view."""
-        try:
-            text = await asyncio.to_thread(view_text, self._store, message.view)
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return
-        self.app.push_screen(ViewScreen(message.view, text))
+
+async def open_view(app: App[Any], store: Store, view: IndexedView) -> None:
+    """Show the exact text of a view."""
+    try:
+        text = await asyncio.to_thread(view_text, store, view)
+    except STORE_ERRORS as error:
+        tell(app, error)
+    else:
+        app.push_screen(ViewScreen(view, text))
 
 
 class ViewScreen(Screen[None]):

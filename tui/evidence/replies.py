@@ -14,7 +14,7 @@ from sightline.log.view_text import view_text
 from sightline.records import Buffer, View
 from sightline.shape.clean import clean_line
 from sightline.store import Store, Target
-from sightline.tui.viewer.gather import session_name
+from sightline.tui.common.sessions import session_name
 
 _READ_LINES = 50_000  # of a reply's lines in the output, among which the one behind a line of it is looked for
 _NUMBERED = re.compile(r"\s*(?:@[\w.]+:)?(\d+)(?:[:\-\t→│|]| +)\s?(.*)")

@@ -1,8 +1,8 @@
 """Writing a remark on lines that are shown, and handing it to an agent: what leads there from the viewer."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from textual.app import App
 
@@ -13,45 +13,53 @@ from sightline.refs import format_ref
 from sightline.shape.clean import clean_line
 from sightline.store import Store
 from sightline.tui.common.failures import STORE_ERRORS, tell
-from sightline.tui.common.person import CLIENT, person_session
-from sightline.tui.common.reading import Blocks, Both, One
+from sightline.tui.common.reading import Blocks, Both, One, Reading
+from sightline.tui.common.sessions import CLIENT, person_session
 from sightline.tui.common.wording import age
 from sightline.tui.notes.note import NOBODY, Excerpt, NoteScreen, Recipient, Written
-from sightline.tui.viewer.viewer import Viewer
 
 _EXCERPT_LINES = 3
 _EXCERPT_BYTES = 400
 _SESSIONS = 20
 
 
-async def write_on(app: App[Any], store: Store, viewer: Viewer, now: float) -> None:
-    """Ask for a remark on the lines that are selected, else on the one that was gone to, else on the whole stream."""
-    opened = viewer.opened
-    if opened is None:
-        app.notify("There is no output here to write a note on", markup=False)
-        return
-    reading = opened.reading
+class Passage(NamedTuple):
+    """Lines of an output as they are shown, from the first to the last; 0 where all of it is meant."""
+
+    buffer: Buffer
+    reading: Reading
+    first: int
+    last: int
+
+
+async def write_on(app: App[Any], store: Store, passage: Passage, now: float, written: Callable[[], None]) -> None:
+    """Ask for a remark on some lines.
+
+    Args:
+        app: shows what is asked.
+        store: keeps the remark.
+        passage: the lines.
+        now: what tells how long ago sessions asked.
+        written: called once there is a remark.
+    """
+    buffer, reading, first, last = passage
     if not isinstance(reading, Both | One | Blocks):
         app.notify("A note is about lines: x shows them", severity="warning", markup=False)
         return
-    first, last = viewer.selecting.range or (viewer.target, viewer.target)
     try:
-        ref = ref_of(opened.buffer, reading, first, last) if first else opened.buffer.ref
+        ref = ref_of(buffer, reading, first, last) if first else buffer.ref
         excerpt = excerpt_of(ref, reading, first or 1, last or 1)
     except STORE_ERRORS as error:
         tell(app, error)
         return
 
-    def done(written: Written | None) -> None:
-        if written is not None:
-            app.run_worker(_keep(app, store, ref, written))
-            viewer.selecting.clear()
-            viewer.changed()
+    def done(remark: Written | None) -> None:
+        if remark is not None:
+            app.run_worker(_keep(app, store, ref, remark))
+            written()
 
     # Until it is there, keys that are typed ahead wait: they are the remark.
-    await app.push_screen(
-        NoteScreen(excerpt, lambda: recipients(list_sessions(store), opened.buffer.session, now)), done
-    )
+    await app.push_screen(NoteScreen(excerpt, lambda: recipients(list_sessions(store), buffer.session, now)), done)
 
 
 async def _keep(app: App[Any], store: Store, ref: str, written: Written) -> None:

@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from sightline.log.notes import list_notes, send_note, withdraw_note
 from sightline.log.session_list import list_sessions
 from sightline.records import Note
+from sightline.refs import parse_ref
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
@@ -19,8 +20,8 @@ from sightline.tui.common.errand import Errand
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.person import person_session
 from sightline.tui.common.safe import title
+from sightline.tui.common.sessions import person_session
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
 from sightline.tui.common.stylesheets import load_style
@@ -28,7 +29,6 @@ from sightline.tui.common.wording import counted
 from sightline.tui.notes.note import Excerpt, NoteScreen, Recipient, Written
 from sightline.tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows
 from sightline.tui.notes.noting import kept_told, recipients
-from sightline.tui.timeline.reading import buffer_of
 
 
 class NotesScreen(StoreScreen[None]):
@@ -128,7 +128,7 @@ class NotesScreen(StoreScreen[None]):
         await self.app.push_screen(NoteScreen(about, partial(self._recipients, note), written=note.text), done)
 
     def _recipients(self, note: Note) -> list[Recipient]:
-        buffer = self._store.index.buffer(buffer_of(note))
+        buffer = self._store.index.buffer(parse_ref(note.ref).name)
         return recipients(list_sessions(self._store), buffer.session if buffer else "", self._clock())
 
     async def _send(self, note: Note, to: str) -> None:

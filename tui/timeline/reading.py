@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sightline.audit.timeline import Call, Timeline, Wanted, filtered
 from sightline.log.notes import list_notes, notes_for
 from sightline.records import Note
+from sightline.refs import parse_ref
 from sightline.store import Store
 
 Row = Call | Note
@@ -111,14 +112,13 @@ class CallReader:
 
 def note_is_wanted(note: Note, wanted: Wanted) -> bool:
     """Whether a filter of calls lets a note through: it has no verb, and nothing of it failed."""
-    if wanted.verb not in ("", "note") or wanted.failed or (wanted.buffer and wanted.buffer != buffer_of(note)):
+    if (
+        wanted.verb not in ("", "note")
+        or wanted.failed
+        or (wanted.buffer and wanted.buffer != parse_ref(note.ref).name)
+    ):
         return False
     return wanted.text.lower() in (note.text or "").lower()
-
-
-def buffer_of(note: Note) -> str:
-    """Name of the buffer that a note is about."""
-    return note.ref.removeprefix("@").partition(":")[0].partition(".")[0]
 
 
 def time_of(row: Row) -> float:

@@ -10,18 +10,16 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from sightline.audit.timeline import Call, Wanted
-from sightline.log.view_text import view_text
 from sightline.records import Note
 from sightline.refs import parse_ref
 from sightline.store import Store
-from sightline.tui.buffers.ordering import following
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.errand import Errand, is_whole
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.messages import LineChosen
+from sightline.tui.common.messages import LineChosen, ViewChosen
 from sightline.tui.common.prompt import Prompt
 from sightline.tui.common.prompts import Asks
 from sightline.tui.common.safe import title
@@ -247,7 +245,7 @@ class TimelineScreen(StoreScreen[None]):
         calls = self._reading.calls if self._reading else ()
         verbs = ["", *sorted({call.view.verb for call in calls})]
         now = self._keyed.verb if self._keyed.verb in verbs else ""
-        self._keyed = self._keyed._replace(verb=following(verbs, now))
+        self._keyed = self._keyed._replace(verb=verbs[(verbs.index(now) + 1) % len(verbs)])
         self._filtered()
 
     def action_output(self) -> None:
@@ -306,19 +304,11 @@ class TimelineScreen(StoreScreen[None]):
         self._missed_at += 1
         self.app.post_message(LineChosen(one.buffer, one.stream, one.line))
 
-    async def action_read_reply(self) -> None:
+    def action_read_reply(self) -> None:
         """Show the exact text that was sent."""
         row = self.query_one(CallRows).row
-        if not isinstance(row, Call):
-            return
-        try:
-            text = await asyncio.to_thread(view_text, self._store, row.indexed)
-        except STORE_ERRORS as error:
-            tell(self.app, error)
-            return
-        from sightline.tui.evidence.info import ViewScreen
-
-        self.app.push_screen(ViewScreen(row.indexed, text))
+        if isinstance(row, Call):
+            self.app.post_message(ViewChosen(row.indexed))
 
     def action_replay(self) -> None:
         """Step through the session of the call under the cursor, from it on."""

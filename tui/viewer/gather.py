@@ -10,10 +10,8 @@ from sightline.log.notes import list_notes
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.reading import open_reading
+from sightline.tui.common.sessions import session_name
 from sightline.tui.viewer.marks import Marks, Remark
-
-_NAME_CHARACTERS = 24  # of a session's name: those made of a harness and a UUID are told apart by their beginning
-
 
 Failures = tuple[Failure, ...] | None
 
@@ -48,13 +46,6 @@ def gather(store: Store, buffer: Buffer, session: str = "", *, known: Failures =
     names = {name: session_name(store, name) for name in (*whole.sessions, *((session,) if session else ()))}
     why_not = judgement_of(buffer).why_not
     return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps)
-
-
-def session_name(store: Store, name: str) -> str:
-    """What a person calls a session, else its name, cut where it is long."""
-    known = store.index.session(name)
-    called = (known.title if known else "") or name
-    return called if len(called) <= _NAME_CHARACTERS else called[: _NAME_CHARACTERS - 1] + "…"
 
 
 def _remarks(store: Store, buffer: Buffer) -> Iterator[Remark]:

@@ -5,10 +5,9 @@ from typing import ClassVar
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.strip import Strip
 
-from sightline.disk.view_index import IndexedView
+from sightline.tui.common.messages import ViewChosen
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.safe import visible
 from sightline.tui.evidence.dossier import Fact
@@ -22,13 +21,6 @@ class FactRows(RowView):
     PARTS = (*RowView.PARTS, "command", "running", "ok", "failed", "unknown", "interrupted", "evicted")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Read the view")]
-
-    class Chosen(Message):
-        """The text of a view is wanted."""
-
-        def __init__(self, view: IndexedView) -> None:
-            super().__init__()
-            self.view = view
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -70,7 +62,7 @@ class FactRows(RowView):
     def choose(self) -> None:
         """Read the view that the row tells of."""
         if self.fact is not None and self.fact.view is not None:
-            self.post_message(self.Chosen(self.fact.view))
+            self.app.post_message(ViewChosen(self.fact.view))
 
     def action_choose(self) -> None:
         """Enter: the row is meant."""
