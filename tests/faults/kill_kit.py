@@ -28,7 +28,7 @@ _MODULES = [
     "sightline.doors.cli.proxy",
     "sightline.doors.cli.run",
     "sightline.doors.mcp.desk",
-    "sightline.doors.proxy.keep",
+    "sightline.doors.proxy.recorder",
     "sightline.doors.mcp.stdio",
     "sightline.disk.recovery",
     "sightline.verbs.run_command",
