@@ -34,5 +34,13 @@ def known() -> "Mapping[str, Harness]":
 
 
 def of_client(client: str) -> "Harness | None":
-    """The harness whose MCP client introduces itself so; None where no harness is known to."""
-    return find(client) or next((one for one in known().values() if client in one.clients), None)
+    """The harness whose MCP client introduces itself so; None where no harness is known to.
+
+    Such a name is the harness' own, or begins with it: so one module is loaded, which an agent waits for.
+    """
+    name = client
+    while name:
+        if (found := find(name)) and client in (found.name, *found.clients):
+            return found
+        name = name.rpartition("-")[0]
+    return None

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # loading it takes a millisecond, which events before a tool need not pay
-    from sightline.harnesses.call import Call, EndedCommand
+    from sightline.harnesses.call import Call
 
 Json = dict[str, Any]
 
@@ -65,7 +65,7 @@ class Harness:
         title: what its makers call it.
         seen: the version that was looked at; empty where nothing was run, and this is what its documentation says.
         programs: names of its program on ``PATH``.
-        clients: by which names its MCP client introduces itself, beside `name`.
+        clients: by which names its MCP client introduces itself, beside `name`, with which each of them begins.
         missing: what it lacks, in a sentence for people; empty for nothing.
 
         hooks: its hooks, in the order in which a session meets them; none where it has none that we can use.
@@ -214,12 +214,16 @@ class Harness:
         """Whether an event after a tool says that its command goes on in the background."""
         return False
 
-    def ended_commands(self, prompt: str, session: str) -> "Iterator[EndedCommand]":
+    def ended_commands(self, prompt: str, session: str) -> Iterator[tuple[str, str, tuple[str, ...], int | None]]:
         """The commands that went on in the background and that a prompt says have ended.
 
         Args:
             prompt: which begins with `background`.
             session: the harness' id of the session.
+
+        Returns:
+            Of each the id of the use that started it, the path of the file that has its output, the last names of such
+            a path as `own_file` takes them, and the exit code, None where it is not told.
         """
         return iter(())
 

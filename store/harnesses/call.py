@@ -4,7 +4,9 @@ What harnesses write has no fixed shape: nothing here takes more for granted tha
 """
 
 import json
+import os
 import re
+import stat
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -164,6 +166,11 @@ class Call(NamedTuple):
         text, gaps, is_cut = left
         return self.with_text(text)._replace(gaps=gaps, partial=cut if is_cut else self.partial)
 
+    def with_saved(self, path: str, ends: Sequence[str], size: int = 0, tail: str = "") -> "Call":
+        """The call with a file in which the harness says it keeps all of it, if it lies where such files do."""
+        file = own_file(path, ends)
+        return self._replace(saved=SavedOutput(file, size, tail) if file else None)
+
     def with_result(self, response: Any) -> "Call | None":
         """The call with any result: text, blocks of MCP, or an object, of which its text is taken; None for no result.
 
@@ -185,11 +192,6 @@ class Call(NamedTuple):
             if isinstance(names, list) and all(isinstance(one, str) for one in names):
                 return self.with_text("".join(f"{one}\n" for one in names))
         return self.with_text(json.dumps(response, ensure_ascii=False))
-
-
-EndedCommand = tuple[str, Beside | None, int | None]
-"""A command that went on in the background: the id of the use that started it, the file that has its output, None where
-it is not where the harness keeps such files, and the exit code, None where it is not told."""
 
 
 def blocks_in(response: Any) -> list[Any] | None:
@@ -274,6 +276,42 @@ def own_file(path: str, ends: Sequence[str]) -> Beside | None:
     if any(end not in ("", name) for end, name in zip(ends, last, strict=True)):
         return None
     return Beside("/".join(names[: 1 - len(ends)]), tuple(last[1:]))
+
+
+def open_beside(beside: Beside) -> int:
+    """A descriptor of a file that a transcript names; nothing outside the harness' folder can be reached by it.
+
+    Raises:
+        OSError: there is no such regular file, or a symbolic link stands in the way.
+    """
+    if not beside.names or any(name in ("", ".", "..") or "/" in name or "\0" in name for name in beside.names):
+        raise FileNotFoundError(2, "not a name of a file beside the transcript")
+    folder = os.open(beside.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in beside.names[:-1]:
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        fd = os.open(beside.names[-1], flags, dir_fd=folder)
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise FileNotFoundError(2, "not a regular file")
+    return fd
+
+
+def size_beside(beside: Beside) -> int:
+    """The size of such a file; -1 where it cannot be opened."""
+    try:
+        fd = open_beside(beside)
+    except (OSError, ValueError):
+        return -1
+    try:
+        return os.fstat(fd).st_size
+    finally:
+        os.close(fd)
 
 
 def unique_id(session: str, call: str) -> str:

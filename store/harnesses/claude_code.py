@@ -21,7 +21,7 @@ from sightline.harnesses.base import (
 )
 
 if TYPE_CHECKING:
-    from sightline.harnesses.call import Call, EndedCommand
+    from sightline.harnesses.call import Call
 
 EXIT_LINE = r"Exit code (\d+)(?:\n|$)"
 """What it puts before what a failing command wrote."""
@@ -100,16 +100,14 @@ class ClaudeCode(Harness):
         return call.with_result(response)
 
     def _ran(self, call: "Call", response: Json) -> "Call":
-        from sightline.harnesses.call import SavedOutput, own_file, text_of  # for no event before a tool
-
-        call = call.with_text(text_of(response.get("stdout")), re.sub(_CWD_RESET, "", text_of(response.get("stderr"))))
+        out, err, path = (_text(response.get(name)) for name in ("stdout", "stderr", "persistedOutputPath"))
         call = call._replace(exit_code=None if response.get("interrupted") else 0)
-        if not (path := text_of(response.get("persistedOutputPath"))):
+        call = call.with_text(out, re.sub(_CWD_RESET, "", err))
+        if not path:
             return call
-        file = own_file(path, ("projects", "", call.session.id, "tool-results", ""))
         size = response.get("persistedOutputSize")
-        saved = SavedOutput(file, size if isinstance(size, int) else 0) if file else None
-        return call._replace(partial=self.cut, saved=saved)
+        ends = ("projects", "", call.session.id, "tool-results", "")
+        return call._replace(partial=self.cut).with_saved(path, ends, size if isinstance(size, int) else 0)
 
     def _failed(self, call: "Call", error: str) -> "Call":
         found = re.match(EXIT_LINE, error) if call.kind == "cmd" else None
@@ -138,17 +136,15 @@ class ClaudeCode(Harness):
         response = given.get("tool_response")
         return isinstance(response, dict) and bool(response.get("backgroundTaskId"))
 
-    def ended_commands(self, prompt: str, session: str) -> "Iterator[EndedCommand]":
+    def ended_commands(self, prompt: str, session: str) -> Iterator[tuple[str, str, tuple[str, ...], int | None]]:
         """It writes what comes after the answer into a file, and names that with the tool's use and how it ended."""
-        from sightline.harnesses.call import own_file  # few prompts tell of an end
-
         for block in re.findall(_NOTICE, prompt):
             said = dict(re.findall(_FIELD, block))
             task, use, path = (said.get(name, "") for name in ("task-id", "tool-use-id", "output-file"))
             code = re.search(_CODE, said.get("summary", ""))
             if re.fullmatch(_ID, task) and re.fullmatch(_ID, use):
-                file = own_file(path, (f"claude-{os.getuid()}", "", session, "tasks", f"{task}.output"))
-                yield use, file, int(code[1]) if code else None
+                ends = (f"claude-{os.getuid()}", "", session, "tasks", f"{task}.output")
+                yield use, path, ends, int(code[1]) if code else None
 
     def added_bytes(self, tail: bytes) -> int:
         """A line that says how the command ended."""
@@ -175,6 +171,10 @@ class ClaudeCode(Harness):
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
         """A folder for each project."""
         return [os.path.join(environment.get("CLAUDE_CONFIG_DIR", "") or f"{home}/.claude", "projects")]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 HARNESS = ClaudeCode()

@@ -35,23 +35,14 @@ from sightline.harnesses.call import (
     parts_of,
     plain,
     shown_of,
+    size_beside,
     text_bytes,
     text_of,
     text_part,
     unique_id,
 )
 from sightline.harnesses.claude_code import HARNESS
-from sightline.harnesses.transcript import (
-    BadRecord,
-    Candidate,
-    Event,
-    Kept,
-    Reading,
-    lines_not_read,
-    parted,
-    size_beside,
-    when,
-)
+from sightline.harnesses.transcript import BadRecord, Candidate, Event, Kept, Reading, lines_not_read, parted, when
 from sightline.records import Gap
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request

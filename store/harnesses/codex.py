@@ -69,10 +69,9 @@ class Codex(Harness):
 
     def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
         """Of a command the rollout tells more than an event: its result stays."""
-        from sightline.harnesses.call import blocks_in  # for no event before a tool
-
-        blocks = blocks_in(given.get("tool_response"))
-        return (lambda text: {"decision": "block", "reason": text}) if blocks else None
+        response = given.get("tool_response")
+        content = response.get("content") if isinstance(response, dict) else response
+        return (lambda text: {"decision": "block", "reason": text}) if isinstance(content, list) and content else None
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
         """``CODEX_HOME`` is for both."""

@@ -18,6 +18,7 @@ model's calls (tools ``exec`` and ``wait``) has items only, with ids of their ow
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -321,6 +322,4 @@ def _line(words: list[str]) -> str:
     """The command line of an argument vector; what a shell was given to run is just that."""
     if len(words) == 3 and words[1] in ("-lc", "-c"):
         return words[2]
-    import shlex
-
     return shlex.join(words)

@@ -24,9 +24,11 @@ from sightline.harnesses.call import (
     Part,
     dict_of,
     list_of,
+    open_beside,
     parts_of,
     plain,
     shown_of,
+    size_beside,
     text_of,
     text_part,
     unique_id,
@@ -41,9 +43,7 @@ from sightline.harnesses.transcript import (
     Reading,
     lines_not_read,
     misshapen,
-    open_beside,
     parted,
-    size_beside,
     when,
 )
 

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 
@@ -96,30 +96,27 @@ class Opencode(Harness):
 
     def result(self, call: "Call", when: str, given: Json) -> "Call | None":
         """What the model is shown, and beside it metadata: the text of a file, the place of a long output."""
-        from sightline.harnesses.call import SavedOutput, dict_of, own_file, text_of  # only here events are of tools
-
-        about = dict_of(given.get("metadata"))
+        about = _object(given.get("metadata"))
         if isinstance(content := given.get("content"), list):
-            texts = [text for one in content if isinstance(text := dict_of(one).get("text"), str)]
+            texts = [text for one in content if isinstance(text := _object(one).get("text"), str)]
             shown = ("\n\n".join(texts),) if len(texts) == len(content) else ()
             made = call.with_result({"content": content})
             return made._replace(shown=shown) if made else None
-        output, code, display = text_of(given.get("output")), about.get("exit"), dict_of(about.get("display"))
+        output, code, display = _text(given.get("output")), about.get("exit"), _object(about.get("display"))
         call = call._replace(shown=(output,))
         if isinstance(display.get("text"), str) and display.get("type") == "file":
-            first, path = display.get("lineStart"), text_of(display.get("path"))
+            first, path = display.get("lineStart"), _text(display.get("path"))
             call = call._replace(kind="file" if path else "tool", command=path)
             return call._replace(first=first if isinstance(first, int) else 1).with_text(display["text"])
         call = call._replace(exit_code=code if call.kind == "cmd" and isinstance(code, int) else None)
-        path = text_of(about.get("outputPath"))
+        path = _text(about.get("outputPath"))
         if about.get("truncated"):
             call = call.with_rest(self.transcripts().left_of(output, call.stream), self.cut)
         else:
             call = call.with_text(output)
         if about.get("truncated") or path:
-            file = own_file(path, ("opencode", "tool-output", ""))
-            saved = SavedOutput(file, tail=output[-_TAIL_CHARACTERS:]) if file else None
-            call = call._replace(partial=self.cut, saved=saved)
+            ends, tail = ("opencode", "tool-output", ""), output[-_TAIL_CHARACTERS:]
+            call = call._replace(partial=self.cut).with_saved(path, ends, tail=tail)
         return call
 
     def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
@@ -157,6 +154,14 @@ class Opencode(Harness):
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
         """One database."""
         return [os.path.join(environment.get("XDG_DATA_HOME", "") or f"{home}/.local/share", "opencode/opencode.db")]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
 
 
 def _settings(folder: str) -> str:

@@ -27,6 +27,7 @@ from sightline.harnesses.call import (
     parts_of,
     plain,
     shown_of,
+    size_beside,
     text_bytes,
     text_of,
     text_part,
@@ -44,7 +45,6 @@ from sightline.harnesses.transcript import (
     lines_not_read,
     misshapen,
     parted,
-    size_beside,
 )
 
 _CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")

@@ -12,8 +12,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sightline.harnesses.base import Harness
-from sightline.harnesses.call import Beside, Call, CallSession, Part, dict_of, list_of, number, plain, shown_of, text_of
-from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, Event, open_beside, size_beside
+from sightline.harnesses.call import (
+    Beside,
+    Call,
+    CallSession,
+    Part,
+    dict_of,
+    list_of,
+    number,
+    open_beside,
+    plain,
+    shown_of,
+    size_beside,
+    text_of,
+)
+from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, Event
 
 _ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
 _STORAGE = "User/globalStorage/rooveterinaryinc.roo-cline/tasks"

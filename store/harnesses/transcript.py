@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sightline.disk.hashing import sha256_hex
 from sightline.errors import SightlineError
-from sightline.harnesses.call import Beside, Call, CallSession, plain
+from sightline.harnesses.call import Call, CallSession, plain
 from sightline.records import Gap
 
 LINE_BYTES = 64 << 20
@@ -380,42 +380,6 @@ def lines_not_read(first: int, last: int, total: int) -> tuple[Gap, ...]:
     """The gaps before and after the lines of a file that were read of it."""
     gaps = (Gap("out", 0, first - 1, "lines"), Gap("out", last - first + 1, total - last, "lines"))
     return tuple(gap for gap in gaps if gap.missing and gap.missing > 0)
-
-
-def open_beside(beside: Beside) -> int:
-    """A descriptor of a file that a transcript names; nothing outside the harness' folder can be reached by it.
-
-    Raises:
-        OSError: there is no such regular file, or a symbolic link stands in the way.
-    """
-    if not beside.names or any(name in ("", ".", "..") or "/" in name or "\0" in name for name in beside.names):
-        raise FileNotFoundError(2, "not a name of a file beside the transcript")
-    folder = os.open(beside.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for name in beside.names[:-1]:
-            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        fd = os.open(beside.names[-1], flags, dir_fd=folder)
-    finally:
-        os.close(folder)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise FileNotFoundError(2, "not a regular file")
-    return fd
-
-
-def size_beside(beside: Beside) -> int:
-    """The size of such a file; -1 where it cannot be opened."""
-    try:
-        fd = open_beside(beside)
-    except (OSError, ValueError):
-        return -1
-    try:
-        return os.fstat(fd).st_size
-    finally:
-        os.close(fd)
 
 
 def bounded_session(session: CallSession, otherwise: float) -> CallSession:

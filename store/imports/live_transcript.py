@@ -23,7 +23,7 @@ from sightline.errors import SightlineError
 from sightline.harnesses import find
 from sightline.harnesses.call import Call, CallSession
 from sightline.harnesses.transcript import SHAPE_ERRORS, LiveParser, NotReadable, Transcript, bounded_call, load_object
-from sightline.imports.call import KeptCall, Recorded, keep_call
+from sightline.imports.past_call import KeptCall, Recorded, keep_call
 from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
 from sightline.log.sessions import use_key
 from sightline.records import Session, Shown, known_fields, shown_from

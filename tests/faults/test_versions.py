@@ -20,7 +20,7 @@ from sightline.disk.recovery import adopt_dead
 from sightline.doors.doctor.doctor import examine
 from sightline.errors import OfNewerVersion
 from sightline.harnesses.formats import Source
-from sightline.imports.ledger import Ledger
+from sightline.imports.importer import Ledger
 from sightline.log import encoding, log
 from sightline.log.retention import purge_gone, remove
 from sightline.log.view_list import list_views, rebuild_views

@@ -13,7 +13,7 @@ from fault_kit import PATIENCE_SECONDS
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from sightline.disk.changes import Change, Changes
-from sightline.imports.follow import Follower
+from sightline.imports.follower import Follower
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 

@@ -17,7 +17,7 @@ from sightline.config import Settings, load_settings
 from sightline.doors.cli.output import cli_call
 from sightline.errors import SettingError
 from sightline.harnesses.formats import find_sources
-from sightline.imports.import_past import Importer
+from sightline.imports.importer import Importer
 from sightline.log.view_list import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, Session

@@ -23,7 +23,7 @@ from sightline.doors.doctor.doctor import examine
 from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.mcp.http import token_of
 from sightline.errors import SettingError, SightlineError, UnsafeStore
-from sightline.imports.ledger import Ledger
+from sightline.imports.importer import Ledger
 from sightline.log.notes import list_notes, write_note
 from sightline.log.sessions import current_session, safe_name
 from sightline.log.view_list import list_views, rebuild_views

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
 from sightline.harnesses.formats import Source, find_sources, transcribing, usual_places
-from sightline.imports.import_past import Counts, Importer
+from sightline.imports.importer import Counts, Importer
 from sightline.imports.live_transcript import catch_up
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
@@ -162,7 +162,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _follow(importer: Importer, paths: Iterable[str], *, as_json: bool) -> None:
-    from sightline.imports.follow import Follower
+    from sightline.imports.follower import Follower
 
     def told(came: int) -> None:
         if as_json:

@@ -6,8 +6,7 @@ from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, recall, remember
 from sightline.doors.hooks.tool_result import buffer_of_use
 from sightline.harnesses.base import Harness, Json
-from sightline.harnesses.call import Beside, Call
-from sightline.harnesses.transcript import open_beside
+from sightline.harnesses.call import Beside, Call, open_beside, own_file
 from sightline.log.sessions import use_key
 from sightline.records import Buffer, Session
 from sightline.store import Store
@@ -42,23 +41,24 @@ def take_in(harness: Harness, given: Json) -> None:
     cwd, harness_session = str(given.get("cwd", "")), str(given.get("session_id", ""))
     with open_store() as store:
         session = session_of(harness.name, harness_session, cwd)
-        for use, file, code in harness.ended_commands(prompt, harness_session) if isinstance(prompt, str) else ():
+        ended = harness.ended_commands(prompt, harness_session) if isinstance(prompt, str) else ()
+        for use, path, ends, code in ended:
             pending = recall(use)
             if pending is None or pending.session != harness_session or not store.settings.captures(cwd):
                 continue
             buffer = buffer_of_use(store, session, use)
             if buffer is None or buffer.state == "evicted":
-                buffer = _kept(store, session, harness, pending, file, code)
+                buffer = _kept(store, session, harness, pending, own_file(path, ends), code)
             if buffer and code is not None:
                 store.amend(buffer.name, exit_code=code)
             forget(use)
 
 
 def _kept(
-    store: Store, session: Session, harness: Harness, pending: PendingCommand, path: Beside | None, code: int | None
+    store: Store, session: Session, harness: Harness, pending: PendingCommand, own: Beside | None, code: int | None
 ) -> Buffer | None:
     try:
-        fd = _open(path)
+        fd = _open(own)
     except OSError:
         return None
     artifact = use_key(session.name, pending.use)

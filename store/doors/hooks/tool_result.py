@@ -4,10 +4,9 @@ import errno
 import json
 import os
 import time
-from collections.abc import Iterator
 from typing import Any
 
-from sightline.harnesses.call import CHANGES_FILES, TEXT_MIME, Call, Part
+from sightline.harnesses.call import CHANGES_FILES, TEXT_MIME, Call, Part, open_beside
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
 from sightline.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
@@ -21,8 +20,7 @@ _LARGEST_FILE = 8 << 20  # bytes; of a larger file only what was read of it is k
 _LARGEST_WHOLE = 256 << 20  # bytes; a hook has seconds, and holds it in memory
 _ARGUMENT_CHARACTERS = 500
 _PATIENCE_TURNS, _TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
-_CHARACTER_BYTES = 4  # at most, in UTF-8
-_MATCHED_BYTES = 1 << 21  # of a longer text it is not looked for which lines stand in it
+_MATCHED_CHARACTERS = 1 << 21  # of a longer text it is not looked for which lines stand in it
 _JSON_STARTS = (b"{", b"[", b'"')
 
 
@@ -114,8 +112,6 @@ def _with_saved(call: Call) -> Call:
 
 def _read_saved(call: Call) -> bytes | None:
     """What the harness' own file holds; None while it is not whole. Raises OSError where it is not to be read."""
-    from sightline.harnesses.transcript import open_beside  # few calls have such a file
-
     if call.saved is None:
         return None
     fd = open_beside(call.saved.file)
@@ -229,16 +225,15 @@ def log_view(
     if redaction := store.redaction():  # as in the buffers, whose lines are looked for in it
         text, seen = redaction.text(text), redaction.text(seen)
     command = request.get("command", "")
-    shown, matched, parts = list[Shown](), list[Shown](), list[LinePart]()
-    if known:
-        shown.append(known)
-    else:
-        for made in buffers:
-            for one, is_whole in lines_shown(store, made, seen or text, command):
-                if isinstance(one, LinePart):
-                    parts.append(one)
-                else:
-                    (shown if is_whole else matched).append(one)
+    shown, matched, parts = list[Shown]([known] if known else ()), list[Shown](), list[LinePart]()
+    seen = seen or text
+    if not known and buffers and 0 < len(seen) <= _MATCHED_CHARACTERS:
+        from sightline.imports.shown_lines import shown_lines  # 4 ms; of many events nothing is kept
+
+        for found in (shown_lines(store, made, seen, command=command) for made in buffers):
+            shown += found.known
+            matched += found.matched
+            parts += found.parts
     lines = sum(one.last - one.first + 1 for one in (*shown, *matched) if buffer and one.buffer == buffer.name)
     shows = Shows(
         verb=VERB,
@@ -264,47 +259,3 @@ def tidy(store: Store) -> None:
         from sightline.log.retention import enforce_limits
 
         enforce_limits(store)
-
-
-def lines_shown(store: Store, buffer: Buffer, text: str, command: str) -> Iterator[tuple[Shown | LinePart, bool]]:
-    """The raw lines of a buffer that stand in a text, as far as they can be told; whether as a whole stream as it is.
-
-    Any others are recognised by what they read; a line of which only the beginning or the end is, is a part.
-
-    Args:
-        store: the store.
-        buffer: its record.
-        text: what was shown.
-        command: the command line, which may have filtered the buffer.
-    """
-    if not text or len(text) > _MATCHED_BYTES:
-        return
-    from sightline.audit.matching import How, how_made, match_parts
-
-    how = How() if command == buffer.command else how_made(command)
-    for stream, info in buffer.streams.items():
-        target = Target(buffer, stream)
-        if _holds_all(store, target, text):
-            yield from ((Shown(buffer.name, stream, first, last), True) for first, last in buffer.runs(stream))
-        elif info.lines:
-            with store.open_text(target) as source:
-                found = match_parts(text.split("\n"), source, how)
-            yield from ((Shown(buffer.name, stream, first, last), False) for first, last in found.lines)
-            yield from ((LinePart(buffer.name, stream, *cut, matched=True), False) for cut in found.cuts)
-
-
-def _holds_all(store: Store, target: Target, text: str) -> bool:
-    """Whether all of a stream stands in a text as it is, from gap to gap.
-
-    Of lines that are all alike no other way tells how many.
-    """
-    info = target.buffer.stream(target.stream)
-    if not info.lines or info.bytes > _CHARACTER_BYTES * (len(text) + 1):
-        return False
-    with store.open(target) as source:
-        at, wholes = 0, list[str]()
-        for _, last in target.buffer.runs(target.stream):
-            end = source.offset_of_line(last + 1)
-            wholes.append(bytes(source.read(at, end - at)).decode(errors="replace").strip("\n"))
-            at = end
-    return any(wholes) and all(f"\n{whole}\n" in f"\n{text}\n" for whole in wholes)

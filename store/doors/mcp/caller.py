@@ -8,19 +8,15 @@ from typing import Any, NamedTuple
 
 from sightline.disk.recording import storable
 from sightline.doors.mcp.protocol import Context
+from sightline.harnesses import find, of_client
 from sightline.log.sessions import SHELL, current_session, safe_name, working_directory
 from sightline.records import Session
 from sightline.shape.budgets import ROOMY, Room
 
-# Names by which clients were seen to introduce themselves.
-_HARNESSES = {"codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini"}
 # Keys of `_meta` that clients were seen to send, as the last part of them goes.
 _SESSION_KEYS = ("sessionId", "session_id", "threadId")
 _TOOL_USE_KEYS = ("toolUseId", "tool_use_id", "callId", "itemId")
 _ID_CHARACTERS = 200
-# What harnesses were seen to show their models whole, less some bytes and lines that they add: Codex 0.169 shows the
-# models that it knows 10,000 tokens of 4 bytes; opencode 1.18 shows 50 KiB and 2,000 lines.
-_ROOMS = {"codex": Room(bytes=39_500), "opencode": Room(bytes=50_000, lines=1_990)}
 
 
 class Caller(NamedTuple):
@@ -54,7 +50,8 @@ def caller_of(context: Context, environment: Mapping[str, str] = os.environ) -> 
 
 def _caller(context: Context, around: Session) -> Caller:
     name = _name_of(context.client)
-    harness = _HARNESSES.get(name, safe_name(name) if name else around.harness)
+    known = of_client(name)
+    harness = known.name if known else safe_name(name) if name else around.harness
     session = _first(context.meta, _SESSION_KEYS)
     if not session and around.harness == harness != SHELL:
         session = around.harness_id
@@ -73,7 +70,8 @@ def _name_of(client: str) -> str:
 
 def room_of(caller: Caller) -> Room:
     """How large a reply the caller's harness leaves whole: one that it cuts would not be what the log says."""
-    return _ROOMS.get(caller.harness, ROOMY)
+    known = find(caller.harness)
+    return Room(known.reply_bytes, known.reply_lines) if known and known.reply_bytes else ROOMY
 
 
 def _first(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str:

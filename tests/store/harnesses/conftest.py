@@ -6,7 +6,7 @@ import pytest
 from past_kit import Import
 
 from sightline.harnesses.formats import find_sources
-from sightline.imports.import_past import Importer
+from sightline.imports.importer import Importer
 from sightline.store import Store
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sightline.imports.import_past import Importer
+from sightline.imports.importer import Importer
 from sightline.log.view_list import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, View

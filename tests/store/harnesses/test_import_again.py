@@ -13,8 +13,8 @@ from sightline.audit.accounting import alone_of
 from sightline.config import Settings
 from sightline.errors import StoreFailed
 from sightline.harnesses.formats import find_sources
-from sightline.imports.follow import Follower
-from sightline.imports.import_past import Importer
+from sightline.imports.follower import Follower
+from sightline.imports.importer import Importer
 from sightline.log.retention import enforce_limits, remove, remove_session
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session
@@ -176,7 +176,7 @@ def test_imported_outputs_stand_where_their_time_puts_them(
 
 
 def test_what_is_over_the_limits_goes_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.imports.import_past._SETTLE_BUFFERS", 4)
+    monkeypatch.setattr("sightline.imports.importer._SETTLE_BUFFERS", 4)
     for number in range(6):
         claude = Claude(f"session{number}")
         lines = [

@@ -13,8 +13,8 @@ from sightline.disk.index import Index
 from sightline.disk.view_index import ViewIndex
 from sightline.errors import StoreFailed
 from sightline.harnesses.formats import find_sources
-from sightline.imports import batch as past_batch
-from sightline.imports import import_past
+from sightline.imports import batches as past_batch
+from sightline.imports import importer as import_past
 from sightline.log import log
 from sightline.store import Store
 
@@ -24,7 +24,7 @@ CALLS = 40
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of seven calls; each of two or more goes to the other process."""
-    monkeypatch.setattr("sightline.imports.import_past._BATCH_CALLS", 7)
+    monkeypatch.setattr("sightline.imports.importer._BATCH_CALLS", 7)
     monkeypatch.setattr(past_batch, "WORTH_CALLS", 2)
 
 

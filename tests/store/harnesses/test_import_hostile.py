@@ -14,7 +14,7 @@ from past_kit import HARNESSES, Claude, Import, buffers, line, read, recorded, v
 from sightline.config import Settings
 from sightline.harnesses import transcript
 from sightline.harnesses.formats import find_sources
-from sightline.imports.import_past import Importer
+from sightline.imports.importer import Importer
 from sightline.store import Store
 
 CALLS = 6

@@ -11,7 +11,7 @@ import pytest
 
 from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.formats import find_sources
-from sightline.imports.import_past import Importer
+from sightline.imports.importer import Importer
 from sightline.imports.live_transcript import catch_up
 from sightline.log.view_list import list_views
 from sightline.log.view_text import view_text

@@ -4,22 +4,22 @@ A call is known again by the ids that the log keeps of it. So one that was impor
 not come again: whatever became of its buffer, and whichever transcript tells of it.
 """
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sightline.config import Settings
-from sightline.disk.layout import remove_folder
+from sightline.disk.layout import Layout, read_file, remove_folder, write_atomically
 from sightline.disk.recording import share_streams
 from sightline.disk.view_index import ViewRow
-from sightline.errors import StoreFailed
+from sightline.errors import StoreFailed, UnsafeStore
 from sightline.harnesses.call import Call, CallSession
 from sightline.harnesses.formats import Source, open_reading
 from sightline.harnesses.transcript import Event, NotReadable, Reading, bounded_call, bounded_session
-from sightline.imports.batch import MOST_WRITING, Writings
-from sightline.imports.call import KeptCall
-from sightline.imports.ledger import Ledger
+from sightline.imports.batches import MOST_WRITING, Writings
+from sightline.imports.past_call import KeptCall
 from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
 from sightline.log.sessions import safe_name
@@ -32,6 +32,7 @@ QUIET_SECONDS = 60.0
 TOLD_TROUBLES = 1_000
 """Records that could not be read, of which it is told where they stand; more are counted."""
 
+_LEDGER_FORMAT = 1
 _KNOWN_SESSIONS = 100
 _BATCH_CALLS = 1024
 _BATCH_BYTES = 8 << 20
@@ -82,6 +83,51 @@ class Counts(NamedTuple):
     damaged: int = 0
     unknown: int = 0
     evicted: int = 0
+
+
+class Ledger:
+    """Which transcripts were imported as they are, by path, so that the next run need not read them again.
+
+    A file of its own under the root, which may be removed: what was imported is known from the log, call by call.
+    """
+
+    def __init__(self, layout: Layout, *, durable: bool = False) -> None:
+        """Read it; one that cannot be read counts as empty, and one of a newer version is left as it is, too."""
+        self._path = layout.imports
+        self._durable = durable
+        self._known: dict[str, Any] = {}
+        self._changed = False
+        self._is_newer = False
+        try:
+            data = json.loads(read_file(self._path))
+        except (OSError, ValueError, UnsafeStore):
+            return
+        version = data.get("format") if isinstance(data, dict) else None
+        self._is_newer = isinstance(version, int) and version > _LEDGER_FORMAT
+        if isinstance(data, dict) and version == _LEDGER_FORMAT and isinstance(data.get("files"), dict):
+            self._known = data["files"]
+
+    def has(self, source: Source) -> bool:
+        """Whether a transcript was imported, and has not changed since."""
+        known = self._known.get(source.path)
+        return isinstance(known, dict) and known.get("stamp") == list(source.stamp)
+
+    def silent(self, source: Source) -> set[str]:
+        """Ids of calls of which no view tells: what their transcripts say was shown of them is nothing."""
+        known = self._known.get(source.path)
+        return set(known.get("silent", ())) if isinstance(known, dict) else set()
+
+    def put(self, source: Source, silent: set[str]) -> None:
+        """A transcript was imported as it is."""
+        self._known[source.path] = {"stamp": list(source.stamp), **({"silent": sorted(silent)} if silent else {})}
+        self._changed = True
+
+    def save(self) -> None:
+        """Write it, where it has changed. Raises OSError."""
+        if self._changed and not self._is_newer:
+            data = json.dumps({"format": _LEDGER_FORMAT, "files": self._known}, ensure_ascii=False)
+            write_atomically(self._path, data.encode(errors="surrogateescape"), durable=self._durable)
+            self._changed = False
 
 
 class Importer:

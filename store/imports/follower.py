@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from sightline.disk.watching import Unwatchable, watching
 from sightline.harnesses.formats import Source, find_sources
 from sightline.harnesses.transcript import NotReadable, Reading
-from sightline.imports.import_past import QUIET_SECONDS, Importer
+from sightline.imports.importer import QUIET_SECONDS, Importer
 
 POLL_SECONDS = 0.5  # where folders cannot be watched
 _LOOK_SECONDS = 5.0  # as often at least, watched or not: calls that wait for more must end some time

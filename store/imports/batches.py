@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed
 from sightline.harnesses.call import Call
-from sightline.imports.call import KeptCall, keep_call
+from sightline.imports.past_call import KeptCall, keep_call
 from sightline.log.encoding import Encoded
 from sightline.log.past_views import PastView
 from sightline.records import Buffer, Gap, Session, StreamInfo

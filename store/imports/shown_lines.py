@@ -1,0 +1,101 @@
+"""Which raw lines of its output an answer showed, as it is told afterwards: by a hook, or by a transcript."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sightline.audit.matching import How, Matched, has_long_lines, how_made, match_parts
+from sightline.errors import SightlineError
+from sightline.records import Buffer, LinePart, Shown
+from sightline.store import Store, Target
+
+_BEFORE = ("\n", "\nOutput: ")  # what stands before the first line; the latter is Gemini CLI's
+_SEARCHED_BYTES = 64 << 20  # of a larger stream nobody waits for what was shown of it
+_CHARACTER_BYTES = 4  # at most, in UTF-8
+
+
+class Found(NamedTuple):
+    """Lines of a buffer that stand in a text.
+
+    Attributes:
+        known: those that are known to, whole.
+        matched: those that were recognised in it, whole.
+        parts: those of which a part was.
+    """
+
+    known: tuple[Shown, ...]
+    matched: tuple[Shown, ...]
+    parts: tuple[LinePart, ...] = ()
+
+
+_NONE_AT_HAND: Mapping[str, bytes] = {}
+
+
+def shown_lines(
+    store: Store,
+    buffer: Buffer,
+    text: str,
+    *,
+    command: str = "",
+    contents: Mapping[str, bytes] = _NONE_AT_HAND,
+    is_read: bool = False,
+) -> Found:
+    """The lines of a buffer that stand in what a model was shown, whole or in part.
+
+    Args:
+        store: where the buffer is.
+        buffer: its record, which the index need not know yet.
+        text: all that was shown.
+        command: the command line, which may have filtered the buffer; empty where it has not.
+        contents: what streams hold, as far as that is at hand.
+        is_read: whether the streams are lines of a file as they were read.
+    """
+    known: list[Shown] = []
+    matched: list[Shown] = []
+    parts: list[LinePart] = []
+    how = how_made(command) if command not in ("", buffer.command) else How()
+    for stream, info in buffer.streams.items():
+        content, runs = contents.get(stream), buffer.runs(stream)
+        is_file = is_read and content is not None and has_long_lines(content, text)
+        if is_file or _holds(text, _runs_of(store, buffer, stream, content, len(text))):
+            known += [Shown(buffer.name, stream, first, last) for first, last in runs]
+        elif text and info.lines and info.bytes <= _SEARCHED_BYTES:
+            found = _matched(store, buffer, stream, text, how)
+            matched += (Shown(buffer.name, stream, first, last) for first, last in found.lines)
+            parts += (LinePart(buffer.name, stream, *cut, matched=True) for cut in found.cuts)
+    return Found(tuple(known), tuple(matched), tuple(parts))
+
+
+def _runs_of(store: Store, buffer: Buffer, stream: str, content: bytes | None, characters: int) -> list[str]:
+    """The text of a stream from gap to gap; none where it is too large to stand in so many characters."""
+    info = buffer.stream(stream)
+    if not info.lines or info.bytes > _CHARACTER_BYTES * (characters + 1):
+        return []
+    if content is not None:
+        lines = content.decode(errors="replace").removesuffix("\n").split("\n")
+        return ["\n".join(lines[first - 1 : last]) for first, last in buffer.runs(stream)]
+    with store.open(Target(buffer, stream)) as source:
+        at, texts = 0, list[str]()
+        for _, last in buffer.runs(stream):
+            end = source.offset_of_line(last + 1)
+            texts.append(bytes(source.read(at, end - at)).decode(errors="replace"))
+            at = end
+    return texts
+
+
+def _holds(text: str, runs: list[str]) -> bool:
+    """Whether a text has all of a stream as it is, from gap to gap, as lines of its own, but for newlines at its ends.
+
+    Of lines that are all alike no other way tells how many.
+    """
+    wholes = [whole.strip("\n") for whole in runs]
+    return bool(wholes) and all(
+        whole and any(f"{before}{whole}\n" in f"\n{text}\n" for before in _BEFORE) for whole in wholes
+    )
+
+
+def _matched(store: Store, buffer: Buffer, stream: str, text: str, how: How) -> Matched:
+    try:
+        with store.open_text(Target(buffer, stream)) as source:
+            return match_parts(text.split("\n"), source, how)
+    except SightlineError:
+        return Matched()
