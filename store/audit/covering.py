@@ -164,7 +164,7 @@ def _in_stream(store: Store, target: Target, text: list[str], among: Spans, how:
         with store.open_text(target) as source:
             find = None
             if source.byte_count >= LARGE_BYTES and len(among) == 1:
-                from sightline.search.lines import can_find, find_lines  # only what is large pays for it
+                from sightline.search.line_search import can_find, find_lines  # only what is large pays for it
 
                 find = partial(find_lines, store.text_path(target)) if can_find() else None
             return match_lines(text, source, among, how, find)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sightline.errors import QueryRefused
-from sightline.pipeline.programs import PIPE, Argument, check
+from sightline.pipeline.argument_check import PIPE, Argument, check
 from sightline.pipeline.words import Word, split
 from sightline.refs import format_ref, looks_like_a_ref, parse_ref
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
+from sightline.pipeline.argument_check import Argument, Call, check
 from sightline.pipeline.parse import Pipeline, Stage
-from sightline.pipeline.programs import Argument, Call, check
 from sightline.pipeline.run import DEFAULT_LIMITS, Limits, run
 from sightline.search.processes import Cancel
 from sightline.search.sandbox import Backing

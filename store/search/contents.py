@@ -14,7 +14,7 @@ from sightline.errors import SightlineError
 from sightline.records import Buffer
 from sightline.search.engine import RG, SEARCH_SECONDS, check_pattern, pattern_of, run_engine
 from sightline.search.executables import Executable, ripgrep
-from sightline.search.lines import search
+from sightline.search.line_search import search
 from sightline.search.processes import Cancel
 from sightline.shape.clean import clean_line
 from sightline.store import Store, Target

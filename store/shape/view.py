@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from sightline.profile import DEFAULT
 from sightline.shape import markers
 from sightline.shape.runs import (
-    Judge,
+    IsError,
     Run,
     Span,
+    Written,
     clip,
     free_spans,
     read_rows,
     spans_of,
     take,
     text_bytes,
+    write_runs,
 )
 from sightline.shape.segments import Segment, join_segments, terminated
 from sightline.shape.source import Source
-from sightline.shape.writing import Written, write_runs
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
@@ -103,7 +104,7 @@ class StreamViewer:
         self._fold_bytes = text_bytes(markers.fold(self._ref, 1, max(2, self._count))) + widest + 1
         self._examination = examination
         self._failures: Failures | None = None
-        self._judge: Judge | None = None
+        self._is_error: IsError | None = None
         self._gone = self._left_out()
         self._gone_lines = sum(last - first + 1 for first, last in self._gone)
         self.whole = self._view_whole(max(room, self._gap_bytes))
@@ -192,7 +193,7 @@ class StreamViewer:
             return
         self._failures = self._examination.failures(self._source)
         judge = self._examination.judge
-        self._judge = lambda data: judge.verdict(data) is not None
+        self._is_error = lambda data: judge.verdict(data) is not None
 
     def _nothing(self) -> str:
         return markers.elision(self._ref, 1, self._count, self._failures.total if self._failures else 0)
@@ -226,13 +227,13 @@ class StreamViewer:
         The next line is clipped where it alone leaves much room unused.
         """
         share = left * head_percent // 100
-        rows = read_rows(self._source, free_spans(blocks, 1, self._count), self._judge, gone=self._gone)
+        rows = read_rows(self._source, free_spans(blocks, 1, self._count), self._is_error, gone=self._gone)
         head = take(rows, share, self._fold_bytes)
         runs, left, misfit = head.runs, left - head.cost, head.misfit
         if head_percent < 100:
             after = runs[-1].last + 1 if runs else 1
             spans = free_spans(blocks, after, self._count)[::-1]
-            rows = read_rows(self._source, spans, self._judge, backward=True, gone=self._gone)
+            rows = read_rows(self._source, spans, self._is_error, backward=True, gone=self._gone)
             tail = take(rows, left, self._fold_bytes)
             runs, left, misfit = runs + tail.runs, left - tail.cost, tail.misfit
         if misfit and not misfit.gone and (left >= spare // 8 or not (runs or blocks)):
@@ -248,7 +249,7 @@ class StreamViewer:
             if last - first >= FILL_LINES:
                 continue
             room = text_bytes(markers.elision(self._ref, first, last)) + 1
-            taken = take(read_rows(self._source, [(first, last)], self._judge), room, room)
+            taken = take(read_rows(self._source, [(first, last)], self._is_error), room, room)
             if not taken.misfit:
                 more += taken.runs
         return sorted(runs + more)
@@ -266,7 +267,7 @@ def _rewritten(source: Source) -> tuple[Span, ...]:
     ends = source.read(0, REWRITTEN_BYTES), source.read(max(0, size - REWRITTEN_BYTES), REWRITTEN_BYTES)
     if not any(b"\x1b" in data for data in ends):
         return ()
-    from sightline.shape.rewritten import rewritten  # most outputs are plain text
+    from sightline.shape.redraws import rewritten  # most outputs are plain text
 
     if size <= 2 * REWRITTEN_BYTES or count <= 2 * REWRITTEN_LINES:
         return rewritten(source)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sightline.log.views import Shows, parts_of, settled, shown_of
-from sightline.search.lines import LineHits, search
+from sightline.search.line_search import LineHits, search
 from sightline.shape.segments import Segment
 from sightline.store import Target
 from sightline.verbs.asking import Asking

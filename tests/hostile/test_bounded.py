@@ -24,7 +24,7 @@ from sightline.pipeline.parse import parse
 from sightline.pipeline.run import Limits, run
 from sightline.records import Buffer, Session
 from sightline.search.errors import Cancelled, SearchFailed
-from sightline.search.lines import search
+from sightline.search.line_search import search
 from sightline.search.processes import Cancel
 from sightline.shape.json.scanner import MEMBERS_LOOKED_AT
 from sightline.store import Store

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.search.diff.compare import Comparison
+from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.hunks import Hunk, Hunks
 from sightline.tui.diff.rows import Kind, Rows
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log.views import record_view
+from sightline.pipeline.argument_check import Argument, check
 from sightline.pipeline.parse import Pipeline as Parsed
 from sightline.pipeline.parse import Stage, parse
-from sightline.pipeline.programs import Argument, check
 from sightline.pipeline.ranges import exact_ranges
 from sightline.pipeline.run import Limits
 from sightline.profile import load_profile

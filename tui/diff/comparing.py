@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.search.diff.compare import Comparison, compare
+from sightline.search.diff.comparison import Comparison, compare
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side, open_side
 from sightline.search.errors import Cancelled

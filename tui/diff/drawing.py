@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from sightline.search.diff.inline import Span
+from sightline.search.diff.word_diff import Span
 from sightline.tui.common.painting import expanded
 from sightline.tui.common.safe import pieces
 

@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 from operator import add, sub
 from typing import NamedTuple
 
-from sightline.search.diff.compare import Comparison
+from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.hunks import Hunk
 
 CONTEXT_LINES = 3

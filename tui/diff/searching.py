@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sightline.disk.streams import StreamReader
-from sightline.search.diff.compare import Comparison
+from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side
 from sightline.search.engine import Pattern

@@ -6,8 +6,8 @@ from textual.cache import LRUCache
 
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.hunks import Hunk
-from sightline.search.diff.inline import MOST_PAIRS, Span, aligned, inline
 from sightline.search.diff.sides import Side
+from sightline.search.diff.word_diff import MOST_PAIRS, Span, aligned, inline
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes

@@ -110,7 +110,7 @@ class _Reader:
 
 def _command(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executable:
     if engine == "difflib":
-        return _script("fallback.py", "-w" if ignore.whitespace else "-", *paths)
+        return _script("difflib_engine.py", "-w" if ignore.whitespace else "-", *paths)
     groups = [f"--{kind}-group-format={_GROUP_LINE}" for kind in ("old", "new", "changed")]
     how = ["-w"] if ignore.whitespace else []
     return Executable(gnu_diff(), ("diff", "-a", *how, "--unchanged-group-format=", *groups, "--", *paths))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sightline.audit import matching
 from sightline.audit.matching import How, has_long_lines, how_made, match_lines, match_parts
 from sightline.audit.spans import Spans, size
-from sightline.search import lines
-from sightline.search.lines import find_lines
+from sightline.search import line_search as lines
+from sightline.search.line_search import find_lines
 from sightline.search.processes import Group
 from sightline.search.sandbox import describe
 from sightline.shape.memory import BytesSource

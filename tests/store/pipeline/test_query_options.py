@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sightline.errors import SightlineError
+from sightline.pipeline.argument_check import _options_of
 from sightline.pipeline.options import GRAMMARS
-from sightline.pipeline.programs import _options_of
 from sightline.pipeline.run import run
 from sightline.pipeline.words import quoted
 from sightline.search.errors import ProgramMissing

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sightline.disk.streams import StreamReader
 from sightline.records import Buffer
 from sightline.search.diff import engines as module
-from sightline.search.diff.compare import DEFAULT_LIMITS, Comparison, Limits, compare
+from sightline.search.diff.comparison import DEFAULT_LIMITS, Comparison, Limits, compare
 from sightline.search.diff.engines import ENGINES, Ignore, engine_of
 from sightline.search.diff.feed import without_volatile
 from sightline.search.diff.hunks import Hunk

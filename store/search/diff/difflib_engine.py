@@ -1,4 +1,4 @@
-"""A comparison for machines without GNU diff, run as a script: ``fallback.py FLAGS LEFT RIGHT`` reads two files.
+"""A comparison for machines without GNU diff, run as a script: ``difflib_engine.py FLAGS LEFT RIGHT`` reads two files.
 
 For each hunk it prints ``BEFORE COUNT BEFORE COUNT``: how many lines stand before it on the left and how many it has
 there, then the same of the right. Flag ``w`` ignores whitespace. It exits as diff does.

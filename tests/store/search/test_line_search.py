@@ -15,7 +15,7 @@ from sightline.search import engine as engine_module
 from sightline.search.engine import ENGINES
 from sightline.search.errors import Cancelled, SearchFailed
 from sightline.search.executables import ripgrep
-from sightline.search.lines import LineHits, search
+from sightline.search.line_search import LineHits, search
 from sightline.search.processes import Cancel, Group
 from sightline.search.sandbox import Backing, describe
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.search.diff.engines import Ignore
-from sightline.search.diff.inline import MOST_PAIRS, aligned, inline
+from sightline.search.diff.word_diff import MOST_PAIRS, aligned, inline
 
 TEXT = st.text("ab1 .\t", max_size=30)
 
