@@ -42,7 +42,9 @@ class Call(NamedTuple):
         return [option.values[0].text for option in self.options if option.name in names and option.values]
 
 
-class _Options(NamedTuple):
+class OptionTable(NamedTuple):
+    """The options of a program, short and long, each to what follows it in the tables of `options`."""
+
     short: dict[str, str]
     long: dict[str, str]
 
@@ -74,7 +76,7 @@ class _Reader:
         self.program = program
         self.grammar = grammar
         self.arguments = arguments
-        self.known = _options_of(grammar)
+        self.known = options_of(grammar)
         self.options: list[Option] = []
         self.operands: list[Argument] = []
         self.at = 0
@@ -162,14 +164,15 @@ class _Reader:
         self.options.append(Option(name, values))
 
 
-def _options_of(grammar: Grammar) -> _Options:
+def options_of(grammar: Grammar) -> OptionTable:
+    """The options that a program may have, and what follows each."""
     short: dict[str, str] = {}
     for match in re.finditer(r"([^:])(:{0,2})", grammar.short):
         short[match[1]] = match[2]
     long: dict[str, str] = {}
     for match in re.finditer(r"([^\s=\[]+)(==|=|\[=\])?", grammar.long):
         long["--" + match[1]] = match[2] or ""
-    return _Options(short, long)
+    return OptionTable(short, long)
 
 
 def _refuse_option(program: str, name: str, within: str = "") -> NoReturn:

@@ -129,7 +129,7 @@ def run(
         ended = group.collect(out.feed, err.feed)
     exit_code = None if ended is None or ended.timed_out or cancel.cancelled else ended.exit_code
     seconds = time.monotonic() - began
-    return _reply(pipeline, limits, out, err)._replace(
+    return reply_of(pipeline, limits, out, err)._replace(
         exit_code=exit_code,
         timed_out=ended is not None and ended.timed_out,
         broken_off=ended is None,
@@ -225,7 +225,7 @@ def whole_characters(text: bytes) -> bytes:
     return text
 
 
-def _reply(pipeline: Pipeline, limits: Limits, out: Head, err: Head) -> QueryResult:
+def reply_of(pipeline: Pipeline, limits: Limits, out: Head, err: Head) -> QueryResult:
     """The reply as far as the output makes it: stderr first, the answer in what that leaves."""
     err_bytes = limits.max_bytes // _STDERR_SHARE if out.bytes else limits.max_bytes
     stderr, stderr_shown, stderr_clipped = err.shown(min(limits.max_stderr_lines, limits.max_lines), err_bytes)

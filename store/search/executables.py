@@ -21,7 +21,7 @@ SYSTEM_FOLDERS = (
     "/run/current-system/sw/bin",
 )
 SORT_BUFFER = "512M"  # under a memory limit of 1 GiB; a sort that needs more would write temporary files and cannot
-_PROBE_SECONDS = 5
+PROBE_SECONDS = 5
 _MAPPED_AT_ONCE = 1 << 16  # the largest page of any machine
 # GNU tac copies a pipe to a temporary file, which a query cannot write; this is the same in memory. No awk but gawk can
 # tell whether the last line was ended.
@@ -107,7 +107,7 @@ def whole_pages(size: int) -> int:
 
 
 def _awk(arguments: tuple[str, ...], *, held: bool) -> Executable:
-    if gawk := next((path for name in ("gawk", "awk") if (path := find(name)) and _is_gnu(path)), ""):
+    if gawk := next((path for name in ("gawk", "awk") if (path := find(name)) and is_gnu(path)), ""):
         return Executable(gawk, ("gawk", "--sandbox", *arguments))
     if not held:
         _no_safe_mode("awk")
@@ -162,12 +162,13 @@ def _gnu_of(program: str) -> str:
     """The path of the program if it is GNU's, else empty."""
     for name in (program, _ON_A_MAC[program]):
         path = find(name)
-        if path and _is_gnu(path):
+        if path and is_gnu(path):
             return path
     return ""
 
 
-def _is_gnu(path: str) -> bool:
+def is_gnu(path: str) -> bool:
+    """Whether a program is GNU's, by what it says of itself."""
     first = (_said(path, "--version") or (0, b""))[1].partition(b"\n")[0]  # of BusyBox, "This is not GNU sed"
     return first.startswith(b"GNU Awk") or any(b"(GNU %s)" % name in first for name in _GNU_PACKAGES)
 
@@ -186,7 +187,7 @@ def _said(*argv: str) -> tuple[int, bytes] | None:
         import subprocess  # 5 ms that most queries do without
 
         try:
-            said = subprocess.run(argv, capture_output=True, timeout=_PROBE_SECONDS, stdin=subprocess.DEVNULL)
+            said = subprocess.run(argv, capture_output=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL)
         except (OSError, subprocess.SubprocessError):
             return None
         _known[argv] = said.returncode, said.stdout

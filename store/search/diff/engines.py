@@ -65,11 +65,11 @@ def run_engine(
     """
     feeds, paths = list[Executable](), window.paths
     if paths is None or ignore.volatile:
-        feeds = [_feed(pieces, ignore) for pieces in (window.left, window.right)]
+        feeds = [feed_of(pieces, ignore) for pieces in (window.left, window.right)]
         paths = ("/dev/fd/3", "/dev/fd/4")
     reader = _Reader(take)
     with Group(
-        [_command(engine, paths, ignore)],
+        [command_of(engine, paths, ignore)],
         seconds=SECONDS,
         memory_bytes=DEFAULT_MEMORY_BYTES,
         backing=describe(),
@@ -108,7 +108,8 @@ class _Reader:
         return lines[-1] if lines else "no reason was given"
 
 
-def _command(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executable:
+def command_of(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executable:
+    """An engine that compares two files."""
     if engine == "difflib":
         return _script("difflib_engine.py", "-w" if ignore.whitespace else "-", *paths)
     groups = [f"--{kind}-group-format={_GROUP_LINE}" for kind in ("old", "new", "changed")]
@@ -116,7 +117,8 @@ def _command(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executable:
     return Executable(gnu_diff(), ("diff", "-a", *how, "--unchanged-group-format=", *groups, "--", *paths))
 
 
-def _feed(pieces: Sequence[Piece], ignore: Ignore) -> Executable:
+def feed_of(pieces: Sequence[Piece], ignore: Ignore) -> Executable:
+    """What writes some pieces as one side of a comparison."""
     words = [str(word) for piece in pieces for word in piece]
     return _script("feed.py", "-v" if ignore.volatile else "-", *words)
 

@@ -12,7 +12,7 @@ from sightline.shape.json.strings import hidden, readable, revealed, whole_units
 
 INDENT_LEVELS = 64  # deeper lines are indented no further: thousands of levels would make megabytes of spaces
 _STEP_BYTES = 64  # to which it is told how much of a text stands in a part of its pretty form
-_LONG_STRING_BYTES = 1 << 16  # a string cut off after this is passed on as it comes
+LONG_STRING_BYTES = 1 << 16  # a string cut off after this is passed on as it comes
 _BOM = b"\xef\xbb\xbf"
 _SPACE = rb"[ \t\n\r]*"
 _TOKEN = re.compile(
@@ -99,7 +99,7 @@ class _Writer:
         unended = b""
         if tokens and not is_end and not _WHOLE.fullmatch(tokens[-1]):
             unended = tokens.pop()
-            if not unended.startswith(b'"') or len(unended) <= _LONG_STRING_BYTES:
+            if not unended.startswith(b'"') or len(unended) <= LONG_STRING_BYTES:
                 self._held, unended = revealed(unended), b""
         self._write_tokens(tokens, out, has_escapes)
         if unended:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sightline.errors import SightlineError
-from sightline.pipeline.argument_check import _options_of
+from sightline.pipeline.argument_check import options_of
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.run import run
 from sightline.pipeline.words import quoted
@@ -24,7 +24,7 @@ TEXTS = {"sed": "p", "awk": "1", "jq": ".", "tr": "a b"}
 def queries(program: str, value: str) -> list[str]:
     """The program with each of its options that takes a value, given this one."""
     grammar = GRAMMARS[program]
-    known = _options_of(grammar)
+    known = options_of(grammar)
     options = {"-" + char: takes for char, takes in known.short.items()}
     options |= {name[1:] if grammar.single_dash else name: takes for name, takes in known.long.items()}
     written = {":": " {}", "=": " {}", "==": " name {}", "[=]": "={}", "::": "{}"}

@@ -14,7 +14,7 @@ import pytest
 from query_kit import has_gawk
 
 from sightline.pipeline.parse import Pipeline, Stage
-from sightline.pipeline.run import DEFAULT_LIMITS, Head, Limits, QueryResult, _reply, run, whole_characters
+from sightline.pipeline.run import DEFAULT_LIMITS, Head, Limits, QueryResult, reply_of, run, whole_characters
 from sightline.search.executables import executable_of, find
 from sightline.search.processes import Cancel, Ended, Group
 from sightline.search.sandbox import NO_BACKING, Backing
@@ -169,7 +169,7 @@ def test_stderr_comes_first_and_stdout_gets_the_rest_of_the_lines(buffers: Buffe
 
 
 def _reply_of(buffers: Buffers, out: Head, err: Head) -> QueryResult:
-    return _reply(buffers.parse("cat @last"), DEFAULT_LIMITS, out, err)
+    return reply_of(buffers.parse("cat @last"), DEFAULT_LIMITS, out, err)
 
 
 def test_little_of_both_is_whole(buffers: Buffers) -> None:

@@ -279,7 +279,7 @@ def test_safe_modes_hold_where_the_tables_were_passed(
 
 
 def test_without_the_kernel_sed_must_be_gnu_and_awk_gawk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.search.executables._is_gnu", lambda path: False)
+    monkeypatch.setattr("sightline.search.executables.is_gnu", lambda path: False)
     for program in ("sed", "awk"):
         with pytest.raises(ProgramMissing, match=f"{program} cannot be held to reading"):
             executable_of((program, "p"), held=False)
@@ -293,9 +293,9 @@ def test_a_program_that_is_late_to_say_what_it_is_is_asked_again(
     sed.write_text("#!/bin/sh\necho 'sed (GNU sed) 4.9'\n")
     sed.chmod(0o755)
     with monkeypatch.context() as late:
-        late.setattr(executables, "_PROBE_SECONDS", 0)
-        assert not executables._is_gnu(str(sed))
-    assert executables._is_gnu(str(sed))
+        late.setattr(executables, "PROBE_SECONDS", 0)
+        assert not executables.is_gnu(str(sed))
+    assert executables.is_gnu(str(sed))
 
 
 @needs_landlock

@@ -161,7 +161,9 @@ def test_it_can_be_cancelled_before_and_while_it_runs(compared: Compared, monkey
     with pytest.raises(Cancelled):
         compared(b"a\n", b"b\n", cancel=cancel)
     # An engine that never ends by itself.
-    monkeypatch.setattr(module, "_command", lambda *_: module.Executable("/bin/sh", ("sh", "-c", "read x < /dev/fd/1")))
+    monkeypatch.setattr(
+        module, "command_of", lambda *_: module.Executable("/bin/sh", ("sh", "-c", "read x < /dev/fd/1"))
+    )
     cancel = Cancel()
     threading.Timer(0.2, cancel.cancel).start()
     with pytest.raises(Cancelled):
@@ -170,13 +172,13 @@ def test_it_can_be_cancelled_before_and_while_it_runs(compared: Compared, monkey
 
 def test_an_engine_that_breaks_off_is_no_answer(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = module.Executable("/bin/sh", ("sh", "-c", "echo 0 1 0 1; echo memory exhausted >&2; exit 2"))
-    monkeypatch.setattr(module, "_command", lambda *_: broken)
+    monkeypatch.setattr(module, "command_of", lambda *_: broken)
     with pytest.raises(CompareFailed, match="memory exhausted"):
         compared(b"a\n", b"b\n")
 
 
 def test_a_feed_that_breaks_off_is_no_answer(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_feed", lambda *_: module.Executable("/bin/sh", ("sh", "-c", "echo a; exit 1")))
+    monkeypatch.setattr(module, "feed_of", lambda *_: module.Executable("/bin/sh", ("sh", "-c", "echo a; exit 1")))
     with pytest.raises(CompareFailed):
         compared(b"a\n", b"a\n", Ignore(volatile=True))
 

@@ -46,7 +46,7 @@ def test_a_long_string_may_be_cut_anywhere() -> None:
 def test_long_strings_mean_the_same_wherever_they_are_cut(strings: list[str], comma: str, step: int) -> None:
     data = "[" + comma.join(f'"{text}"' for text in strings) + "]"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_pretty, "_LONG_STRING_BYTES", 2)
+        patch.setattr(json_pretty, "LONG_STRING_BYTES", 2)
         assert json.loads(made(data.encode(), step).decode(errors="surrogatepass")) == json.loads(data)
 
 
