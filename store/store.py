@@ -7,12 +7,12 @@ rows), `audit/` (views, coverage, what happens to old buffers), `tools/` (the ve
 import _thread
 import contextlib
 import os
+import sqlite3
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.config import Settings, default_root, load_settings
-from sightline.disk import sqlite
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.disk.index import Index, Listed
 from sightline.disk.layout import Layout, remove_file, remove_folder, write_atomically
@@ -123,7 +123,7 @@ class Store:
                 self._take_up(self._open_index())
             elif self._is_tried_again(index):
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
-                with contextlib.suppress(sqlite.Error, OSError):
+                with contextlib.suppress(sqlite3.Error, OSError):
                     self._take_up(self._index_to_write())
             assert self._index is not None
             return self._index
@@ -152,13 +152,13 @@ class Store:
         try:
             try:
                 return self._index_to_write()
-            except (sqlite.Error, OSError) as error:
+            except (sqlite3.Error, OSError) as error:
                 why = unwritable(error, self.layout.root)
                 if why is None:
                     raise
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
                 return self._filled(Index(self._database(unwritable=why.what)))
-        except (sqlite.Error, OSError) as error:
+        except (sqlite3.Error, OSError) as error:
             what, hint = trouble_of(error, self.layout.root)
             raise StoreFailed(f"the store at {self.layout.root} cannot be opened: {what}", hint) from error
 
@@ -209,7 +209,7 @@ class Store:
         except BaseException as error:
             if database is not None:
                 database.close()
-            if not isinstance(error, sqlite.DatabaseError) or not is_broken(error):
+            if not isinstance(error, sqlite3.DatabaseError) or not is_broken(error):
                 raise
             if database is not None and database.is_newer:
                 raise OfNewerVersion("the index") from error
@@ -279,7 +279,7 @@ class Store:
         try:
             with self.index.hurried():
                 self.index.touch(name, time.time())
-        except (sqlite.OperationalError, StoreFailed):  # read-only, full, or locked for long
+        except (sqlite3.OperationalError, StoreFailed):  # read-only, full, or locked for long
             pass
 
     # reading
@@ -380,7 +380,7 @@ class Store:
                 if buffer.state != "running":
                     rewrite_meta(self.layout, buffer, durable=self.settings.durable)
                 self.index.put_buffer(buffer)
-        except (sqlite.Error, OSError) as error:
+        except (sqlite3.Error, OSError) as error:
             raise store_failed(error, self.root) from error
         return buffer
 
@@ -422,7 +422,7 @@ class Store:
         """
         try:
             return self._remove(buffer, reason, left)
-        except (sqlite.Error, OSError) as error:
+        except (sqlite3.Error, OSError) as error:
             if not is_full(error, self.root):
                 raise store_failed(error, self.root) from error
         try:
@@ -433,7 +433,7 @@ class Store:
             take_bytes(self.layout, known, at_least=_ROOM_BYTES)
             self._retry_at = 0.0
             return self._remove(buffer, reason, lambda: kept)
-        except (sqlite.Error, OSError) as error:
+        except (sqlite3.Error, OSError) as error:
             raise store_failed(error, self.root) from error
 
     def _remove(self, buffer: Buffer, reason: str, left: Callable[[], dict[str, Any]]) -> bool:

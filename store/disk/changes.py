@@ -7,11 +7,11 @@ anew.
 
 import contextlib
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.disk import sqlite
 from sightline.disk.layout import Layout
 from sightline.disk.watching import Unwatchable, unwatchable, watching
 from sightline.errors import SightlineError
@@ -146,7 +146,7 @@ class Changes:
         try:
             return self._data_version(), os.stat(self._layout.index).st_ino
         except (
-            sqlite.Error,
+            sqlite3.Error,
             SightlineError,
             FileNotFoundError,
         ):  # its reader will meet it too, and can say so

@@ -6,11 +6,12 @@ Reading it takes writing beside it, as SQLite does it. Where nothing can be writ
 import _thread
 import contextlib
 import os
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sightline.disk import schema, sqlite
+from sightline.disk import schema
 from sightline.disk.layout import open_private, refuse_all_but_file, remove_file
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
@@ -45,7 +46,7 @@ class Database:
 
         Raises:
             UnsafeStore: the file, or one that SQLite keeps beside it, is a symbolic link, or no file.
-            sqlite.DatabaseError: it cannot be read; see `trouble.is_broken`.
+            sqlite3.DatabaseError: it cannot be read; see `trouble.is_broken`.
         """
         self.path = path
         self.is_newer = False
@@ -91,7 +92,7 @@ class Database:
         while True:
             try:
                 return self._connection.execute(statement).fetchall()
-            except sqlite.OperationalError as error:
+            except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.005)
@@ -167,8 +168,8 @@ class Database:
             self._connection.close()
 
 
-def _connected(address: str, patience: float) -> sqlite.Connection:
-    return sqlite.connect(
+def _connected(address: str, patience: float) -> sqlite3.Connection:
+    return sqlite3.connect(
         address,
         timeout=patience,
         isolation_level=None,
@@ -178,7 +179,7 @@ def _connected(address: str, patience: float) -> sqlite.Connection:
     )
 
 
-def _connected_to_read(path: str, patience: float) -> sqlite.Connection | None:
+def _connected_to_read(path: str, patience: float) -> sqlite3.Connection | None:
     """The file as it is, nothing being written beside it; None where it is missing, broken, old or not complete."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     # Without the write-ahead file's own index only a file that has all in itself can be read.
@@ -186,13 +187,13 @@ def _connected_to_read(path: str, patience: float) -> sqlite.Connection | None:
     for how in ("mode=ro", "immutable=1") if is_all else ("mode=ro",):
         try:
             connection = _connected(f"{address}?{how}", patience)
-        except sqlite.OperationalError:  # it is not there
+        except sqlite3.OperationalError:  # it is not there
             continue
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version >= schema.VERSION and connection.execute("SELECT views_stale FROM totals").fetchone() == (0,):
                 return connection
-        except sqlite.DatabaseError:
+        except sqlite3.DatabaseError:
             pass
         connection.close()
     return None
@@ -220,6 +221,6 @@ def _statements(script: str) -> Iterator[str]:
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
-        if sqlite.complete_statement(statement):
+        if sqlite3.complete_statement(statement):
             yield statement
             statement = ""

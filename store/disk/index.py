@@ -5,11 +5,11 @@ Records in, records out. A cache: all of it can be rebuilt from the folders and 
 
 import contextlib
 import json
+import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sightline.disk import sqlite
 from sightline.disk.database import Database
 from sightline.disk.encoder import encoder
 from sightline.disk.view_index import ViewIndex
@@ -114,7 +114,7 @@ class Index(ViewIndex):
         return self._db.rows("PRAGMA quick_check(1)") == [("ok",)]
 
     def try_all(self) -> None:
-        """Ask every table for what is wanted of it. Raises sqlite.DatabaseError where one has it no longer."""
+        """Ask every table for what is wanted of it. Raises sqlite3.DatabaseError where one has it no longer."""
         self.listed(1)
         self.with_hash("0", 1)
         self.sessions()
@@ -403,5 +403,5 @@ def _buffer(row: Iterable[Any]) -> Buffer:
         missing = gaps_from(json.loads(gaps)) if gaps != "[]" else ()
         buffer = with_read_note(Buffer._make((*fields, infos, partial, missing)))
     except (ValueError, TypeError, AttributeError) as error:
-        raise sqlite.DatabaseError(f"the record of {fields[0]} is malformed") from error
+        raise sqlite3.DatabaseError(f"the record of {fields[0]} is malformed") from error
     return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))

@@ -1,12 +1,12 @@
 """A running capture: a reserved name, its folder, its marker, its record; from the first byte to the seal."""
 
 import os
+import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sightline.disk import sqlite
 from sightline.disk.index import Index
 from sightline.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, open_private, remove_file, remove_folder
 from sightline.disk.meta import write_meta
@@ -93,7 +93,7 @@ class Recording:
         try:
             with self._index().hurried():
                 self._index().put_buffer(self.buffer)
-        except sqlite.Error as error:
+        except sqlite3.Error as error:
             if not is_busy(error):
                 raise store_failed(error, self._layout.root) from error
         self._is_registered = True
@@ -145,7 +145,7 @@ class Recording:
     def _put(self) -> None:
         try:
             self._index().put_buffer(self.buffer)
-        except sqlite.Error as error:
+        except sqlite3.Error as error:
             raise store_failed(error, self._layout.root) from error
 
     def seal(
@@ -205,7 +205,7 @@ class Recording:
                 self._put()
         except OSError as error:
             raise store_failed(error) from error
-        except sqlite.Error as error:
+        except sqlite3.Error as error:
             raise store_failed(error, self._layout.root) from error
         self._writer.release()
         return self.buffer
@@ -223,7 +223,7 @@ class Recording:
         try:
             with self._index().hurried():
                 self._index().forget_buffer(self.name)
-        except (sqlite.Error, StoreFailed):
+        except (sqlite3.Error, StoreFailed):
             pass  # a record without a folder is forgotten by the next to look
 
     def abandon(self) -> None:

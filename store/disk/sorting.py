@@ -1,11 +1,11 @@
 """Records in the order of a key, sorted on disk: memory does not depend on how many they are, where there is room."""
 
 import pickle
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from sightline.disk import sqlite
 from sightline.errors import StoreFailed
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ def with_sorter(work: Callable[["Sorter[T]"], R]) -> R:
 def _told() -> Iterator[None]:
     try:
         yield
-    except sqlite.Error as error:
+    except sqlite3.Error as error:
         raise SortingFailed(f"records could not be sorted: {error}", "make room where temporary files go") from error
 
 
@@ -41,7 +41,7 @@ class Sorter(Generic[T]):
     """
 
     def __init__(self, *, in_memory: bool = False) -> None:
-        self._connection = sqlite.connect(":memory:" if in_memory else "", isolation_level=None)
+        self._connection = sqlite3.connect(":memory:" if in_memory else "", isolation_level=None)
         if in_memory:
             self._connection.execute("PRAGMA temp_store = MEMORY")  # or it would sort in a file all the same
         self._connection.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, key REAL, record BLOB)")

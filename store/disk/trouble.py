@@ -2,13 +2,12 @@
 
 import errno
 import os
+import sqlite3
 from typing import NamedTuple
 
-from sightline.disk import sqlite
-
 _FULL_BYTES = 1 << 16  # SQLite needs about this much beside a file to read it
-_UNWRITABLE = (sqlite.SQLITE_PERM, sqlite.SQLITE_READONLY, sqlite.SQLITE_IOERR, sqlite.SQLITE_FULL)
-_BUSY = (sqlite.SQLITE_BUSY, sqlite.SQLITE_LOCKED)
+_UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _BROKEN = ("malformed", "not a database", "no such table", "no such column", "Could not decode to UTF-8")
 
 
@@ -40,7 +39,7 @@ def trouble_of(error: Exception, root: str) -> Trouble:
         error: the error.
         root: the store's folder.
     """
-    if isinstance(error, sqlite.Error):
+    if isinstance(error, sqlite3.Error):
         return _of_index(error, root)
     what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if not isinstance(error, OSError):
@@ -50,8 +49,8 @@ def trouble_of(error: Exception, root: str) -> Trouble:
     return _ANY.get(error.errno or 0, Trouble(what, "`sightline doctor` tells more"))
 
 
-def _of_index(error: sqlite.Error, root: str) -> Trouble:
-    if isinstance(error, sqlite.DatabaseError) and is_broken(error):
+def _of_index(error: sqlite3.Error, root: str) -> Trouble:
+    if isinstance(error, sqlite3.DatabaseError) and is_broken(error):
         return Trouble(f"the index is damaged: {error}", "`sightline doctor` makes it anew; no output is lost")
     if is_busy(error):
         return Trouble(
@@ -70,7 +69,7 @@ def is_known(error: OSError) -> bool:
 
 def is_busy(error: Exception) -> bool:
     """Whether another process held the index locked for too long."""
-    return isinstance(error, sqlite.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY
 
 
 def is_full(error: Exception, root: str) -> bool:
@@ -83,9 +82,9 @@ def unwritable(error: Exception, root: str) -> Trouble | None:
     if isinstance(error, OSError):
         return _WRITING.get(error.errno or 0)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code not in (*_UNWRITABLE, sqlite.SQLITE_CANTOPEN):
+    if code not in (*_UNWRITABLE, sqlite3.SQLITE_CANTOPEN):
         return None
-    if code == sqlite.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL:
         return _WRITING[errno.ENOSPC]
     try:
         status = os.statvfs(root)
@@ -100,11 +99,11 @@ def unwritable(error: Exception, root: str) -> Trouble | None:
 
     if os.access(root, os.W_OK) and resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return _WRITING[errno.EFBIG]
-    if code == sqlite.SQLITE_READONLY or not os.access(root, os.W_OK):
+    if code == sqlite3.SQLITE_READONLY or not os.access(root, os.W_OK):
         return _WRITING[errno.EACCES]
     return Trouble(f"the index cannot be written: {error}", "`sightline doctor` tells more")
 
 
-def is_broken(error: sqlite.DatabaseError) -> bool:
+def is_broken(error: sqlite3.DatabaseError) -> bool:
     """Whether the file itself is damaged or not ours, so that only making it anew helps."""
     return any(sign in str(error) for sign in _BROKEN)

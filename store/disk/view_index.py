@@ -2,10 +2,10 @@
 
 import contextlib
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sightline.disk import sqlite
 from sightline.disk.database import Database
 from sightline.disk.encoder import encoder
 from sightline.records import (
@@ -297,7 +297,7 @@ class ViewIndex:
 
     def put_derived(self, buffer: str, key: str, value: str) -> None:
         """Keep what was found out about a buffer's lines, so that it need not be found again; where it can be kept."""
-        with contextlib.suppress(sqlite.OperationalError), self._db.hurried():
+        with contextlib.suppress(sqlite3.OperationalError), self._db.hurried():
             self._db.execute(
                 "INSERT OR REPLACE INTO derived (buffer, key, value) VALUES (?, ?, ?)", (buffer, key, value)
             )
@@ -340,4 +340,4 @@ def _view(row: tuple[Any, ...]) -> IndexedView:
             fields["parts"] = tuple(map(line_part_from, fields["parts"]))
         return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise sqlite.DatabaseError(f"the record of view {session}:{number} is malformed") from error
+        raise sqlite3.DatabaseError(f"the record of view {session}:{number} is malformed") from error

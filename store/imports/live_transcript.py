@@ -12,11 +12,11 @@ import contextlib
 import fcntl
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.disk import sqlite
 from sightline.disk.layout import HOOKS, make_folder, open_private, remove_file, write_all
 from sightline.disk.recording import share_streams
 from sightline.errors import SightlineError
@@ -271,7 +271,7 @@ def catch_up(store: Store) -> None:
             live = LiveTranscript(store, session, place._replace(own=tuple(place.own)), state)
             live.take_in()
             _save(store.root, name, fd, live.state)
-        except (OSError, SightlineError, sqlite.Error, KeyError, TypeError):
+        except (OSError, SightlineError, sqlite3.Error, KeyError, TypeError):
             continue  # it is tried again, and a hook that fails says so
         finally:
             os.close(fd)

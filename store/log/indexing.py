@@ -1,10 +1,10 @@
 """Views that were logged and not indexed, their writer having died in between: whoever finds them puts them there."""
 
 import os
+import sqlite3
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sightline.disk import sqlite
 from sightline.disk.trouble import is_busy
 from sightline.log import log
 from sightline.log.entries import index_others
@@ -29,7 +29,7 @@ def catch_up(store: Store, sessions: Iterable[str]) -> None:
         with store.index.hurried():
             for session in sessions:
                 _catch_up(store, session)
-    except sqlite.OperationalError as error:
+    except sqlite3.OperationalError as error:
         if not is_busy(error):
             raise
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sightline.config import Settings
-from sightline.disk import rebuilding, sqlite
+from sightline.disk import rebuilding
 from sightline.records import Buffer
 from sightline.store import Store
 
@@ -22,11 +22,12 @@ class Connections:
     def __init__(self) -> None:
         self.open = set[int]()
         self.before: Callable[[], object] = lambda: None
+        self._connect = sqlite3.connect
 
     def connect(self, *words: Any, **named: Any) -> sqlite3.Connection:
-        """As SQLite's."""
+        """As `sqlite3.connect`."""
         self.before()
-        return sqlite3.connect(*words, factory=self._counted(), **named)
+        return self._connect(*words, factory=self._counted(), **named)
 
     def _counted(self) -> type[sqlite3.Connection]:
         counted = self.open
@@ -47,7 +48,7 @@ class Connections:
 def connections(monkeypatch: pytest.MonkeyPatch) -> Connections:
     """Counts connections from here on."""
     made = Connections()
-    monkeypatch.setattr(sqlite, "connect", made.connect)
+    monkeypatch.setattr(sqlite3, "connect", made.connect)
     return made
 
 
