@@ -28,7 +28,7 @@ _OPENING = {
 _WRITER = (
     "import json, sys\n"
     "from sightline.capture.command import CommandCapture\n"
-    "from sightline.capture.spawn import shell_argv\n"
+    "from sightline.capture.child import shell_argv\n"
     "from sightline.store import Store\n"
     "from sightline.log.retention import enforce_limits\n"
     "with Store() as store:\n"

@@ -10,8 +10,8 @@ import signal
 import sys
 from typing import Any
 
+from sightline.capture.child import not_started
 from sightline.capture.command import CommandCapture
-from sightline.capture.spawn import not_started
 from sightline.config import Settings
 from sightline.errors import CommandNotStarted, StoreFailed
 from sightline.records import known_fields

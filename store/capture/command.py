@@ -6,21 +6,21 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.capture.fallback import Echo, Fallback, Unkept
-from sightline.capture.pump import Pump
-from sightline.capture.spawn import Child, start
-from sightline.disk.recording import Recording
+from sightline.capture.child import Child, start
+from sightline.capture.pipe_reader import PipeReader
+from sightline.capture.recorder import Echo, Recorder, Unkept
 from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.records import Buffer
 from sightline.store import Store
 
 if TYPE_CHECKING:  # only a command that filters itself needs them
+    from sightline.capture.filter_pipe import FilterPipe, Unfiltered
     from sightline.capture.filters import Split
-    from sightline.capture.tap import Tap, Unfiltered
 else:
     Unfiltered = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
 
 TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
+_WAKE_MS = 250  # how soon a stop that another thread asked for is noticed
 _GROUP_LOOK_MS = 10  # between two looks whether anything of the group is left
 
 
@@ -47,11 +47,7 @@ class Captured(NamedTuple):
 
 
 class CommandCapture:
-    """One command being captured. `run` does it all; `stop` may be called from a signal handler or another thread.
-
-    Attributes:
-        failure: why the store keeps nothing of it, None as long as it does.
-    """
+    """One command being captured. `run` does it all; `stop` may be called from a signal handler or another thread."""
 
     def __init__(
         self,
@@ -98,35 +94,34 @@ class CommandCapture:
         self._echo = echo
         self._started = started
         self._split = split
-        self._tap: Tap | None = None
+        self._filter_pipe: FilterPipe | None = None
         self._child: Child | None = None
+        self._status: int | None = None  # of the command, as `os.waitpid` gives it, once it has been waited for
         self._early: list[int] = []  # signals that came before there was anyone to have them
         self._deadline: float | None = None
         self._kill_at: float | None = None
         self._timed_out = False
-        self._fallback: Fallback | None = None
-        self._unkept_to = unkept_to
-        self.failure: StoreFailed | None = None
-        self._recording: Recording | None = None
-        if not keep:
-            self._fallback = Fallback(store.redaction(), unkept_to)
-            return
-        try:
-            self._recording = store.begin("cmd", command, cwd or os.getcwd(), session, label=label)
-        except StoreFailed as error:
-            self._fall_back(error)
+        self._recorder = Recorder(store, unkept_to)
+        if keep:
+            self._recorder.begin(lambda: store.begin("cmd", command, cwd or os.getcwd(), session, label=label))
 
     @property
     def name(self) -> str:
         """Name of its buffer; empty where nothing is kept."""
-        return self._recording.name if self._recording else ""
+        return self._recorder.recording.name if self._recorder.recording else ""
+
+    @property
+    def failure(self) -> StoreFailed | None:
+        """Why the store keeps nothing of it, None as long as it does."""
+        return self._recorder.failure
 
     @property
     def written(self) -> tuple[int, int]:
         """(bytes, newlines) of both streams so far; zeros where nothing is kept."""
-        if self._recording is None:
+        recording = self._recorder.recording
+        if recording is None:
             return 0, 0
-        out, err = self._recording.progress("out"), self._recording.progress("err")
+        out, err = recording.progress("out"), recording.progress("err")
         return out[0] + err[0], out[1] + err[1]
 
     def run(self, begun: Callable[[int], None] | None = None) -> Captured:
@@ -139,12 +134,12 @@ class CommandCapture:
             CommandNotStarted: there is no such program; nothing is kept.
         """
         began = time.monotonic()
-        argv = self._tapped()
+        argv = self._redirected()
         try:
             self._child = start(argv, cwd=self._cwd, stdin=self._stdin, own_group=self._own_group)
         except BaseException:
-            if self._tap:
-                self._tap.finish()
+            if self._filter_pipe:
+                self._filter_pipe.finish()
             self.discard()
             raise
         if begun:
@@ -153,70 +148,80 @@ class CommandCapture:
             self._child.kill(number)
         if self._timeout is not None:
             self._deadline = began + self._timeout
-        pump = Pump(self._child, self._take)
+        child = self._child
+        reader = PipeReader({child.out: "out", child.err: "err"}, self._take, writers=[child.ended])
         try:
-            self._register()
-            if self._tap:
-                self._tap.start()
-            status = pump.run(self._tick)
-            self._end_group(self._child, pump)
-            pump.finish()
-            if self._tap:
-                self._tap.finish()
+            if self._recorder.register() and self._started:
+                self._started(self.name)
+            if self._filter_pipe:
+                self._filter_pipe.start()
+            self._read(child, reader)
+            if self._filter_pipe:
+                self._filter_pipe.finish()
         except BaseException:
-            self._break_off(self._child, pump)
+            self._break_off(child)
             raise
+        finally:
+            child.close_streams()
         seconds = time.monotonic() - began
+        status = self._status or 0
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         exit_code = None if self._timed_out else (128 + number if number else os.WEXITSTATUS(status))
-        buffer = self._seal(exit_code, number)
-        unfiltered = self._tap.seal(buffer) if self._tap and buffer else None
-        unkept = None
-        if self._fallback is not None:
-            unkept = self._fallback.end(self.failure, passed_on=self._echo is not None)
-            if self._tap:
-                self._tap.discard()
-        return Captured(buffer, unkept, exit_code, self._timed_out, number, seconds, unfiltered)
+        kept = self._recorder.end(
+            lambda recording: recording.seal(exit_code=exit_code, signal=number, timed_out=self._timed_out),
+            passed_on=self._echo is not None,
+        )
+        ended = exit_code, self._timed_out, number, seconds
+        if isinstance(kept, Unkept):
+            if self._filter_pipe:
+                self._filter_pipe.discard()
+            return Captured(None, kept, *ended)
+        return Captured(kept, None, *ended, self._filter_pipe.seal(kept) if self._filter_pipe else None)
 
-    def _tapped(self) -> list[str]:
+    def _redirected(self) -> list[str]:
         """How the command is started, with what goes into its filters on the way through our hands where it can be."""
-        if self._split is None or self._recording is None:
+        recording = self._recorder.recording
+        if self._split is None or recording is None:
             return self._argv
-        from sightline.capture.tap import Tap, can_tap
+        from sightline.capture.filter_pipe import FilterPipe, can_keep_unfiltered
 
         try:
-            if not can_tap(self._argv, self._split):
+            if not can_keep_unfiltered(self._argv, self._split):
                 return self._argv
-            self._tap = Tap(self._store, self._recording.buffer, self._split)
+            self._filter_pipe = FilterPipe(self._store, recording.buffer, self._split)
         except (OSError, OutOfProcesses):
             return self._argv
-        return self._tap.redirected(self._argv)
+        return self._filter_pipe.redirected(self._argv)
 
-    def _end_group(self, child: Child, pump: Pump) -> None:
-        """A command that was told to end may leave others of its group behind, which have the rest of the grace."""
-        if self._kill_at is None:
-            return
-        while child.group_lives and time.monotonic() < self._kill_at:
-            pump.turn(_GROUP_LOOK_MS)
-        if child.group_lives:
-            child.kill(signal.SIGKILL)
+    def _read(self, child: Child, reader: PipeReader) -> None:
+        """Read what the command writes until it has ended, and wait for it.
 
-    def _break_off(self, child: Child, pump: Pump) -> None:
+        Its end is what counts, not that of its streams: a grandchild may hold them open for ever.
+        """
+        while not reader.writers_ended:
+            wait = self._tick()
+            reader.turn(_WAKE_MS if wait is None else min(_WAKE_MS, max(wait, 0.0) * 1000 + 1))
+        self._status = child.wait()
+        if self._kill_at is not None:  # one that was told to end may leave others of its group behind
+            while child.group_lives and time.monotonic() < self._kill_at:
+                reader.turn(_GROUP_LOOK_MS)
+            if child.group_lives:
+                child.kill(signal.SIGKILL)
+        reader.take_rest()
+
+    def _break_off(self, child: Child) -> None:
         """After a failure of ours (the echo's, or a key): nothing goes on unseen, and what came is kept."""
-        if not pump.ended:
+        if self._status is None:
             child.kill(signal.SIGKILL)
-            child.wait()
-        pump.close()
-        if self._tap:
-            self._tap.finish()
-            self._tap.abandon()
-        if self._recording is not None:
-            self._recording.abandon()
+            self._status = child.wait()
+        if self._filter_pipe:
+            self._filter_pipe.finish()
+            self._filter_pipe.abandon()
+        self._recorder.abandon()
 
     def discard(self) -> None:
         """It will not be run: nothing of it is wanted."""
-        if self._recording is not None:
-            self._recording.discard()
+        self._recorder.discard()
 
     def stop(self, number: int = signal.SIGTERM, *, insist: bool = True) -> None:
         """Pass a signal on to the command's group; where it insists, one that has not ended soon is killed."""
@@ -226,17 +231,6 @@ class CommandCapture:
             self._early.append(number)
         else:
             self._child.kill(number)
-
-    def _register(self) -> None:
-        if self._recording is None:
-            return
-        try:
-            self._recording.register()
-        except StoreFailed as error:
-            self._fall_back(error)
-            return
-        if self._started:
-            self._started(self._recording.name)
 
     def _tick(self) -> float | None:
         now = time.monotonic()
@@ -250,36 +244,8 @@ class CommandCapture:
         return min(waits) if waits else None
 
     def _take(self, stream: str, data: memoryview, newlines: int) -> None:
-        if self._tap and stream == "err":
-            data = self._tap.plain(data)
-        if self._recording is not None:
-            try:
-                self._recording.append(stream, data, newlines)
-            except StoreFailed as error:
-                self._fall_back(error, (stream, data))
-        elif self._fallback is not None:
-            self._fallback.take(stream, data)
+        if self._filter_pipe and stream == "err":
+            data = self._filter_pipe.plain(data)
+        self._recorder.take(stream, data, newlines)
         if self._echo:
             self._echo(stream, data)
-
-    def _fall_back(self, error: StoreFailed, failed: tuple[str, memoryview] | None = None) -> None:
-        """The store failed: what it has is read back, and the output itself is shown.
-
-        Args:
-            error: why.
-            failed: a stream, and the bytes of it that could not be kept.
-        """
-        self.failure = error
-        recording, self._recording = self._recording, None
-        self._fallback = Fallback(None if recording else self._store.redaction(), self._unkept_to)
-        if recording:
-            self._fallback.take_over(recording, ("out", "err"), failed)
-
-    def _seal(self, exit_code: int | None, number: int) -> Buffer | None:
-        if self._recording is None:
-            return None
-        try:
-            return self._recording.seal(exit_code=exit_code, signal=number, timed_out=self._timed_out)
-        except StoreFailed as error:
-            self._fall_back(error)
-            return None

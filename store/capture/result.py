@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.capture.fallback import Unkept
-from sightline.capture.keeping import Keeper
+from sightline.capture.recorder import Recorder, Unkept
 from sightline.disk.opening import open_stream
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
@@ -95,23 +94,24 @@ def capture_result(
     Returns:
         The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
     """
-    keeper, mimes = Keeper(store.redaction()), dict[str, str]()
+    recorder, mimes = Recorder(store), dict[str, str]()
     if recording:
-        keeper.begin(lambda: recording)
+        recorder.begin(lambda: recording)
     elif store.settings.captures(cwd):
-        keeper.begin(lambda: store.begin("tool", command, cwd, session, label=label, artifact=artifact))
+        recorder.begin(lambda: store.begin("tool", command, cwd, session, label=label, artifact=artifact))
+    recorder.register()
     try:
         for number, block in enumerate(blocks):
             for data in block.chunks:
                 mimes[stream := f"part.{number}"] = block.mime
-                keeper.take(stream, data, shown=block.mime == TEXT_MIME)
-        return keeper.end(
+                recorder.take(stream, data, shown=block.mime == TEXT_MIME)
+        return recorder.end(
             lambda recording: sealed_result(
                 store, recording, mimes, note, sampling or Sampling(), partial=partial, gaps=gaps
             )
         )
     except BaseException:  # a key was pressed, or what gives the blocks failed
-        keeper.abandon()
+        recorder.abandon()
         raise
 
 

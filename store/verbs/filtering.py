@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
+from sightline.capture.filter_pipe import Unfiltered
 from sightline.capture.filters import FILTERS, Split, find_split
-from sightline.capture.tap import Unfiltered
 from sightline.refs import looks_like_a_ref
 from sightline.shell_words.pipelines import program_of
 

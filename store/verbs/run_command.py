@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
-from sightline.capture.fallback import Echo
-from sightline.capture.spawn import shell_argv
+from sightline.capture.recorder import Echo
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log.sessions import working_directory
 from sightline.log.views import Shows

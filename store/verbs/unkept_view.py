@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sightline.capture.fallback import Size, Unkept
+from sightline.capture.recorder import Size, Unkept
 from sightline.errors import StoreFailed
 from sightline.log.views import Shows
 from sightline.shape.budgets import HARD_LIMIT_BYTES

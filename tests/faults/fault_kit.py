@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
-from sightline.capture.spawn import shell_argv
 from sightline.store import Store, Target
 
 PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main"]

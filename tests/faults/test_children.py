@@ -12,8 +12,8 @@ import pytest
 from fault_kit import PROGRAM, Server, Until, in_group, lives, no_thread, open_files, read, run, stopped_at
 
 from sightline.capture.background import start_in_background
+from sightline.capture.child import shell_argv
 from sightline.capture.command import CommandCapture
-from sightline.capture.spawn import shell_argv
 from sightline.config import Settings
 from sightline.doors.mcp.options import Options
 from sightline.doors.mcp.service import Service

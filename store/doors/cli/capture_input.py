@@ -3,8 +3,7 @@
 import os
 from typing import Any
 
-from sightline.capture.fallback import Unkept
-from sightline.capture.stdin import capture_stdin
+from sightline.capture.recorder import Unkept, capture_stdin
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, log_streamed, passing_on, tell_error, write_all
 from sightline.errors import UsageError
@@ -106,7 +105,7 @@ class _PassThrough:
     def __init__(self) -> None:
         self._gone = False
 
-    def __call__(self, data: bytes) -> None:
+    def __call__(self, data: memoryview) -> None:
         if not self._gone:
             try:
                 write_all(1, data)

@@ -21,7 +21,7 @@ from sightline.verbs.printing import escape, printable
 from sightline.verbs.reply import Render, Reply, error_reply
 
 if TYPE_CHECKING:
-    from sightline.capture.fallback import Echo
+    from sightline.capture.recorder import Echo
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What an output goes to takes no more, though nobody has closed it."""

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sightline.capture.fallback import Unkept
+from sightline.capture.recorder import Unkept
 from sightline.capture.result import Block, blocks_of, call_text, capture_result
 from sightline.doors.cli.output import Door
 from sightline.errors import UsageError

@@ -4,7 +4,7 @@ import os
 import shlex
 from typing import Any
 
-from sightline.capture.inserting import Inserted, Rules, insert
+from sightline.capture.pipe_insertion import Inserted, Rules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember

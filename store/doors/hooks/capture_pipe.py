@@ -7,13 +7,14 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from sightline.capture.piped import Ended, exit_code_of, pass_on, pump, relay, writers_of
+from sightline.capture.pipe_reader import PipeReader, pass_on
+from sightline.capture.pipe_writers import exit_code_of, writers_of
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.pending_commands import PendingCommand, recall
 from sightline.errors import StoreFailed
 
 if TYPE_CHECKING:
-    from sightline.capture.keeping import Keeper
+    from sightline.capture.recorder import Recorder
     from sightline.records import Buffer
     from sightline.store import Store
 
@@ -48,18 +49,26 @@ def _keep(use: str, shell: int, held: int | None) -> None:
     kept = _Kept(pending, held) if pending else None
     if held is not None:
         os.close(held)
-    ended = pump(0, None if pending and pending.shape else 1, kept.take if kept else _drop, writers)
+    sink = kept.take if kept else _drop
+    reader = PipeReader({0: "out"}, sink, writers=writers, pass_to=-1 if pending and pending.shape else 1)
+    reader.run()
+    left_open = not (reader.at_end or reader.reader_left)
     if kept:
-        kept.end(ended, writers)
-    if ended.left_open and os.fork() == 0:  # the shell goes on, as it would have
+        kept.end(writers, cut=reader.reader_left, left_open=left_open)
+    if left_open and os.fork() == 0:  # the shell goes on, as it would have
         try:
-            relay(0, 1)
+            _relay(0)
         finally:
             os._exit(0)
 
 
-def _drop(_: bytes) -> None:
+def _drop(*_: object) -> None:
     return
+
+
+def _relay(fd: int) -> None:
+    """Pass on the rest; nothing of it is kept."""
+    PipeReader({fd: "out"}, _drop, pass_to=1).run()
 
 
 def _print(_: str, data: memoryview) -> None:
@@ -72,7 +81,7 @@ class _Kept:
     def __init__(self, pending: PendingCommand, held: int | None) -> None:
         self._pending = pending
         self._store: Store | None = None
-        self._keeper: Keeper | None = None
+        self._recorder: Recorder | None = None
         self._path = ""  # where what is held back lies
         try:
             self._begin()
@@ -82,7 +91,7 @@ class _Kept:
             self._failed(error)
 
     def _begin(self) -> None:
-        from sightline.capture.keeping import Keeper
+        from sightline.capture.recorder import Recorder
         from sightline.disk.recording import Recording
         from sightline.doors.hooks.hook_session import open_store, session_of
         from sightline.log.sessions import use_key, working_directory
@@ -91,7 +100,7 @@ class _Kept:
         self._store = store = open_store(insist=False)
         session = session_of(pending.harness, pending.session, working_directory())
         self._session = session
-        self._keeper = Keeper(store.redaction(), _print if pending.shape else None)
+        self._recorder = Recorder(store, _print if pending.shape else None)
 
         def make() -> Recording:
             artifact = use_key(session.name, pending.use, unfiltered=pending.filtered)
@@ -99,53 +108,46 @@ class _Kept:
             self._path = store.layout.stream(recording.name, "out")
             return recording
 
-        self._keeper.begin(make)
+        self._recorder.begin(make)
+        self._recorder.register()
 
-    def take(self, data: bytes) -> None:
+    def take(self, stream: str, data: memoryview, newlines: int) -> None:
         """The next bytes."""
-        if self._keeper is None:
-            if self._pending.shape:
-                pass_on(1, data)
-            return
-        try:
-            self._keeper.take("out", data)
-        except Exception as error:
-            self._failed(error, data)
+        if self._recorder:
+            self._recorder.take(stream, data, newlines)
+        elif self._pending.shape:
+            pass_on(1, data)
 
-    def _failed(self, error: Exception, data: bytes = b"") -> None:
+    def _failed(self, error: Exception) -> None:
         """Something of ours has broken: what has been held back is passed on, and whatever comes after it."""
         log_error((*_WORDS, self._pending.use), error)
-        keeper, self._keeper = self._keeper, None
+        recorder, self._recorder = self._recorder, None
         try:
-            if keeper:
-                keeper.give_up(StoreFailed(str(error)), ("out", data))
-                keeper.end(_never)
+            if recorder:
+                recorder.give_up(error)
+                recorder.end(_never)
         except Exception as worse:
             log_error((*_WORDS, self._pending.use), worse)
 
-    def end(self, ended: Ended, writers: Sequence[int] | None) -> None:
+    def end(self, writers: Sequence[int] | None, *, cut: bool, left_open: bool) -> None:
         """All has come. The store is left open: closing it takes longer than all else here, and the process ends."""
-        if self._keeper is None or self._store is None:
+        if self._recorder is None or self._store is None:
             return
         try:
-            buffer = self._seal(self._keeper, ended, writers)
+            buffer = self._seal(self._recorder, writers, cut, left_open)
         except Exception as error:
             self._failed(error)
             return
         if buffer and self._pending.shape:
             self._show(self._store, buffer)
 
-    def _seal(self, keeper: "Keeper", ended: Ended, writers: Sequence[int] | None) -> "Buffer | None":
-        from sightline.capture.fallback import Unkept
+    def _seal(self, recorder: "Recorder", writers: Sequence[int] | None, cut: bool, left_open: bool) -> "Buffer | None":
+        from sightline.capture.recorder import CUT_BY_FILTER, Unkept
 
-        told = ["merged" * self._pending.merged, _LEFT_BEHIND * ended.left_open]
-        if ended.cut:
-            from sightline.capture.tap import CUT
-
-            told.append(CUT)
+        told = ("merged" * self._pending.merged, _LEFT_BEHIND * left_open, CUT_BY_FILTER * cut)
         note = "; ".join(filter(None, told))
-        code = None if self._pending.filtered or ended.cut else exit_code_of(writers)
-        kept = keeper.end(lambda recording: recording.seal(exit_code=code, note=note))
+        code = None if self._pending.filtered or cut else exit_code_of(writers)
+        kept = recorder.end(lambda recording: recording.seal(exit_code=code, note=note))
         if not isinstance(kept, Unkept):
             return kept
         if kept.error:
@@ -161,7 +163,7 @@ class _Kept:
         except Exception as error:
             log_error((*_WORDS, self._pending.use), error)
             with open(store.layout.stream(buffer.name, "out"), "rb") as file:
-                relay(file.fileno(), 1)
+                _relay(file.fileno())
             return
         pass_on(1, text)
 

@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 
-from sightline.capture.spawn import PIPE_BYTES, RESTORED_SIGNALS, not_started
+from sightline.capture.child import PIPE_BYTES, RESTORED_SIGNALS, not_started
 from sightline.errors import OutOfProcesses
 from sightline.threads import start_thread
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from sightline.capture.background import start_in_background
+from sightline.capture.child import not_started, shell_argv
 from sightline.capture.command import Captured, CommandCapture
-from sightline.capture.fallback import Size, Unkept
-from sightline.capture.spawn import not_started, shell_argv
+from sightline.capture.recorder import Size, Unkept
 from sightline.errors import CommandNotStarted
 from sightline.records import Buffer
 from sightline.store import Store, Target
@@ -400,5 +400,5 @@ def test_the_ref_is_there_before_the_command_ends(store: Store) -> None:
 def test_a_command_line_is_run_by_a_shell_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.access(shell_argv("x | y")[0], os.X_OK)
     assert shell_argv("x | y")[1:] == ["-c", "x | y"]
-    monkeypatch.setattr("sightline.capture.spawn.SHELLS", ())
+    monkeypatch.setattr("sightline.capture.child.SHELLS", ())
     assert shell_argv("x")[0] == "sh"

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from sightline.capture import file as file_module
-from sightline.capture.fallback import Unkept
 from sightline.capture.file import FileNotReadable, capture_file, changed_since
-from sightline.capture.stdin import capture_stdin
+from sightline.capture.recorder import Unkept, capture_stdin
 from sightline.config import Settings
 from sightline.records import Buffer
 from sightline.store import Store, Target

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import sightline.capture.tap as tapping
+from sightline.capture import filter_pipe
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.filters import find_split
 from sightline.disk.writing import BufferWriter
@@ -394,4 +394,4 @@ def test_the_syntax_of_what_is_not_plain_is_checked_by_the_shell(store: Store) -
     split = find_split("for i in 1 2; do echo $i; done | head -1")
     assert split
     assert not split.sure
-    assert not tapping.can_tap(["/bin/bash", "-c", command], split)
+    assert not filter_pipe.can_keep_unfiltered(["/bin/bash", "-c", command], split)

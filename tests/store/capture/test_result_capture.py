@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.capture.fallback import Size, Unkept
+from sightline.capture.recorder import Size, Unkept
 from sightline.capture.result import Block, blocks_of, call_text, capture_result, fields_of
 from sightline.config import Settings
 from sightline.disk.pretty import facts_of

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sightline.capture.inserting import PIPEFAIL
+from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks import before_tool as before
 from sightline.doors.hooks.command_line import capture_program
 from sightline.harnesses.base import KEEP

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hook_kit import Harness
 
-from sightline.capture import piped
+from sightline.capture import pipe_writers
 from sightline.doors.hooks.capture_script import FILE, is_rule, is_script, script
 from sightline.doors.hooks.command_line import ENTRY
 from sightline.doors.hooks.event import answer_to
@@ -23,8 +23,8 @@ AFTER_THE_FIRST_READ = """
 import os, signal, sys
 from sightline.doors.hooks import capture_pipe as piped
 take = piped._Kept.take
-def broken(self, data):
-    take(self, data)
+def broken(self, *data):
+    take(self, *data)
     {what}
 piped._Kept.take = broken
 piped.main_of_script(sys.argv[2:])
@@ -167,7 +167,7 @@ def _tells_of_others(folder: Path) -> bool:
     fd = os.pidfd_open(process.pid)
     try:
         process.wait()
-        return piped.exit_code_of([fd]) == 3
+        return pipe_writers.exit_code_of([fd]) == 3
     finally:
         os.close(fd)
 
@@ -175,8 +175,8 @@ def _tells_of_others(folder: Path) -> bool:
 def test_of_several_writers_none_is_taken_for_the_command() -> None:
     with subprocess.Popen(["true"]) as one, subprocess.Popen(["true"]) as other:
         fds = [os.pidfd_open(process.pid) for process in (one, other)]
-        assert piped.exit_code_of(fds) is None
-        assert piped.exit_code_of([]) is piped.exit_code_of(None) is None
+        assert pipe_writers.exit_code_of(fds) is None
+        assert pipe_writers.exit_code_of([]) is pipe_writers.exit_code_of(None) is None
         for fd in fds:
             os.close(fd)
 
@@ -185,11 +185,11 @@ def test_where_the_system_does_not_tell_no_code_is_claimed(monkeypatch: pytest.M
     def unknown(*_: object) -> None:
         raise OSError(25, "Inappropriate ioctl for device")
 
-    monkeypatch.setattr(piped.fcntl, "ioctl", unknown)
-    monkeypatch.setattr(piped, "_REAPING_TURNS", 3)
+    monkeypatch.setattr(pipe_writers.fcntl, "ioctl", unknown)
+    monkeypatch.setattr(pipe_writers, "_REAPING_TURNS", 3)
     with subprocess.Popen(["true"]) as process:
         fd = os.pidfd_open(process.pid)
-        assert piped.exit_code_of([fd]) is None
+        assert pipe_writers.exit_code_of([fd]) is None
         os.close(fd)
 
 

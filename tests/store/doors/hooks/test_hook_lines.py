@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hook_kit import Harness, process
 
-from sightline.capture.piped import pump
+from sightline.capture.pipe_reader import PipeReader
 from sightline.doors.hooks import before_tool as before
 from sightline.doors.hooks import capture_pipe as piped
 from sightline.doors.hooks import command_line as lines
@@ -88,7 +88,7 @@ def test_an_index_that_another_process_holds_stops_nobody(
     source, into = os.pipe()
     os.write(into, b"hello\n")
     os.close(into)
-    monkeypatch.setattr(piped, "pump", lambda _, *rest: pump(source, *rest))
+    monkeypatch.setattr(piped, "PipeReader", lambda _, *rest, **named: PipeReader({source: "out"}, *rest, **named))
     assert piped.main("use1") == 0
     assert capfdbinary.readouterr().out == b"hello\n"
     with pytest.raises((StoreFailed, sqlite3.OperationalError)):  # which ends as a line in the log

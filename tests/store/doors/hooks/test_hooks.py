@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hook_kit import Harness, process
 
-from sightline.capture.piped import Ended
 from sightline.doors.hooks import capture_pipe as piping
 from sightline.doors.hooks.command_line import capture_program, hook_words
 from sightline.doors.hooks.hook_session import session_of
@@ -385,9 +384,9 @@ def test_in_mode_shape_what_can_no_longer_be_kept_is_printed(
     pending = recall("use1")
     assert pending
     kept = piping._Kept(pending, None)
-    kept.take(b"1\n2\n")
+    kept.take("out", memoryview(b"1\n2\n"), 2)
     monkeypatch.setattr(kept, "_seal", lambda *_: 1 / 0)
-    kept.take(b"3\n")
-    kept.end(Ended(), None)
+    kept.take("out", memoryview(b"3\n"), 1)
+    kept.end(None, cut=False, left_open=False)
     assert capfd.readouterr().out == "1\n2\n3\n"
     assert "ZeroDivisionError" in (claude.root / "hooks.log").read_text()

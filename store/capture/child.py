@@ -56,6 +56,11 @@ class Child(NamedTuple):
             return False
         return not _only_zombies(self.pid)
 
+    def close_streams(self) -> None:
+        """Nothing more is read of what it writes, or what it left behind does."""
+        os.close(self.out)
+        os.close(self.err)
+
     def wait(self) -> int:
         """The status, as `os.waitpid` gives it; waits where ``ended`` is not readable yet."""
         if self.waited is not None:

@@ -1,96 +1,10 @@
-"""Keeping what comes through a pipe within a shell's pipeline, such that the pipeline does what it did without us.
-
-It ends when it would have ended: with whoever writes, though something that they left behind may hold the pipe open;
-and with whoever reads, if that is a filter that has seen enough.
-"""
+"""Who writes into a pipe of a shell's pipeline, and how they ended, for one in it that has started none of them."""
 
 import fcntl
 import os
 import select
 import struct
-from collections.abc import Callable, Collection
-from typing import NamedTuple
-
-_READ_BYTES = 1 << 18
-
-
-class Ended(NamedTuple):
-    """How a pipe's use ended.
-
-    Attributes:
-        cut: whether the reader left before the writers had ended.
-        left_open: whether the writers have ended and something that they left behind holds the pipe open.
-    """
-
-    cut: bool = False
-    left_open: bool = False
-
-
-def pump(fd: int, out: int | None, take: Callable[[bytes], None], writers: Collection[int] | None) -> Ended:
-    """Read a pipe until it ends, and pass on what comes.
-
-    Args:
-        fd: the pipe.
-        out: where it is passed on at once; None for nowhere.
-        take: takes what comes, after it was passed on.
-        writers: descriptors of the processes that write, see `writers_of`; None where it is not known who does.
-    """
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    alive = set(writers or ())
-    for one in alive:
-        poll.register(one, select.POLLIN)
-    if out is not None:
-        poll.register(out, 0)  # told of is then only that nobody reads any more
-    while True:
-        waits = writers is None or alive
-        ready = {one for one, _ in poll.poll(None if waits else 0)}
-        if fd in ready:
-            data = os.read(fd, _READ_BYTES)
-            if not data:
-                return Ended()
-            if out is not None and not pass_on(out, data):
-                take(data)
-                return _drained(fd, take)
-            take(data)
-        elif out is not None and out in ready:
-            return _drained(fd, take)
-        elif not waits:
-            return Ended(left_open=True)
-        for one in ready & alive:
-            poll.unregister(one)
-            alive.remove(one)
-
-
-def _drained(fd: int, take: Callable[[bytes], None]) -> Ended:
-    """The reader has gone: what is in the pipe is kept, then the writers learn of it as they would have."""
-    os.set_blocking(fd, False)
-    size = 0
-    try:
-        while size < _READ_BYTES and (data := os.read(fd, _READ_BYTES)):
-            take(data)
-            size += len(data)
-    except BlockingIOError:
-        pass
-    return Ended(cut=True)
-
-
-def pass_on(out: int, data: bytes | memoryview) -> bool:
-    """Write all of it; whether there is still somebody who takes it."""
-    view = memoryview(data)
-    try:
-        while view:
-            view = view[os.write(out, view) :]
-    except OSError:  # a reader that has left, or a file on a disk that is full
-        return False
-    return True
-
-
-def relay(fd: int, out: int) -> None:
-    """Pass on the rest, for whoever holds the pipe open; nothing of it is kept."""
-    while data := os.read(fd, _READ_BYTES):
-        if not pass_on(out, data):
-            return
+from collections.abc import Collection
 
 
 def writers_of(fd: int, shell: int) -> list[int] | None:

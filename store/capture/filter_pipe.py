@@ -1,7 +1,8 @@
 """Stands between a command and the filters at its end: what passes is kept first, and then passed on.
 
 The left side's output and the first filter's input are redirected to two pipes of ours; a thread moves the bytes. To
-the processes it looks like the one pipe they would have had: as much fits in, and it closes as that one would.
+the processes it looks like the one pipe they would have had: as much fits in, and it closes as that one would. So it
+moves them itself: a `PipeReader` takes more from a pipe than the next one has room for.
 """
 
 import array
@@ -14,6 +15,7 @@ import threading
 from typing import NamedTuple
 
 from sightline.capture.filters import Split
+from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
 from sightline.disk.layout import remove_file
 from sightline.disk.lines import newlines_in
 from sightline.disk.recording import Recording
@@ -21,8 +23,6 @@ from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.threads import start_thread
-
-CUT = "cut by filter"
 
 _HALF_BYTES = 1 << 15
 """Each of our pipes holds this: together as much as the pipe in whose place they are, so that a program that writes
@@ -44,7 +44,7 @@ class Unfiltered(NamedTuple):
     error: StoreFailed | None
 
 
-def can_tap(argv: list[str], split: Split) -> bool:
+def can_keep_unfiltered(argv: list[str], split: Split) -> bool:
     """Whether this can be done here, and the shell finds nothing wrong with the command.
 
     Args:
@@ -64,7 +64,7 @@ def can_tap(argv: list[str], split: Split) -> bool:
         os.close(null)
 
 
-class Tap:
+class FilterPipe:
     """The two pipes of one command, and the buffer of what passes through them."""
 
     def __init__(self, store: Store, main: Buffer, split: Split) -> None:
@@ -87,11 +87,11 @@ class Tap:
         self._stop = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._passing = False
         self._cut = False
-        self._recording: Recording | None = None
-        self._failure: StoreFailed | None = None
+        self._recorder = Recorder(store)
+        self._has_begun = False
         self._buffer = memoryview(bytearray(_HALF_BYTES))
         self._may_begin = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="sightline-tap", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="sightline-filter-pipe", daemon=True)
         try:
             start_thread(self._thread)  # now: once the command runs, there is no way back
         except OutOfProcesses:
@@ -134,32 +134,29 @@ class Tap:
         Args:
             main: the sealed buffer of the command as a whole.
         """
-        recording = self._recording
-        if self._failure is not None:
-            return Unfiltered(None, self._failure)
-        if recording is None:
+        if not self._has_begun:
             return None
-        note = f"unfiltered side of {main.ref}" + (f"; {CUT}" if self._cut else "")
-        try:
+        note = f"unfiltered side of {main.ref}" + (f"; {CUT_BY_FILTER}" if self._cut else "")
+
+        def sealed(recording: Recording) -> Buffer:
             recording.settle()
             if not self._cut and self._is_output_of(main, recording):
-                self.discard()  # one output never becomes two buffers
-                return None
-            return Unfiltered(recording.seal(exit_code=None, timed_out=main.timed_out, note=note), None)
-        except StoreFailed as error:
-            recording.discard()
-            return Unfiltered(None, error)
+                recording.discard()  # one output never becomes two buffers
+                return main
+            return recording.seal(exit_code=None, timed_out=main.timed_out, note=note)
+
+        kept = self._recorder.end(sealed)
+        if isinstance(kept, Unkept):
+            return Unfiltered(None, kept.error)
+        return None if kept is main else Unfiltered(kept, None)
 
     def discard(self) -> None:
         """Nothing of it is wanted."""
-        if self._recording is not None:
-            self._recording.discard()
-            self._recording = None
+        self._recorder.discard()
 
     def abandon(self) -> None:
         """The capture breaks off; what came is kept and will be marked interrupted."""
-        if self._recording is not None:
-            self._recording.abandon()
+        self._recorder.abandon()
 
     def _is_output_of(self, main: Buffer, recording: Recording) -> bool:
         if main.stream("out").bytes != recording.progress("out")[0]:
@@ -230,18 +227,14 @@ class Tap:
             os.close(write)
 
     def _keep(self, data: memoryview) -> None:
-        if self._failure is not None:
-            return
-        try:
-            if self._recording is None:
-                self._recording = self._store.begin(
-                    "cmd", self._split.left, self._main.cwd, self._main.session, origin=self._main.name
-                )
-                self._recording.register()
-            self._recording.append("out", data, newlines_in(data))
-        except Exception as error:  # whatever it is, the command goes on
-            self._failure = error if isinstance(error, StoreFailed) else StoreFailed(f"storing failed: {error}")
-            self.discard()
+        if not self._has_begun:
+            self._has_begun = True
+            main = self._main
+            self._recorder.begin(
+                lambda: self._store.begin("cmd", self._split.left, main.cwd, main.session, origin=main.name)
+            )
+            self._recorder.register()
+        self._recorder.take("out", data, newlines_in(data), shown=False)
 
 
 def _fifo(path: str) -> int:

@@ -1,0 +1,145 @@
+"""Moves bytes from pipes to whoever keeps them, as they come, without a wake-up for every line.
+
+The one mover of all captures: of a command's two streams, of standard input, of the pipe that a hook has put into a
+shell's pipeline. It ends with whoever writes, though something that they left behind may hold a pipe open; and with
+whoever reads what is passed on, if that has seen enough.
+"""
+
+import fcntl
+import os
+import select
+import time
+from collections.abc import Callable, Collection, Mapping
+
+from sightline.capture.child import PIPE_BYTES
+from sightline.disk.lines import newlines_in
+
+READ_BYTES = 1 << 19  # above this no gain was measured
+COALESCE_SECONDS = 0.0005  # let small writes build up this long, while they come fast on one stream only
+FAST_SECONDS = 0.005  # reads closer together than this are "fast"
+_USUAL_BYTES = 1 << 16  # in a pipe, where the system does not tell
+_SMALL_PART = 16  # a read of less than this part of what its pipe holds was not worth its wake-up
+
+Sink = Callable[[str, memoryview, int], None]
+"""Takes (stream, bytes, newlines in them); the bytes are only valid during the call."""
+
+
+class PipeReader:
+    """Reads some streams until they, or those who write them, have ended. It closes nothing.
+
+    Attributes:
+        at_end: whether all streams have been read to their ends.
+        writers_ended: whether all who were known to write have ended.
+        reader_left: whether nobody takes what is passed on any more.
+    """
+
+    def __init__(
+        self, streams: Mapping[int, str], sink: Sink, *, writers: Collection[int] | None = None, pass_to: int = -1
+    ) -> None:
+        """Nothing is read yet.
+
+        Args:
+            streams: descriptors, and the names of what is read from them.
+            sink: gets what is read.
+            writers: descriptors of the processes that write, each readable once its process has ended; None where it
+                is not known who does.
+            pass_to: descriptor that everything is written to before the sink gets it; none by default.
+        """
+        self._sink = sink
+        self._open = dict(streams)
+        self._writers = set(writers or ())
+        self._pass_to = pass_to
+        self.at_end = False
+        self.writers_ended = writers is not None and not self._writers
+        self.reader_left = False
+        self._buffer = bytearray(READ_BYTES)
+        self._view = memoryview(self._buffer)
+        self._small_bytes = {fd: _capacity(fd) // _SMALL_PART for fd in streams}
+        self._last_read = dict.fromkeys(streams, 0.0)
+        self._poll = select.poll()
+        for fd in (*self._open, *self._writers):
+            self._poll.register(fd, select.POLLIN)
+        if pass_to >= 0:
+            self._poll.register(pass_to, 0)  # told of is then only that nobody reads any more
+
+    def run(self) -> None:
+        """Read until the streams, their writers or the reader have ended, and then what they left in the pipes."""
+        while not (self.at_end or self.writers_ended or self.reader_left):
+            self.turn()
+        self.take_rest()
+
+    def turn(self, wait_ms: float | None = None) -> None:
+        """Read what has come, waiting for something to come, or to end, at most this long; None for any time."""
+        pause = False
+        for fd, _ in self._poll.poll(wait_ms):
+            if fd in self._open:
+                pause = self._read(fd) or pause
+            elif fd in self._writers:
+                self._poll.unregister(fd)
+                self._writers.remove(fd)
+                self.writers_ended = not self._writers
+            elif fd == self._pass_to:
+                self.reader_left = True
+        if pause and not self.writers_ended:
+            time.sleep(COALESCE_SECONDS)
+
+    def take_rest(self) -> None:
+        """Read what is in the pipes now.
+
+        No more than a pipe can hold: whoever goes on to write without end must not hold up us.
+        """
+        for fd in list(self._open):
+            ready = select.poll()
+            ready.register(fd, select.POLLIN)
+            left = PIPE_BYTES
+            while left > 0 and ready.poll(0) and (got := self._take(fd)) > 0:
+                left -= got
+
+    def _read(self, fd: int) -> bool:
+        """Read once; whether it pays to let more build up first."""
+        got = self._take(fd)
+        if got <= 0:
+            return False
+        now = time.monotonic()
+        fast = now - self._last_read[fd] < FAST_SECONDS
+        self._last_read[fd] = now
+        alone = all(now - last > FAST_SECONDS for other, last in self._last_read.items() if other != fd)
+        return fast and alone and got < self._small_bytes[fd]
+
+    def _take(self, fd: int) -> int:
+        """Give the sink what is there; how many bytes, 0 at the stream's end and -1 where nothing is there yet."""
+        try:
+            got = os.readv(fd, [self._buffer])
+        except BlockingIOError:
+            return -1
+        if got:
+            data = self._view[:got]
+            if self._pass_to >= 0 and not self.reader_left:
+                self.reader_left = not pass_on(self._pass_to, data)
+            self._sink(self._open[fd], data, newlines_in(data))
+        else:
+            self._poll.unregister(fd)
+            del self._open[fd]
+            self.at_end = not self._open
+        return got
+
+
+def pass_on(fd: int, data: bytes | memoryview) -> bool:
+    """Write all of it; whether there is still somebody who takes it."""
+    view = memoryview(data)
+    try:
+        while view:
+            view = view[os.write(fd, view) :]
+    except OSError:  # a reader that has left, or a file on a disk that is full
+        return False
+    return True
+
+
+def _capacity(fd: int) -> int:
+    """Bytes that a pipe can hold; 0 for anything else."""
+    if not hasattr(fcntl, "F_GETPIPE_SZ"):
+        return _USUAL_BYTES
+    try:
+        return fcntl.fcntl(fd, fcntl.F_GETPIPE_SZ)
+    except OSError:
+        return 0
