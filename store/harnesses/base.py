@@ -88,6 +88,8 @@ class Harness:
 
         servers: the names below which its settings list MCP servers; none where it has no settings that we know.
         servers_form: ``json`` or ``toml``.
+        rules: the names below which its settings list rules that let a command pass.
+        variables: likewise the variables of the shell that its commands run in.
         fills: members that its file of hooks needs to be read at all.
         switch: the setting that turns all hooks off, and its value then.
         hints: what a person should know or do after an installation, in sentences.
@@ -124,6 +126,8 @@ class Harness:
 
     servers: tuple[str, ...] = ()
     servers_form = "json"
+    rules: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     fills: tuple[tuple[tuple[str, ...], Any], ...] = ()
     switch: tuple[tuple[str, ...], bool] | None = None
     hints: tuple[str, ...] = ()

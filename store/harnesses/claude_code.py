@@ -68,6 +68,8 @@ class ClaudeCode(Harness):
     failure_limit = Limit(10_000, 10_040)  # head and tail of the first 30,000
 
     servers = ("mcpServers",)
+    rules = ("permissions", "allow")
+    variables = ("env",)
     switch = (("disableAllHooks",), True)
     hints = (
         "to let it read outputs without asking, allow mcp__sightline__read_output and mcp__sightline__query in "

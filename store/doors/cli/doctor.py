@@ -70,7 +70,7 @@ def _findings(door: Door, rebuild: bool, progress: Progress) -> Iterator[Finding
     yield from examine(door.store, rebuild=rebuild, advance=progress)
     # Loaded here: a broken store is to be told of first.
     from sightline.doors.cli.install import here, told_root
-    from sightline.doors.install.checking import examine_harnesses
+    from sightline.doors.install.harness_health import examine_harnesses
 
     yield from examine_harnesses(here(), told_root())
 

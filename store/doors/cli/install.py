@@ -8,11 +8,22 @@ from sightline.config import default_root
 from sightline.disk.layout import Layout
 from sightline.doors.cli.arguments import Parser, parser
 from sightline.doors.cli.output import dim, green, print_json, red, write_out
-from sightline.doors.install.installing import Done, install, uninstall
-from sightline.doors.install.places import PROJECT, SCOPES, USER, Places, Where, coincide, installable, places_of
-from sightline.doors.install.records import Record
+from sightline.doors.install.claude_plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
+from sightline.doors.install.harness_settings import (
+    PROJECT,
+    SCOPES,
+    USER,
+    Places,
+    Where,
+    coincide,
+    hints_for,
+    installable,
+    places_of,
+    targets_of,
+)
+from sightline.doors.install.installation import Done, install, uninstall
+from sightline.doors.install.installation_record import Record
 from sightline.doors.install.status import status_of
-from sightline.doors.install.wanted import hints_for, targets_of
 from sightline.errors import UsageError
 from sightline.harnesses.base import DEFAULT_MODE, MODES
 from sightline.verbs.printing import printable
@@ -122,9 +133,6 @@ def _record(given: Any, places: Places) -> Record:
 
 
 def _plugin(given: Any) -> int:
-    # Loaded here only: most installations go into settings.
-    from sightline.doors.install.plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
-
     if given.harness.name != "claude-code" or given.scope != USER:
         raise UsageError("--plugin goes with claude-code alone", "leave --scope out; a plugin is where you put it")
     mode = given.mode or DEFAULT_PLUGIN_MODE

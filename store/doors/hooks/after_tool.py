@@ -7,8 +7,7 @@ import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from sightline.doors.hooks.hook_session import is_first, open_store, session_of
-from sightline.doors.hooks.messages import notes_answer
+from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, recall
 from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
 from sightline.errors import StoreFailed

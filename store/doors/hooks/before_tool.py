@@ -6,7 +6,7 @@ from typing import Any
 
 from sightline.capture.pipe_insertion import Inserted, Rules, insert
 from sightline.config import default_root, load_settings
-from sightline.doors.hooks.command_line import capture_program
+from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember
 from sightline.harnesses.base import SHAPE, Harness
 
@@ -76,21 +76,13 @@ def rewritten(harness: Harness, command: str, use: str, through: str = "") -> In
     if not os.access(program, os.X_OK):
         return None  # without a reader the pipe would break, and the command with it
     piped = shlex.quote(program) + ("" if through else f" {_OLD_WORDS}")
-    return insert(command, f"{piped} {use}", Rules(_is_program, harness.judged, _is_bash()))
+    return insert(command, f"{piped} {use}", Rules(lambda name: bool(on_path(name)), harness.judged, _is_bash()))
 
 
 def _is_bash() -> bool:
     """Whether the harness runs commands with bash; it may be zsh."""
     shell = os.environ.get("CLAUDE_CODE_SHELL") or os.environ.get("SHELL", "")
     return os.path.basename(shell).startswith("bash")
-
-
-def _is_program(name: str) -> bool:
-    return any(
-        os.access(path := os.path.join(folder, name), os.X_OK) and not os.path.isdir(path)
-        for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
-        if folder
-    )
 
 
 def _captures(cwd: str) -> bool:

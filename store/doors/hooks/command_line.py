@@ -96,6 +96,10 @@ def capture_program() -> str:
         own = os.path.join(site.getuserbase(), "bin", "sightline")
     if os.access(own, os.X_OK):
         return own
-    import shutil  # an installation whose programs lie elsewhere
+    return on_path("sightline") or own  # of an installation whose programs lie elsewhere
 
-    return shutil.which("sightline") or own
+
+def on_path(name: str) -> str:
+    """The program of a name in the folders of ``PATH``; empty where there is none."""
+    paths = (os.path.join(folder, name) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder)
+    return next((path for path in paths if os.access(path, os.X_OK) and not os.path.isdir(path)), "")

@@ -4,6 +4,8 @@ import os
 import time
 from collections.abc import Sequence
 
+from sightline.config import default_root
+from sightline.disk.layout import make_folder, make_parents, open_private
 from sightline.regular import read_regular
 
 FILE = "hooks.log"
@@ -23,9 +25,6 @@ def log_error(words: Sequence[str], error: BaseException) -> None:
         error: what went wrong.
     """
     try:
-        from sightline.config import default_root
-        from sightline.disk.layout import make_folder, make_parents, open_private
-
         root = default_root()
         if not os.path.isdir(root):
             make_parents(root)

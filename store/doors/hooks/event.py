@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sightline.harnesses import find
-from sightline.harnesses.base import AFTER, BATCH, BEFORE, END, FAILED, MODES, PROMPT, START, Harness
+from sightline.harnesses.base import BATCH, BEFORE, END, MODES, PROMPT, START, Harness
 
 Json = dict[str, Any]
 
@@ -56,28 +56,23 @@ def answer_to(words: Sequence[str], data: bytes) -> bytes:
 def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) -> Json | None:
     """The answer to one event. Imported is what it needs: a process answers one and ends."""
     when = harness.when(event)
+    if not when:
+        raise ValueError(f"{harness.title} has no hook of ours for {event!r}")
     if when == BEFORE:
         from sightline.doors.hooks.before_tool import before_tool
 
         return before_tool(harness, event, mode, given, through)
-    if when in (AFTER, FAILED) and not harness.is_own(given):
-        from sightline.doors.hooks.after_tool import after_tool
+    if when in (START, PROMPT, END):
+        from sightline.doors.hooks.turns import at_turn
 
+        return at_turn(harness, event, mode, given)
+    calls = given.get("tool_calls", ()) if when == BATCH else [given]
+    others = [one for one in calls if isinstance(one, dict) and not harness.is_own(one)]
+    if not others:
+        return None
+    from sightline.doors.hooks.after_tool import after_batch, after_tool
+
+    if when != BATCH:
         return after_tool(harness, event, mode, given)
-    if when == BATCH:
-        calls = [one for one in given.get("tool_calls", ()) if isinstance(one, dict) and not harness.is_own(one)]
-        if calls:
-            from sightline.doors.hooks.after_tool import after_batch
-
-            after_batch(harness, given, calls)
-    elif when == END:
-        from sightline.doors.hooks.live_calls import at_end
-
-        at_end(harness, given)
-    elif when in (START, PROMPT):
-        from sightline.doors.hooks.messages import at_start_or_prompt
-
-        return at_start_or_prompt(harness, event, mode, given)
-    elif not when:
-        raise ValueError(f"{harness.title} has no hook of ours for {event!r}")
+    after_batch(harness, given, others)
     return None

@@ -1,4 +1,4 @@
-"""What the hooks of a session share: its store, whose it is, and which of its events one of them has taken up."""
+"""What hooks of a session share: the store, whose session it is, notes that wait for it, which events are taken up."""
 
 import fcntl
 import json
@@ -7,6 +7,7 @@ import time
 
 from sightline.disk.layout import HOOKS, make_folder, open_private
 from sightline.disk.recording import storable
+from sightline.harnesses.base import Harness, Json
 from sightline.log.sessions import safe_name
 from sightline.records import Session
 from sightline.store import Store
@@ -43,6 +44,26 @@ def session_of(harness: str, harness_session: str, cwd: str) -> Session:
         cwd=storable(cwd),
         started=time.time(),
     )
+
+
+def notes_answer(store: Store, session: Session, harness: Harness, event: str) -> Json | None:
+    """The answer that hands over the notes that wait for a session; None where none do."""
+    if not harness.tells or not os.path.exists(store.layout.outbox):
+        return None
+    said = waiting_notes(store, session)
+    return harness.addition(event, "\n\n".join(said)) if said else None
+
+
+def waiting_notes(store: Store, session: Session) -> list[str]:
+    """The notes that wait, which with this are sent."""
+    from sightline.log.notes import hold_waiting, release  # few sessions have any
+
+    held = hold_waiting(store, session.name, anyone=True)
+    if not held:
+        return []
+    release(store, held, session)
+    told = "\n".join(f"{waiting.ref}: {waiting.text}" for waiting in held)
+    return [f"Notes from the person who looks on, about lines of outputs:\n{told}"]
 
 
 def is_first(root: str, session: str, event: str, use: str) -> bool:

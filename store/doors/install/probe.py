@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sightline.doors.hooks.error_log import last_errors
-from sightline.doors.install.recognise import Server, hook_environment, hook_of, without_assignments
+from sightline.doors.install.own_entries import Server, hook_environment, hook_of, without_assignments
 from sightline.harnesses import known
 from sightline.harnesses.base import RECORD, START
 

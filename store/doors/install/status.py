@@ -3,13 +3,12 @@
 from typing import Any, NamedTuple
 
 from sightline.doors.hooks.command_line import HookLine
-from sightline.doors.install.content import Content, of_ours, with_ours
-from sightline.doors.install.files import read_settings
+from sightline.doors.install.harness_settings import Places, targets_of
+from sightline.doors.install.installation import is_filled, plan_install, telling
 from sightline.doors.install.jsonc import find, parse
-from sightline.doors.install.places import Places
-from sightline.doors.install.planning import is_filled, plan_install, telling
-from sightline.doors.install.recognise import Server, hook_of, is_former_server, is_our_server, plugin_hook, server_of
-from sightline.doors.install.wanted import targets_of
+from sightline.doors.install.own_entries import Server, hook_of, is_former_server, is_our_server, plugin_hook, server_of
+from sightline.doors.install.settings_file import read_settings
+from sightline.doors.install.settings_text import Content, of_ours, with_ours
 from sightline.harnesses.base import DEFAULT_MODE, Harness
 
 

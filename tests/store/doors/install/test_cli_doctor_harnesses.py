@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.install.versions import program_of
+from sightline.doors.install.harness_health import program_of
 from sightline.harnesses import known
 
 

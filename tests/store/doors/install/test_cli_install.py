@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.install import files, installing
+from sightline.doors.install import installation as installing
+from sightline.doors.install import settings_file as files
 from sightline.doors.install.errors import SettingsBusy, SettingsReadOnly
-from sightline.doors.install.places import Where, installable, places_of
-from sightline.doors.install.records import Record
-from sightline.doors.install.wanted import targets_of
+from sightline.doors.install.harness_settings import Where, installable, places_of, targets_of
+from sightline.doors.install.installation_record import Record
 from sightline.harnesses.claude_code import HARNESS
 
 SETTINGS = (

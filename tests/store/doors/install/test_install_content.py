@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.install.content import Undo, of_ours, with_ours, without_ours
+from sightline.doors.install.harness_settings import SCOPES, Target, Where, installable, places_of, targets_of
 from sightline.doors.install.jsonc import parse, plain
-from sightline.doors.install.places import SCOPES, Where, installable, places_of
-from sightline.doors.install.wanted import Target, targets_of
+from sightline.doors.install.settings_text import Undo, of_ours, with_ours, without_ours
 from sightline.harnesses import known
 from sightline.harnesses.base import KEEP, MODES, RECORD, SHAPE
 

@@ -1,14 +1,68 @@
 """What `doctor` says of harnesses: what is installed, which version was found, whether it works when it is tried."""
 
+import json
+import os
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from sightline.doors.doctor.complaints import Finding
-from sightline.doors.install.places import SCOPES, USER, Where, coincide, installable, places_of
+from sightline.doors.install.harness_settings import SCOPES, USER, Where, coincide, installable, places_of
 from sightline.doors.install.probe import Probe, probe_hooks, probe_server
 from sightline.doors.install.status import Status, status_of
-from sightline.doors.install.versions import Program, program_of
 from sightline.errors import SightlineError
 from sightline.harnesses.base import Harness
+from sightline.regular import read_regular
+
+_PATIENCE_SECONDS = 10
+_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+_PACKAGE_LEVELS = 4  # from a program up to its package.json
+
+
+class Program(NamedTuple):
+    """A harness' program.
+
+    Attributes:
+        path: where it was found; empty where it was not.
+        version: what it calls itself; empty where it does not tell.
+    """
+
+    path: str = ""
+    version: str = ""
+
+
+def program_of(harness: Harness) -> Program:
+    """The harness' program on ``PATH``."""
+    for name in harness.programs:
+        if path := shutil.which(name):
+            return Program(path, _packaged(os.path.realpath(path)) or _told(path))
+    return Program()
+
+
+def _packaged(path: str) -> str:
+    """The version of the npm package that a program lies in: starting some of them takes seconds."""
+    for _ in range(_PACKAGE_LEVELS):
+        path = os.path.dirname(path)
+        try:
+            described = json.loads(read_regular(os.path.join(path, "package.json")))
+            if described.get("bin"):
+                return str(described["version"])
+        except (OSError, ValueError, KeyError, AttributeError):
+            continue
+    return ""
+
+
+def _told(path: str) -> str:
+    try:
+        done = subprocess.run(
+            [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = _VERSION.search(done.stdout.decode(errors="replace"))
+    return found.group() if found else ""
 
 
 def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:

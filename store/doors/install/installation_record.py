@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sightline.disk.hashing import sha256_hex
 from sightline.disk.layout import make_folder, read_file, remove_folder, write_atomically
-from sightline.doors.install.content import Undo
+from sightline.doors.install.settings_text import Undo
 
 FOLDER = "installed"
 _RECORD = "record.json"

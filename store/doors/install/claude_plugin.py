@@ -11,10 +11,9 @@ from typing import Any
 
 from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.install.errors import NotOurs
-from sightline.doors.install.files import PROGRAM_MODE, check_writable, read_settings, write_settings
-from sightline.doors.install.installing import Done
-from sightline.doors.install.planning import Change
-from sightline.doors.install.wanted import NAME, hooks_content, rewrites, server_entry
+from sightline.doors.install.harness_settings import NAME, hooks_content, rewrites, server_entry
+from sightline.doors.install.installation import Change, Done
+from sightline.doors.install.settings_file import PROGRAM_MODE, check_writable, read_settings, write_settings
 from sightline.doors.mcp.protocol import server_version
 from sightline.harnesses.base import RECORD
 from sightline.harnesses.claude_code import HARNESS

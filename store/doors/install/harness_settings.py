@@ -1,16 +1,76 @@
-"""What each harness' settings are to have from us: the MCP server, the hooks of a mode, and the rules they need."""
+"""Where each harness has its settings, and what of ours they are to have: server, hooks, and the rules these need."""
 
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.hooks.command_line import hook_line, hook_words
-from sightline.doors.install.content import Add, Content, Put
-from sightline.doors.install.places import PROJECT, Places
-from sightline.doors.install.recognise import MODULE, is_ours
+from sightline.doors.install.own_entries import MODULE, is_ours
+from sightline.doors.install.settings_text import Add, Content, Put
+from sightline.harnesses import known
 from sightline.harnesses.base import BEFORE, Harness, Hook
+
+USER, PROJECT = "user", "project"
+SCOPES = (USER, PROJECT)
+"""For all that a person does, or in one folder only."""
+
+
+def installable() -> dict[str, Harness]:
+    """The harnesses whose settings are known, by name."""
+    return {name: one for name, one in known().items() if one.servers}
+
+
+class Where(NamedTuple):
+    """Whose settings, and of which project.
+
+    Attributes:
+        home: the person's home.
+        project: the project's folder.
+        environment: variables by which harnesses are told of other places.
+    """
+
+    home: str
+    project: str
+    environment: Mapping[str, str]
+
+
+class Places(NamedTuple):
+    """The files of one harness in one scope; empty for what it has no file for.
+
+    Attributes:
+        servers: where it lists MCP servers.
+        hooks: where it lists hooks, which may be the same file; or the plugin that runs them.
+    """
+
+    servers: str
+    hooks: str = ""
+
+    @property
+    def all(self) -> list[str]:
+        """Each file once."""
+        return list(dict.fromkeys(path for path in self if path))
+
+
+def places_of(harness: Harness, scope: str, where: Where) -> Places:
+    """Where a harness has its settings.
+
+    Args:
+        harness: which one.
+        scope: one of SCOPES.
+        where: whose.
+    """
+    if scope == PROJECT:
+        return Places(*harness.project_settings(where.project))
+    return Places(*harness.user_settings(where.home, where.environment))
+
+
+def coincide(one: Places, other: Places) -> bool:
+    """Whether two scopes share a file, as they do in a person's home."""
+    return bool({os.path.realpath(path) for path in one.all} & {os.path.realpath(path) for path in other.all})
+
 
 NAME = "sightline"
 """Of the server, in every harness."""
@@ -88,12 +148,11 @@ def hooks_content(harness: Harness, mode: str, root: str, entry: str) -> Content
     sweeps: tuple[tuple[str, ...], ...] = (("hooks",),)
     own, *shared = harness.allow_rules(shlex.quote(entry)) or ("",)
     if own:
-        allow = ("permissions", "allow")
-        sweeps = (*sweeps, allow)
+        sweeps = (*sweeps, harness.rules)
         if rewrites(harness, mode):
-            adds += [Add(allow, own), *(Add(allow, rule, shared=True) for rule in shared)]
+            adds += [Add(harness.rules, own), *(Add(harness.rules, rule, shared=True) for rule in shared)]
     # Rewritten commands run in a shell that knows nothing of a hook's own variables.
-    sets = ((("env", "SIGHTLINE_HOME"), root),) if root and harness.rewrites else ()
+    sets = (((*harness.variables, "SIGHTLINE_HOME"), root),) if root and harness.variables else ()
     return Content("json", is_ours, adds=tuple(adds), sweeps=sweeps, fills=harness.fills, sets=sets)
 
 

@@ -1,0 +1,41 @@
+"""A session's start, a prompt, and a turn's end: a model is told how refs are used, and what waited is taken in."""
+
+import os
+
+from sightline.config import default_root
+from sightline.doors.hooks.command_line import capture_program
+from sightline.doors.hooks.pending_commands import forget_old
+from sightline.harnesses.base import END, KEEP, SHAPE, START, Harness, Json
+
+USE_OF_REFS = (
+    "Sightline keeps the whole output of your commands and tools, under refs such as @cmd_a1b2c3. "
+    "When output was cut, page or search the ref with the tool read_output or query, or with `{program} show REF` and "
+    "`{program} query 'grep … REF'`, instead of running the command again; `{program} list` lists the refs."
+)
+"""The two sentences; ``program`` is the command line."""
+
+
+def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
+    """The answer to such an event; None where nothing is to be said."""
+    when = harness.when(event)
+    if when == START:
+        forget_old()
+    elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
+        from sightline.doors.hooks.background_commands import take_in  # few prompts tell of an end
+
+        take_in(harness, given)
+    if harness.transcribes:
+        from sightline.doors.hooks.live_calls import at_end, at_prompt, at_start  # 30 ms, of two harnesses only
+
+        (at_start if when == START else at_end if when == END else at_prompt)(harness, given)
+    if when == END:
+        return None
+    said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
+    if os.path.exists(os.path.join(default_root(), "outbox")):
+        from sightline.doors.hooks.hook_session import open_store, session_of, waiting_notes  # 20 ms, for the store
+
+        with open_store() as store:
+            harness_session = given.get("session_id") or given.get("conversation_id") or ""
+            session = session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
+            said += waiting_notes(store, session)
+    return harness.addition(event, "\n\n".join(said)) if said else None

@@ -1,0 +1,80 @@
+"""What each harness has to give, and that a new one is known by its file alone."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sightline.harnesses as package
+from sightline.harnesses import find, known, of_client
+from sightline.harnesses.base import MODES, Harness
+from sightline.harnesses.formats import find_sources, open_reading
+from sightline.log.sessions import current_session
+
+HAL = """
+from sightline.harnesses.base import AFTER, Harness, Hook
+from sightline.harnesses.transcript import Candidate, Reading
+
+class Hal(Harness):
+    name, title, endings, reader = "hal-9000", "HAL", (".hal",), __name__
+    clients = ("hal-9000-mcp-client",)
+    hooks = (Hook("Done", AFTER),)
+
+def reading_of(file):
+    return file.of_document(lambda document: iter(())) if file.head.startswith(b"{") else None
+
+HARNESS = Hal()
+"""
+
+
+@pytest.fixture
+def hal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Harness]:
+    """A harness that is one file more in the package."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "hal_9000.py").write_text(HAL)
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / "package")])
+    find.cache_clear()
+    known.cache_clear()
+    yield known()["hal-9000"]
+    sys.modules.pop("sightline.harnesses.hal_9000", None)
+    find.cache_clear()
+    known.cache_clear()
+
+
+def test_a_harness_is_added_by_one_file(hal: Harness, tmp_path: Path) -> None:
+    assert find("hal-9000") is of_client("hal-9000-mcp-client") is hal
+    assert hal.when("Done") == "after"
+    (tmp_path / "s.hal").write_text("{}")
+    (source,) = find_sources(str(tmp_path))
+    reading = open_reading(source)
+    assert reading
+    reading.close()
+
+
+@pytest.mark.parametrize("harness", known().values(), ids=known())
+def test_what_a_harness_gives_fits_together(harness: Harness) -> None:
+    assert find(harness.name) is harness
+    assert harness.servers or harness.reader  # else there is nothing that it is known for
+    assert all(client.startswith(f"{harness.name}-") for client in harness.clients)
+    assert set(harness.limits) <= {"cmd", "file", "tool"}
+    assert all(set(hook.modes) <= set(MODES) for hook in harness.hooks)
+    if harness.servers:
+        files = *harness.user_settings("/h", {}), *harness.project_settings("/p")
+        assert [bool(file) for file in files] == [True, bool(harness.hooks)] * 2
+        assert "mcp" in str(harness.server_entry(["/python", "mcp"], {"A": "b"}))
+    if harness.reader:
+        reader = harness.transcripts()
+        assert hasattr(reader, "FolderReading" if harness.transcript_folder else "reading_of")
+        assert harness.transcript_folder or harness.endings
+    if harness.transcribes:
+        parser = harness.transcripts().Parser("/nowhere.jsonl", 0.0)
+        assert parser.is_idle
+        assert isinstance(harness.transcripts().TURN, bytes)
+
+
+@pytest.mark.parametrize(
+    "variable", ["CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID"]
+)
+def test_a_session_of_the_environment_is_one_of_a_known_harness(variable: str) -> None:
+    assert find(current_session({variable: "x"}).harness)
