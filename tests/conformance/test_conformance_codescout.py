@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sightline.pipeline.parse import parse
-from sightline.pipeline.run import Head, Limits, QueryResult, _reply
+from sightline.pipeline.run import Head, Limits, QueryResult, reply_of
 from sightline.shape.variants import text_of
 from sightline.verbs.reply import serialised_bytes
 from sightline.verbs.run_command import Request
@@ -109,7 +109,7 @@ def _answer(agent: Any, ref: str, out: bytes, err: bytes) -> QueryResult:
     heads = Head(limits.max_bytes), Head(limits.max_bytes)
     for head, data in zip(heads, (out, err), strict=True):
         head.feed(data)
-    return _reply(parse(f"cat {ref}", lambda _: "/dev/null"), limits, *heads)
+    return reply_of(parse(f"cat {ref}", lambda _: "/dev/null"), limits, *heads)
 
 
 def test_e07_stderr_takes_its_lines_off_the_hundred(agent: Any, keep: Keep) -> None:
