@@ -65,6 +65,7 @@ class _Total(NamedTuple):
     source: Source
     number: int
     after: int  # the number of the last such line before it of another run or module in the source; 0 for none
+    most: dict[str, int]  # that any total of its run or module so far had of each
 
     @property
     def timed(self) -> bool:
@@ -100,7 +101,9 @@ class _Counter:
         self._totals: dict[str, list[_Total]] = {}  # of those that are over, those of the same words
         self._last: _Total | None = None
         self._compared = 0
-        self._parted = self._grew = self._shrank = self._sums_up = self._alike = False
+        # Whether modules were parted; totals of one changed, and the last was not the most; the last of all was the sum
+        # of the others; and two of the same words may be one told twice.
+        self._parted = self._changed = self._falls = self._sums_up = self._alike = False
 
     def feed(self, text: str, source: Source, number: int) -> bool:
         """Take a line; whether it is of this sort, or parts modules of it."""
@@ -120,7 +123,8 @@ class _Counter:
         read = {noun: _number(pattern.search(text)) for noun, pattern in count.numbers.items()}
         if numbers := {noun: number for noun, number in read.items() if number is not None}:
             last = self._last
-            self._last = _Total(numbers, text, source, number, last.number if last and last.source is source else 0)
+            after = last.number if last and last.source is source else 0
+            self._last = _Total(numbers, text, source, number, after, numbers)
             self._take(found.groups(), self._last)
         return True
 
@@ -129,16 +133,19 @@ class _Counter:
             self._end(total)
             return
         if before := self._running.get(module):
-            shrank = any(number > total.numbers.get(noun, 0) for noun, number in before.numbers.items())
-            self._shrank |= shrank
-            self._grew |= not shrank and before.numbers != total.numbers
-            total = total._replace(after=before.after if before.source is total.source else 0)
+            self._changed |= before.numbers != total.numbers
+            most = {noun: max(number, total.numbers.get(noun, 0)) for noun, number in before.most.items()}
+            after = before.after if before.source is total.source else 0
+            total = total._replace(after=after, most={**total.numbers, **most})
+        elif len(self._running) > OTHERS:
+            self._falls = True
+            return
         self._running[module] = total
-        self._shrank |= len(self._running) > OTHERS
 
     def end(self) -> None:
         """Take what goes on for over."""
         for total in self._running.values():
+            self._falls |= any(number > total.numbers.get(noun, 0) for noun, number in total.most.items())
             self._end(total)
         self._running.clear()
 
@@ -179,7 +186,7 @@ class _Counter:
             return False
         if self.count.total and not self.count.module:
             return self._alike or (self.count.sums and self._sums_up)
-        return self._shrank or bool(self.count.module and self._grew)
+        return self._falls or (self.count.total and self._changed)
 
     @property
     def counted(self) -> set[str]:

@@ -223,6 +223,14 @@ def test_what_cannot_be_added_up_is_no_number() -> None:
     assert _told(again, "cargo test -q").endswith("what cargo-test counts in several places was not added up")
 
 
+def test_a_total_of_suites_within_suites_counts_where_their_head_is_cut_off() -> None:
+    _, tail = _swift("Till", [2, 3, 1]).split("\n", 1)
+    of_all = "Test Suite 'All tests' passed at 10:11.\n"
+    of_all += "\t Executed 6 tests, with 0 failures (0 unexpected) in 0.1 (0.1) seconds\n"
+    assert _counts(tail + of_all, "swift test | tail") == "6 tests"
+    assert _told(of_all + tail, "swift test | tail").endswith("what swift counts in several places was not added up")
+
+
 def test_what_ran_again_after_failing_is_counted_once() -> None:
     first = "DONE 12 tests, 1 failure in 1.250s\n"
     assert _counts(f"{first}DONE 2 runs, 13 tests, 1 failure in 1.500s\n", "gotestsum") == "1 failed, 13 tests"
