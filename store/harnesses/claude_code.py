@@ -104,7 +104,7 @@ class ClaudeCode(Harness):
     def _ran(self, call: "Call", response: Json) -> "Call":
         out, err, path = (_text(response.get(name)) for name in ("stdout", "stderr", "persistedOutputPath"))
         call = call._replace(exit_code=None if response.get("interrupted") else 0)
-        call = call.with_text(out, re.sub(_CWD_RESET, "", err))
+        call = call.with_text(out, re.sub(_CWD_RESET, "", err) if err else "")
         if not path:
             return call
         size = response.get("persistedOutputSize")

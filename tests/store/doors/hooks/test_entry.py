@@ -22,11 +22,12 @@ COMMANDS = (FAILING, "seq 1 40000", "echo short", "true", "sh -c 'exit 3'")
 AFTER_THE_FIRST_READ = """
 import os, signal, sys
 from sightline.doors.hooks import capture_pipe as piped
-take = piped._Kept.take
+from sightline.doors.hooks.pending_capture import PendingCapture
+take = PendingCapture.take
 def broken(self, *data):
     take(self, *data)
     {what}
-piped._Kept.take = broken
+PendingCapture.take = broken
 piped.main_of_script(sys.argv[2:])
 """
 A_FULL_DISK = """
@@ -196,7 +197,8 @@ def test_where_the_system_does_not_tell_no_code_is_claimed(monkeypatch: pytest.M
 UNKNOWN = """
 import sys
 from sightline.doors.hooks import capture_pipe as piped
-piped.exit_code_of = lambda writers: None
+from sightline.doors.hooks import pending_capture
+pending_capture.exit_code_of = lambda writers: None
 piped.main_of_script(sys.argv[2:])
 """
 

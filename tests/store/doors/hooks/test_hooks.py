@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hook_kit import Harness, process
 
-from sightline.doors.hooks import capture_pipe as piping
 from sightline.doors.hooks.command_line import capture_program, hook_words
 from sightline.doors.hooks.hook_session import session_of
+from sightline.doors.hooks.pending_capture import PendingCapture
 from sightline.doors.hooks.pending_commands import recall
 from sightline.harnesses import find, known
 from sightline.harnesses.base import MODES
@@ -383,7 +383,7 @@ def test_in_mode_shape_what_can_no_longer_be_kept_is_printed(
     rewritten(claude, "seq 1 3", "shape")
     pending = recall("use1")
     assert pending
-    kept = piping._Kept(pending, None)
+    kept = PendingCapture(pending, None)
     kept.take("out", memoryview(b"1\n2\n"), 2)
     monkeypatch.setattr(kept, "_seal", lambda *_: 1 / 0)
     kept.take("out", memoryview(b"3\n"), 1)

@@ -1,0 +1,123 @@
+"""The capture of a command that a hook has rewritten; nothing that fails in it is noticed by the command."""
+
+import os
+from collections.abc import Sequence
+
+from sightline.capture.pipe_reader import PipeReader, pass_on
+from sightline.capture.pipe_writers import exit_code_of
+from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
+from sightline.disk.recording import Recording
+from sightline.doors.hooks.error_log import log_error
+from sightline.doors.hooks.hook_session import open_store, session_of
+from sightline.doors.hooks.pending_commands import PendingCommand
+from sightline.errors import StoreFailed
+from sightline.log.sessions import use_key, working_directory
+from sightline.records import Buffer
+from sightline.store import Store
+
+_LEFT_BEHIND = "ended before something that it had started: what that writes is not kept"
+
+
+class PendingCapture:
+    """A capture that may fail without harm: in mode ``shape`` all that has been held back is printed then.
+
+    Args:
+        pending: what was remembered of the command.
+        held: where the script is told in which file lies what is held back; None for nobody.
+    """
+
+    def __init__(self, pending: PendingCommand, held: int | None) -> None:
+        self._pending = pending
+        self._store: Store | None = None
+        self._recorder: Recorder | None = None
+        self._path = ""  # where what is held back lies
+        self._words = ("capture", "--hook", pending.use)
+        try:
+            self._begin()
+            if self._path and held is not None and pending.shape:
+                os.write(held, os.fsencode(self._path))
+        except Exception as error:
+            self._failed(error)
+
+    def _begin(self) -> None:
+        pending = self._pending
+        self._store = store = open_store(insist=False)
+        session = session_of(pending.harness, pending.session, working_directory())
+        self._session = session
+        self._recorder = Recorder(store, _print if pending.shape else None)
+
+        def make() -> Recording:
+            artifact = use_key(session.name, pending.use, unfiltered=pending.filtered)
+            recording = store.begin("cmd", pending.kept, session.cwd, session.name, artifact=artifact)
+            self._path = store.layout.stream(recording.name, "out")
+            return recording
+
+        self._recorder.begin(make)
+        self._recorder.register()
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether this prints what is shown of what comes, so that nobody else passes it on."""
+        return self._pending.shape
+
+    def take(self, stream: str, data: memoryview, newlines: int) -> None:
+        """The next bytes."""
+        if self._recorder:
+            self._recorder.take(stream, data, newlines)
+        elif self._pending.shape:
+            pass_on(1, data)
+
+    def _failed(self, error: Exception) -> None:
+        """Something of ours has broken: what has been held back is passed on, and whatever comes after it."""
+        log_error(self._words, error)
+        recorder, self._recorder = self._recorder, None
+        try:
+            if recorder:
+                recorder.give_up(error)
+                recorder.end(_never)
+        except Exception as worse:
+            log_error(self._words, worse)
+
+    def end(self, writers: Sequence[int] | None, *, cut: bool, left_open: bool) -> None:
+        """All has come. The store is left open: closing it takes longer than all else here, and the process ends."""
+        if self._recorder is None or self._store is None:
+            return
+        try:
+            buffer = self._seal(self._recorder, writers, cut, left_open)
+        except Exception as error:
+            self._failed(error)
+            return
+        if buffer and self._pending.shape:
+            self._show(self._store, buffer)
+
+    def _seal(self, recorder: Recorder, writers: Sequence[int] | None, cut: bool, left_open: bool) -> Buffer | None:
+        told = ("merged" * self._pending.merged, _LEFT_BEHIND * left_open, CUT_BY_FILTER * cut)
+        note = "; ".join(filter(None, told))
+        code = None if self._pending.filtered or cut else exit_code_of(writers)
+        kept = recorder.end(lambda recording: recording.seal(exit_code=code, note=note))
+        if not isinstance(kept, Unkept):
+            return kept
+        if kept.error:
+            log_error(self._words, kept.error)
+        return None
+
+    def _show(self, store: Store, buffer: Buffer) -> None:
+        """Print the view, or all of it where none can be made."""
+        try:
+            from sightline.doors.hooks.view_instead import view_of  # 20 ms, of mode `shape` only
+
+            text = view_of(store, self._session, self._pending, buffer)
+        except Exception as error:
+            log_error(self._words, error)
+            with open(store.layout.stream(buffer.name, "out"), "rb") as file:
+                PipeReader({file.fileno(): "out"}, lambda *_: None, pass_to=1).run()
+            return
+        pass_on(1, text)
+
+
+def _print(_: str, data: memoryview) -> None:
+    pass_on(1, data)
+
+
+def _never(_: object) -> Buffer:
+    raise StoreFailed("nothing is kept of it")
