@@ -10,7 +10,7 @@ from sightline.shape import markers
 from sightline.shape.clean import clean_line
 from sightline.shape.line_cut import cut_at_ends
 from sightline.shape.segments import Segment
-from sightline.shape.source import CutLine, Line, Source
+from sightline.shape.source import LINE_LIMIT, CutLine, Line, Source
 
 READ_BYTES = 1 << 20
 """Raw bytes read from one end at most: only output that folds or cleans away to little gets that far."""
@@ -101,7 +101,7 @@ def read_rows(
             yield Run(first, last, markers.rewritten(source.ref, first, last), gone=True)
             continue
         known, row = None, None
-        for line in _backward(source, first, last) if backward else source.lines(first, last):
+        for line in lines_backward(source, first, last) if backward else source.lines(first, last):
             if row is not None and line.data == known and line.whole:  # one that repeats is judged and cleaned once
                 row = Run(line.number, line.number, row.text, row.error)
             else:
@@ -234,10 +234,11 @@ def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
     return head, tail[skip:]
 
 
-def _backward(source: Source, first: int, last: int) -> Iterator[Line]:
+def lines_backward(source: Source, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
+    """Lines last to first, inclusive, of each as many bytes as the limit lets through."""
     while last >= first:
         start = max(first, last - BACK_LINES + 1)
-        yield from reversed(list(source.lines(start, last)))
+        yield from reversed(list(source.lines(start, last, limit)))
         last = start - 1
 
 

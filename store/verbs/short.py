@@ -51,7 +51,7 @@ def short_body(
 
         shaped = whole(out, err, limit)
     if shaped is None:
-        from sightline.shape.styles import shape_as
+        from sightline.shape.cut_styles import shape_as
 
         shaped = shape_as(profile.cut, out, err, budget=limit, failed=False, short=short.cut_lines)
     body = join_segments(shaped.segments)

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from sightline.profile import Profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
+from sightline.shape.cut_styles import shape_as
 from sightline.shape.json.result import Structured, may_have_structure, shape_result
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Source
-from sightline.shape.styles import shape_as
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

@@ -8,9 +8,9 @@ from sightline.log.views import Shows
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
 from sightline.shape.cut import shape
+from sightline.shape.cut_styles import split_bytes
 from sightline.shape.markers import clipping, elision
 from sightline.shape.memory import BytesSource
-from sightline.shape.middle import split_bytes
 from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.whole import SEPARATOR
 from sightline.verbs.command_view import Ending, counts_of

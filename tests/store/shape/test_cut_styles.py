@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.profile import Cut
+from sightline.shape.cut_styles import WHOLE_BYTES, cut_middle, shape_as, split_bytes, whole_part
 from sightline.shape.memory import BytesSource
-from sightline.shape.middle import WHOLE_BYTES, cut_middle, split_bytes, whole_part
 from sightline.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
-from sightline.shape.styles import shape_as
 
 MIDDLE = Cut(style="middle", bytes_marker="\n\n[... {count} bytes omitted ...]\n\n")
 HALVES = Cut(style="middle", head_percent=50, marker_bytes=0, bytes_marker="\n[...{count} bytes omitted...]\n")
