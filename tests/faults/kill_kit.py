@@ -27,7 +27,7 @@ _MODULES = [
     "sightline.doors.cli.mcp",
     "sightline.doors.cli.proxy",
     "sightline.doors.cli.run",
-    "sightline.doors.mcp.desk",
+    "sightline.doors.mcp.handlers",
     "sightline.doors.proxy.recorder",
     "sightline.doors.mcp.stdio",
     "sightline.disk.recovery",

@@ -15,9 +15,9 @@ from sightline.capture.background import start_in_background
 from sightline.capture.child import shell_argv
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
-from sightline.doors.mcp.options import Options
 from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.stdio import StdioServer
+from sightline.doors.mcp.tools import Options
 from sightline.errors import CommandNotStarted, OutOfProcesses
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import Limits

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import node_peers
 from scripted_model import Chat, Code, Contents, Dialect, Messages, Responses, ScriptedModel
 
-from sightline.doors.mcp.options import TOOLS
+from sightline.doors.mcp.tools import TOOLS
 
 PATIENCE_SECONDS = 120
 _SIGHTLINE = [sys.executable, "-m", "sightline.doors.cli.main"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import node_peers
 import pytest
 
-from sightline.doors.mcp.options import TOOLS
+from sightline.doors.mcp.tools import TOOLS
 from sightline.log.view_list import list_views
 from sightline.store import Store
 

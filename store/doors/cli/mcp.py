@@ -5,7 +5,10 @@ import sys
 from typing import Any
 
 from sightline.doors.cli.arguments import Parser, parser, seconds
-from sightline.doors.mcp.options import PATIENCE_SECONDS, TOOLS, Options
+from sightline.doors.mcp.service import Service
+from sightline.doors.mcp.signals import Ended, ignore_signals, raise_signals
+from sightline.doors.mcp.stdio import StdioServer
+from sightline.doors.mcp.tools import PATIENCE_SECONDS, TOOLS, Options
 from sightline.errors import UsageError
 
 
@@ -15,7 +18,7 @@ def main(name: str, words: list[str]) -> int:
     given = made.parse_args(words)
     options = _options(made, given)
     if given.http:
-        from sightline.doors.mcp.http import serve_http
+        from sightline.doors.mcp.http import serve_http  # with the official SDK, which takes a second
 
         return serve_http(options, host=given.host, port=given.port, with_token=not given.no_token)
     for option in ("host", "port", "no_token"):
@@ -92,10 +95,6 @@ def _enter(root: str) -> str:
 
 
 def _serve_stdio(options: Options) -> int:
-    from sightline.doors.mcp.ending import Ended, ignore_signals, raise_signals
-    from sightline.doors.mcp.service import Service
-    from sightline.doors.mcp.stdio import StdioServer
-
     if os.isatty(0):
         told = "an MCP client starts this and speaks to it on standard input; `sightline mcp --help` tells how"
         print(told, file=sys.stderr)

@@ -1,14 +1,14 @@
 """``sightline proxy``: an MCP server with its large results kept; the client starts this in the server's place."""
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from sightline.doors.cli.arguments import parser
+from sightline.doors.proxy.server import Server
 from sightline.errors import UsageError
 
 if TYPE_CHECKING:
-    from sightline.doors.mcp.wire import LineWriter
+    from sightline.doors.mcp.lines import LineWriter
     from sightline.doors.proxy.relay import Proxy
 
 _WITH_VALUE = ("--min-bytes", "--profile", "--session", "--url", "--bearer-env")
@@ -74,15 +74,11 @@ def _split(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _stdio(given: Any, argv: list[str]) -> int:
-    from sightline.doors.proxy.server import Server
-
     server = Server(argv)
-    try:  # all that follows is loaded while the server starts
-        from sightline.doors.mcp.wire import LineWriter
-        from sightline.doors.proxy.stdio import serve
+    try:
+        from sightline.doors.proxy.stdio import serve  # all that follows is loaded while the server starts
 
-        client = LineWriter(1)
-        proxy = _proxy(given, client)
+        client, proxy = _between(given)
     except BaseException:
         server.end()
         raise
@@ -90,43 +86,23 @@ def _stdio(given: Any, argv: list[str]) -> int:
 
 
 def _url(given: Any) -> int:
-    # All of this is loaded here only: the SDK takes longer than everything else.
-    from sightline.doors.mcp.wire import LineWriter
-    from sightline.doors.proxy.http import serve_url
+    from sightline.doors.proxy.http import serve_url  # with the official SDK, which takes longer than all else
+
+    client, proxy = _between(given)
+    return serve_url(given.url, proxy, client, token=_token(given.bearer_env))
+
+
+def _between(given: Any) -> "tuple[LineWriter, Proxy | None]":
+    """What writes to the client, and what becomes of the lines."""
+    from sightline.doors.mcp.lines import LineWriter  # with what follows, while the server starts
+    from sightline.doors.proxy.relay import proxy_to
 
     client = LineWriter(1)
-    return serve_url(given.url, _proxy(given, client), client, token=_token(given.bearer_env))
+    kept = {"profile": given.profile, "session": given.session, "min_bytes": given.min_bytes, "only": given.only}
+    return client, proxy_to(client, **kept)
 
 
 def _token(variable: str) -> str:
     if variable and not os.environ.get(variable):
         raise UsageError(f"--bearer-env: there is no variable {variable}", "name the one that holds the token")
     return os.environ.get(variable, "")
-
-
-def _proxy(given: Any, client: "LineWriter") -> "Proxy | None":
-    """What becomes of the lines; None where nothing may be kept, or can be: a store out of order costs no server."""
-    from sightline.config import default_root, load_settings
-    from sightline.disk.layout import Layout
-    from sightline.doors.proxy.relay import Proxy
-    from sightline.profile import check_profile_name
-
-    layout = Layout(default_root())
-    settings = load_settings(layout.config)
-    if given.profile:
-        check_profile_name(given.profile, "--profile")
-    try:
-        layout.ensure()
-    except OSError as error:
-        print(f"sightline: the store at {layout.root} cannot be used: {error.strerror}", file=sys.stderr, flush=True)
-        return None
-    if not settings.captures(_folder()):
-        return None
-    return Proxy(client, profile=given.profile, session=given.session, min_bytes=given.min_bytes, only=given.only)
-
-
-def _folder() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:  # it was removed under us
-        return os.environ.get("PWD", "")

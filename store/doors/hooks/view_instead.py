@@ -5,8 +5,7 @@ from typing import Any
 from sightline.doors.cli.output import render_text
 from sightline.doors.hooks.pending_commands import PendingCommand
 from sightline.doors.hooks.tool_result import VERB, request_of
-from sightline.doors.mcp.calls import calls_in
-from sightline.doors.mcp.options import TOOLS
+from sightline.doors.mcp.tools import TOOLS, calls_in
 from sightline.harnesses.base import Harness
 from sightline.harnesses.call import Call
 from sightline.profile import load_profile

@@ -15,13 +15,20 @@ from functools import partial
 from typing import Any
 
 from sightline.disk.layout import Layout, open_private, read_file, write_all
-from sightline.doors.mcp.call import Call, Outcome
-from sightline.doors.mcp.ending import call_at_signals, ignore_signals
-from sightline.doors.mcp.options import Options
-from sightline.doors.mcp.progress import EVERY_SECONDS
-from sightline.doors.mcp.protocol import Context, Rejected, client_label, finished, server_version
+from sightline.doors.mcp.protocol import (
+    EVERY_SECONDS,
+    Call,
+    Context,
+    Outcome,
+    Rejected,
+    client_label,
+    finished,
+    server_version,
+    wanted_uris,
+)
 from sightline.doors.mcp.service import METHODS, Service
-from sightline.doors.mcp.subscriptions import wanted_uris
+from sightline.doors.mcp.signals import call_at_signals, ignore_signals
+from sightline.doors.mcp.tools import Options
 from sightline.errors import UsageError
 from sightline.http_guard import Guard, Refusal, address_of
 
@@ -67,7 +74,7 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
     if not with_token and not address.is_loopback:
         raise UsageError(f"{host} can be reached by others, and would run commands for anyone", "leave --no-token out")
     service = Service(options)
-    token, is_new, path = token_of(service.desk().store.layout) if with_token else ("", False, "")
+    token, is_new, path = token_of(service.handlers().store.layout) if with_token else ("", False, "")
     listener = _listen_on(host, port)
     server = _server(guarded(app_of(service, host), Guard(address, token, other_ports=True)))
     try:
@@ -261,15 +268,15 @@ async def _subscribe(service: Service, request: _Request, params: Any) -> dict[s
         _soon(loop, partial(request.session.send_resource_updated, uri))
 
     def begin(service: Service, call: Call) -> None:
-        desk = service.desk()
-        desk.watch.add(_key(request, uri), desk.ref_of(uri, call), uri, tell)
+        handlers = service.handlers()
+        handlers.watch.add(_key(request, uri), handlers.ref_of(uri, call), uri, tell)
         call.answer({})
 
     return await _Waiting(request).outcome(request, partial(service.answer, handler=begin))
 
 
 async def _unsubscribe(service: Service, request: _Request, params: Any) -> dict[str, Any]:
-    service.desk().watch.remove(_key(request, str(params.uri)))
+    service.handlers().watch.remove(_key(request, str(params.uri)))
     return {}
 
 
@@ -296,12 +303,12 @@ async def _listen(service: Service, request: _Request, params: Any) -> Any:
 
     def begin(service: Service, call: Call) -> None:
         for uri in wanted_uris(call.params.get("notifications")):
-            desk, key = service.desk(), (bus, uri)
+            handlers, key = service.handlers(), (bus, uri)
             try:
-                desk.watch.add(key, desk.ref_of(uri, call), uri, tell)
+                handlers.watch.add(key, handlers.ref_of(uri, call), uri, tell)
             except Rejected:
                 continue
-            ends.append(partial(desk.watch.remove, key))
+            ends.append(partial(handlers.watch.remove, key))
         call.answer({})
 
     try:

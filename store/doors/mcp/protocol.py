@@ -1,15 +1,132 @@
-"""What the two eras of MCP have each their own way: versions, who the client is, and what a result must carry.
+"""Messages of MCP: JSON-RPC 2.0, what each says of itself in both eras, and a request on its way to its answer.
 
-Since 2026-07-28 every request says in its ``_meta`` which version it speaks and who sends it; before that an
-``initialize`` says so once. One process serves both, request by request.
+Since 2026-07-28 every request says in its ``_meta`` which version it speaks and who asks; before that an ``initialize``
+says so once. One process serves both, request by request.
 """
 
+import json
 import os
+import re
 import sys
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
 
-from sightline.doors.mcp.wire import INVALID_PARAMS
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
+"""The error codes of JSON-RPC 2.0, section 5.1."""
+
+Id = int | str
+
+
+class Request(NamedTuple):
+    """A call that wants an answer."""
+
+    id: Id
+    method: str
+    params: dict[str, Any]
+
+
+class Notification(NamedTuple):
+    """A call that wants none."""
+
+    method: str
+    params: dict[str, Any]
+
+
+class Response(NamedTuple):
+    """An answer of the other side: ``result``, or else ``error``."""
+
+    id: Id | None
+    result: Any
+    error: dict[str, Any] | None
+
+
+class Invalid(NamedTuple):
+    """Something that is no message, with the error that answers it (None as id: it has none that can be told)."""
+
+    id: Id | None
+    code: int
+    message: str
+
+
+Message = Request | Notification | Response | Invalid
+
+
+class Batch(NamedTuple):
+    """An array of messages, never empty; only one version of MCP has them."""
+
+    messages: tuple[Message, ...]
+
+
+def decode(line: bytes) -> Message | Batch:
+    """What a line says; Invalid for what is no JSON (``PARSE_ERROR``) or no message (``INVALID_REQUEST``)."""
+    try:
+        value = json.loads(line, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        return Invalid(None, PARSE_ERROR, f"not JSON: {error}"[:200])
+    if isinstance(value, list):
+        if not value:
+            return Invalid(None, INVALID_REQUEST, "an empty batch")
+        return Batch(tuple(map(message_of, value)))
+    return message_of(value)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def message_of(value: Any) -> Message:
+    """A parsed value as a message."""
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
+        return Invalid(_id_of(value), INVALID_REQUEST, 'not a JSON-RPC 2.0 object with "jsonrpc": "2.0"')
+    number = _id_of(value)
+    if "method" not in value:
+        if ("result" in value) == ("error" in value):
+            return Invalid(number, INVALID_REQUEST, "neither a method, nor one of result and error")
+        error = value.get("error")
+        return Response(number, value.get("result"), error if isinstance(error, dict) else None)
+    method, params = value["method"], value.get("params", {})
+    if not isinstance(method, str):
+        return Invalid(number, INVALID_REQUEST, "method is no string")
+    if not isinstance(params, dict):
+        return Invalid(number, INVALID_REQUEST, "params is no object")
+    if "id" not in value:
+        return Notification(method, params)
+    if number is None:
+        return Invalid(None, INVALID_REQUEST, "id is neither a string nor a whole number")
+    return Request(number, method, params)
+
+
+def _id_of(value: Any) -> Id | None:
+    number = value.get("id") if isinstance(value, dict) else None
+    return number if isinstance(number, int | str) and not isinstance(number, bool) else None
+
+
+def encode(value: Any) -> bytes:
+    """JSON on one line in UTF-8, without its newline; what UTF-8 has no bytes for (lone surrogates) is replaced."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", "�", text).encode()
+
+
+def result_of(number: Id, result: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a request."""
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def error_of(number: Id | None, code: int, message: str, data: Any = None) -> dict[str, Any]:
+    """The answer to a request that failed."""
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return {"jsonrpc": "2.0", "id": number, "error": error}
+
+
+def notification_of(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """A message that wants no answer."""
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
 
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -35,6 +152,9 @@ _CACHED_MS = {
     "resources/read": 0,
 }
 """How long a client may keep the results of the methods that must say so, in milliseconds."""
+
+EVERY_SECONDS = 1.0
+"""How often a client that wants to know is told that its call is still being worked on."""
 
 _CLIENT_CHARACTERS = 100
 
@@ -151,6 +271,12 @@ def finished(result: dict[str, Any], method: str, context: Context) -> dict[str,
     return {**result, **more}
 
 
+def wanted_uris(notifications: Any) -> list[str]:
+    """The resources that a ``subscriptions/listen`` is about; it may ask for other kinds, of which there are none."""
+    uris = notifications.get("resourceSubscriptions") if isinstance(notifications, dict) else None
+    return [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []
+
+
 def server_version() -> str:
     """Our version, from the name of the installed metadata's folder; ``0`` where nothing is installed.
 
@@ -174,3 +300,85 @@ def _versions() -> Any:
         for name in names:
             if name.startswith("sightline-") and name.endswith((".dist-info", ".egg-info")):
                 yield name.removeprefix("sightline-").rpartition(".")[0]
+
+
+Outcome = dict[str, Any] | Rejected
+"""A result, or the error in its place."""
+
+
+class Cancelled(Exception):
+    """The client has withdrawn the request: whatever it waited for, nobody waits any more."""
+
+
+class Call:
+    """One request that is being answered; all of it may be used from any thread.
+
+    Attributes:
+        method: its method.
+        params: its parameters.
+        context: its era, its client, its ``_meta``.
+        telling: says how far it is, for notifications of progress; empty while there is nothing to say.
+    """
+
+    def __init__(self, method: str, params: dict[str, Any], context: Context, reply: Callable[[Outcome], None]) -> None:
+        """Take a request on.
+
+        Args:
+            method: its method.
+            params: its parameters.
+            context: what it says of itself.
+            reply: sends its outcome to the client; called at most once.
+        """
+        self.method = method
+        self.params = params
+        self.context = context
+        self.telling: Callable[[], str] = str
+        self._reply = reply
+        self._lock = threading.Lock()
+        self._open = True
+        self._cancelled = False
+        self._at_cancel: list[Callable[[], None]] = []
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the client has withdrawn it."""
+        return self._cancelled
+
+    @property
+    def progress_token(self) -> int | str | None:
+        """What its notifications of progress must name; None where the client wants none."""
+        token = self.context.meta.get("progressToken")
+        return token if isinstance(token, int | str) and not isinstance(token, bool) else None
+
+    def answer(self, outcome: Outcome) -> None:
+        """Send the outcome, unless there was one already or nobody waits for it."""
+        with self._lock:
+            if not self._open:
+                return
+            self._open = False
+        self._reply(outcome)
+
+    def cancel(self) -> None:
+        """The client has withdrawn it: end what can be ended, and answer nothing."""
+        with self._lock:
+            if not self._open:
+                return
+            self._open, self._cancelled = False, True
+            acts, self._at_cancel = self._at_cancel, []
+        for act in acts:
+            act()
+
+    def at_cancel(self, act: Callable[[], None]) -> None:
+        """Have something done when the call is cancelled; at once where it is already."""
+        with self._lock:
+            if not self._cancelled:
+                self._at_cancel.append(act)
+                return
+        act()
+
+    def while_open(self, send: Callable[[], None]) -> bool:
+        """Send something that may not follow the answer; whether that was still possible."""
+        with self._lock:
+            if self._open:
+                send()
+            return self._open

@@ -1,12 +1,12 @@
 """Outputs as resources: listed in pages, read by lines, their refs completed."""
 
 import re
+import time
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from sightline.doors.mcp.protocol import Context, Rejected
-from sightline.doors.mcp.wire import INVALID_PARAMS
+from sightline.doors.mcp.protocol import INVALID_PARAMS, Context, Rejected
 from sightline.errors import SightlineError
 from sightline.log.views import Shows
 from sightline.records import Buffer
@@ -64,8 +64,6 @@ def listed(store: Store, cursor: Any) -> dict[str, Any]:
 
 
 def _resource(buffer: Buffer) -> dict[str, Any]:
-    import time
-
     title = printable(" ".join(buffer.command.split())) or "(piped in)"
     stream = _main_stream(buffer)
     info = buffer.stream(stream)

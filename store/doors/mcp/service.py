@@ -3,20 +3,19 @@
 This module loads neither the store nor a verb: until one is asked for, the server is small and quick to start.
 """
 
+import json
 import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sightline.doors.mcp.call import Call
-from sightline.doors.mcp.options import Options
-from sightline.doors.mcp.protocol import Rejected
-from sightline.doors.mcp.wire import INTERNAL_ERROR, METHOD_NOT_FOUND
+from sightline.doors.mcp.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, Call, Rejected
+from sightline.doors.mcp.tools import Options, definitions, instructions
 from sightline.errors import SightlineError
 from sightline.threads import share_one_heap
 
 if TYPE_CHECKING:
-    from sightline.doors.mcp.desk import Desk
+    from sightline.doors.mcp.handlers import Handlers
     from sightline.verbs.asking import Calls
 
 
@@ -37,7 +36,7 @@ class Service:
         self.options = options
         self._calls = calls
         self._lock = threading.Lock()
-        self._desk: Desk | None = None
+        self._handlers: Handlers | None = None
         self._closed = False
 
     def answer(self, call: Call, handler: "Handler | None" = None) -> None:
@@ -58,17 +57,15 @@ class Service:
             call.answer(_trouble(call, error.message, error.hint))
         except Exception as error:
             if type(error).__module__ == "sqlite3":  # by name: loading it is for those who need the store
-                from sightline.config import default_root
+                from sightline.config import default_root  # by then it is loaded
                 from sightline.disk.trouble import trouble_of
 
                 call.answer(_trouble(call, *trouble_of(error, default_root())))
                 return
-            import traceback
-
-            traceback.print_exc(file=sys.stderr)  # where clients keep a server's log
+            sys.excepthook(type(error), error, error.__traceback__)  # to where clients keep a server's log
             call.answer(Rejected(INTERNAL_ERROR, f"{type(error).__name__}: {error}"[:500]))
 
-    def desk(self) -> "Desk":
+    def handlers(self) -> "Handlers":
         """The store and what belongs to it, opened now where it was not.
 
         Raises:
@@ -78,25 +75,23 @@ class Service:
         with self._lock:
             if self._closed:
                 raise Rejected(INTERNAL_ERROR, "the server has ended")
-            if self._desk is None:
-                from sightline.doors.mcp.desk import Desk
+            if self._handlers is None:
+                from sightline.doors.mcp.handlers import Handlers  # with the store and its index: 60 ms
 
                 share_one_heap()
-                self._desk = Desk(self.options, self._calls)
-            return self._desk
+                self._handlers = Handlers(self.options, self._calls)
+            return self._handlers
 
     def close(self) -> None:
         """End the commands that run; nothing that needs the store is answered any more."""
         with self._lock:
             self._closed = True
-            desk = self._desk
-        if desk is not None:
-            desk.close()
+            handlers = self._handlers
+        if handlers is not None:
+            handlers.close()
 
     def instructions(self) -> str:
         """How the server introduces itself to a model."""
-        from sightline.doors.mcp.instructions import instructions
-
         return instructions(self.options.tools)
 
 
@@ -104,20 +99,16 @@ def _trouble(call: Call, message: str, hint: str) -> dict[str, Any] | Rejected:
     """The answer where the store fails: to a tool's call one that the model reads, with what to do."""
     if call.method != "tools/call":
         return Rejected(INTERNAL_ERROR, f"{message}: {hint}" if hint else message)
-    import json
-
     fields = {"error": message, **({"hint": hint} if hint else {})}
     return {"content": [{"type": "text", "text": json.dumps(fields, ensure_ascii=False)}], "isError": True}
 
 
 def _list_tools(service: Service, call: Call) -> None:
-    from sightline.doors.mcp.tools import definitions
-
     call.answer({"tools": definitions(service.options.tools)})
 
 
 def _list_templates(_: Service, call: Call) -> None:
-    from sightline.doors.mcp.resources import templates
+    from sightline.doors.mcp.resources import templates  # with the verbs; the store need not be there
 
     call.answer(templates())
 
@@ -127,10 +118,10 @@ Handler = Callable[[Service, Call], None]
 
 METHODS: dict[str, Handler] = {
     "tools/list": _list_tools,
-    "tools/call": lambda service, call: service.desk().call_tool(call),
-    "resources/list": lambda service, call: service.desk().list_resources(call),
+    "tools/call": lambda service, call: service.handlers().call_tool(call),
+    "resources/list": lambda service, call: service.handlers().list_resources(call),
     "resources/templates/list": _list_templates,
-    "resources/read": lambda service, call: service.desk().read_resource(call),
-    "completion/complete": lambda service, call: service.desk().complete(call),
+    "resources/read": lambda service, call: service.handlers().read_resource(call),
+    "completion/complete": lambda service, call: service.handlers().complete(call),
 }
 """The methods that both eras have, and every transport serves alike."""

@@ -8,40 +8,38 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sightline.doors.mcp.call import Call, Outcome
-from sightline.doors.mcp.progress import Progress
+from sightline.doors.mcp.lines import LineReader, LineTooLong, LineWriter
 from sightline.doors.mcp.protocol import (
     BATCHES,
-    LEGACY,
-    META,
-    Context,
-    Rejected,
-    context_of,
-    finished,
-    introduction,
-    opened_by,
-)
-from sightline.doors.mcp.service import Service
-from sightline.doors.mcp.wire import (
+    EVERY_SECONDS,
     INTERNAL_ERROR,
     INVALID_REQUEST,
+    LEGACY,
+    META,
     METHOD_NOT_FOUND,
     Batch,
+    Call,
+    Context,
     Id,
     Invalid,
-    LineReader,
-    LineTooLong,
-    LineWriter,
     Message,
     Notification,
+    Outcome,
+    Rejected,
     Request,
     Response,
+    context_of,
     decode,
     encode,
     error_of,
+    finished,
+    introduction,
     notification_of,
+    opened_by,
     result_of,
+    wanted_uris,
 )
+from sightline.doors.mcp.service import Service
 from sightline.errors import OutOfProcesses
 from sightline.threads import start_thread
 
@@ -245,18 +243,16 @@ class StdioServer:
 
     def _subscribe(self, service: Service, call: Call) -> None:
         """What clients before 2026-07-28 ask for: one resource at a time, told of without further ado."""
-        desk, uri = service.desk(), str(call.params.get("uri"))
-        ref = desk.ref_of(uri, call)
+        handlers, uri = service.handlers(), str(call.params.get("uri"))
+        ref = handlers.ref_of(uri, call)
         if call.method == "resources/subscribe":
-            desk.watch.add(uri, ref, uri, lambda uri: self._send(notification_of(UPDATED, {"uri": uri})))
+            handlers.watch.add(uri, ref, uri, lambda uri: self._send(notification_of(UPDATED, {"uri": uri})))
         else:
-            desk.watch.remove(uri)
+            handlers.watch.remove(uri)
         call.answer({})
 
     def _listen(self, service: Service, call: Call, number: Id) -> None:
         """What clients since 2026-07-28 ask for: a stream of notifications, open until they cancel it."""
-        from sightline.doors.mcp.subscriptions import wanted_uris
-
         meta = {META + "subscriptionId": number}
         acknowledged = threading.Event()
         honoured: list[str] = []
@@ -267,14 +263,14 @@ class StdioServer:
 
         try:
             for uri in wanted_uris(call.params.get("notifications")):
-                desk, key = service.desk(), (number, uri)
+                handlers, key = service.handlers(), (number, uri)
                 try:
-                    ref = desk.ref_of(uri, call)
+                    ref = handlers.ref_of(uri, call)
                 except Rejected:
                     continue  # what is not acknowledged is not watched
                 honoured.append(uri)
-                call.at_cancel(partial(desk.watch.remove, key))
-                desk.watch.add(key, ref, uri, tell)
+                call.at_cancel(partial(handlers.watch.remove, key))
+                handlers.watch.add(key, ref, uri, tell)
             filtered = {"resourceSubscriptions": honoured} if honoured else {}
             params = {"_meta": meta, "notifications": filtered}
             call.while_open(lambda: self._send(notification_of("notifications/subscriptions/acknowledged", params)))
@@ -321,3 +317,58 @@ class _Answers:
             complete = len(self._answers) == self._expected
         if complete and self._answers:
             self._write(encode(self._answers))
+
+
+class Progress:
+    """The calls whose clients want to be told; a thread of its own lives as long as there are any.
+
+    Args:
+        notify: sends the parameters of a ``notifications/progress``.
+        every_secs: seconds between two of them.
+    """
+
+    def __init__(self, notify: Callable[[dict[str, Any]], None], every_secs: float = EVERY_SECONDS) -> None:
+        self._notify = notify
+        self._every_secs = every_secs
+        self._lock = threading.Lock()
+        self._calls: dict[Call, float] = {}
+        self._running = False
+
+    def follow(self, call: Call) -> None:
+        """Tell of a call until it is answered; only where its client has given a token for that."""
+        if call.progress_token is None:
+            return
+        with self._lock:
+            self._calls[call] = time.monotonic()
+            if self._running:
+                return
+            self._running = True
+        try:
+            start_thread(threading.Thread(target=self._run, name="sightline-progress", daemon=True))
+        except OutOfProcesses:  # the call goes on without a word meanwhile
+            with self._lock:
+                self._calls.clear()
+                self._running = False
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(self._every_secs)
+            now = time.monotonic()
+            with self._lock:
+                calls = dict(self._calls)
+            over = [call for call, began in calls.items() if not self._tell(call, now - began)]
+            with self._lock:
+                for call in over:
+                    del self._calls[call]
+                if not self._calls:
+                    self._running = False
+                    return
+
+    def _tell(self, call: Call, seconds: float) -> bool:
+        """Send one notification, unless the call has been answered; whether it is still open."""
+        if seconds < self._every_secs / 2:
+            return call.while_open(lambda: None)
+        params: dict[str, Any] = {"progressToken": call.progress_token, "progress": round(seconds, 1)}
+        if message := call.telling():
+            params["message"] = message
+        return call.while_open(lambda: self._notify(params))

@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sightline.errors import SightlineError
 from sightline.store import Store
@@ -101,9 +101,3 @@ class Watch:
         except SightlineError:
             return None
         return buffer.state, buffer.bytes
-
-
-def wanted_uris(notifications: Any) -> list[str]:
-    """The resources that a ``subscriptions/listen`` is about; it may ask for other kinds, of which there are none."""
-    uris = notifications.get("resourceSubscriptions") if isinstance(notifications, dict) else None
-    return [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []

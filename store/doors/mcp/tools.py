@@ -3,10 +3,37 @@
 Every byte of this stands in the context of every agent that uses the server.
 """
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.doors.mcp.options import TOOLS
+if TYPE_CHECKING:
+    from sightline.verbs.asking import Calls
+
+TOOLS = ("run_command", "read_file", "read_output", "query", "list_outputs")
+"""The tools that can be offered, in the order that they are listed."""
+
+PATIENCE_SECONDS = 50.0
+"""After so long a command is answered as running: clients give up on an answer after 60 s."""
+
+
+class Options(NamedTuple):
+    """How the server is to behave.
+
+    Attributes:
+        tools: the tools that are offered, some of TOOLS.
+        profile: name of the profile; empty for that of the settings.
+        session: name of the session for all that is asked; empty to go by client and harness.
+        root: folder that read_file and cwd stay under, resolved; empty for anywhere.
+        patience_secs: seconds after which a command that goes on is answered as running.
+    """
+
+    tools: tuple[str, ...] = TOOLS
+    profile: str = ""
+    session: str = ""
+    root: str = ""
+    patience_secs: float = PATIENCE_SECONDS
+
 
 _LARGEST_REPLY_CHARACTERS = 65_536  # a client that is told so leaves replies of that size whole
 
@@ -158,3 +185,45 @@ def schema_of(name: str) -> dict[str, Any]:
     """The JSON schema of a tool's arguments. Raises KeyError."""
     schema: dict[str, Any] = _DEFINED[name]["inputSchema"]
     return schema
+
+
+_WHOLE = "Sightline keeps every output whole and shows you a small, honest view"
+_REF = "with a ref such as @cmd_a1b2c3"
+_USES = {
+    "read_output": "page or search it with read_output",
+    "query": "filter it with query",
+    "run_command": "use it as a file in run_command",
+}
+_RUN = "So run a command once, without head, tail or grep, and ask its ref afterwards."
+_FIELDS = (
+    "Each reply begins with a line of JSON fields: truncated with …_shown and …_total says what is missing, next is a "
+    "ready-made call that gets it."
+)
+_RUNNING = "status running: it goes on; read_output(ref, wait=20) follows it."
+
+
+def instructions(tools: Sequence[str]) -> str:
+    """At most 120 words."""
+    uses = [use for tool, use in _USES.items() if tool in tools]
+    told = f"{', '.join(uses[:-1])}{' or ' if len(uses) > 1 else ''}{uses[-1]}" if uses else ""
+    sentences = [f"{_WHOLE} {_REF}: {told}." if told else f"{_WHOLE}."]
+    if "run_command" in tools:
+        sentences.append(_RUN)
+    sentences.append(_FIELDS)
+    if "run_command" in tools and "read_output" in tools:
+        sentences.append(_RUNNING)
+    return " ".join(sentences)
+
+
+def calls_in(tools: tuple[str, ...]) -> "Calls":
+    """How a next call is written: as a call of the tool, or where that is not offered, of the command line."""
+
+    def calls(verb: str, **arguments: Any) -> str:
+        if verb not in tools:
+            from sightline.doors.cli.output import cli_call
+
+            return cli_call(verb, **arguments)
+        given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+        return f"{verb}({given})"
+
+    return calls

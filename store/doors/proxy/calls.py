@@ -8,8 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sightline.doors.mcp.protocol import META, Context, client_label
-from sightline.doors.mcp.wire import Id
+from sightline.doors.mcp.protocol import META, Context, Id, client_label
 
 if TYPE_CHECKING:  # loaded once a call takes long
     from sightline.disk.recording import Recording

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from typing import Any
 
-from sightline.doors.mcp.protocol import META
-from sightline.doors.mcp.wire import (
+from sightline.doors.mcp.lines import LineWriter, PassingLines
+from sightline.doors.mcp.protocol import (
     INVALID_REQUEST,
+    META,
     Batch,
     Invalid,
-    LineWriter,
     Notification,
     Request,
     Response,
@@ -27,7 +27,6 @@ from sightline.doors.mcp.wire import (
     encode,
     error_of,
 )
-from sightline.doors.proxy.lines import PassingLines
 from sightline.doors.proxy.relay import Proxy
 from sightline.errors import SightlineError, UsageError
 

@@ -9,8 +9,7 @@ from typing import Any
 from sightline.capture.result import call_text, capture_result
 from sightline.disk.recording import Recording
 from sightline.disk.recovery import adopt
-from sightline.doors.mcp.caller import Caller
-from sightline.doors.mcp.calls import render, result_of
+from sightline.doors.mcp.handlers import Caller, render, result_of
 from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
 from sightline.doors.proxy.calls import Ledger, ToolCall, dumped
@@ -74,8 +73,8 @@ class Recorder:
         self._before_wait = before_wait
         self._warn = warn
         self._cwd = working_directory()
-        self._store = service.desk().store
-        self._keeps_above = service.desk().profile.short.limit_bytes if min_bytes is None else min_bytes
+        self._store = service.handlers().store
+        self._keeps_above = service.handlers().profile.short.limit_bytes if min_bytes is None else min_bytes
         self.short_bytes = 0 if self._store.settings.redacts else min(self._keeps_above, _SHORT_BYTES)
         self._file: Appending | None = None  # of the session that asked last: its calls follow each other
         self._called: tuple[Context, Session, dict[str, Any]] | None = None  # most say nothing of themselves anew
@@ -163,7 +162,7 @@ class Recorder:
 
     def _caller_of(self, context: Context) -> tuple[Session, dict[str, Any]]:
         """Who calls, and what a request's log says of that; the session's file is open then."""
-        session, caller = self._service.desk().caller(context)
+        session, caller = self._service.handlers().caller(context)
         path, header = self._store.layout.audit_file(session.name), header_of(session)
         if self._file is None or (self._file.path, self._file.header) != (path, header):
             if self._file:
@@ -186,7 +185,7 @@ class Recorder:
         """Put what was logged so far into lists, in its order; what cannot be stays for the next time."""
         with self._catching_up:
             logged = tuple(self._logged)
-            store = self._service.desk().store
+            store = self._service.handlers().store
             with store.index.transaction():
                 for view in logged:
                     index_view(store, view)
@@ -194,7 +193,7 @@ class Recorder:
                 self._logged.popleft()
 
     def _keep(self, call: ToolCall, result: Result, send: Send) -> bool:
-        asking, caller = self._service.desk().asking(call.context)
+        asking, caller = self._service.handlers().asking(call.context)
         parts = parts_of(result)
         about = [TOOL_FAILED] if result.failed else []
         kept = capture_result(
@@ -304,10 +303,10 @@ class LongCalls:
             self._warn(error)
 
     def _recording(self, call: ToolCall) -> Recording:
-        desk = self._service.desk()
-        session, _ = desk.caller(call.context)
+        handlers = self._service.handlers()
+        session, _ = handlers.caller(call.context)
         command = call_text(call.name, call.told)
-        recording = desk.store.begin("tool", command, self._cwd, session.name, created=call.began)
+        recording = handlers.store.begin("tool", command, self._cwd, session.name, created=call.began)
         recording.register()
         return recording
 
@@ -319,7 +318,7 @@ class LongCalls:
         try:
             recording = call.recording or self._recording(call)
             recording.abandon()
-            store = self._service.desk().store
+            store = self._service.handlers().store
             adopt(store.layout, store.index, recording.name)
         except Exception as error:
             self._warn(error)

@@ -9,17 +9,30 @@ import json
 import os
 import re
 import select
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from sightline.doors.mcp.call import Call, Outcome
-from sightline.doors.mcp.options import Options
-from sightline.doors.mcp.protocol import META, Context, Rejected, finished
+from sightline.config import default_root, load_settings
+from sightline.disk.layout import Layout
+from sightline.doors.mcp.lines import LineWriter
+from sightline.doors.mcp.protocol import (
+    INTERNAL_ERROR,
+    META,
+    Call,
+    Context,
+    Id,
+    Outcome,
+    Rejected,
+    encode,
+    error_of,
+    finished,
+    result_of,
+)
 from sightline.doors.mcp.service import Service
-from sightline.doors.mcp.tools import definitions
-from sightline.doors.mcp.wire import INTERNAL_ERROR, Id, LineWriter, encode, error_of, result_of
+from sightline.doors.mcp.tools import Options, calls_in, definitions
 from sightline.doors.proxy.calls import (
     LOOKS_LIKE_OURS,
     Ledger,
@@ -34,6 +47,8 @@ from sightline.doors.proxy.calls import (
     written,
 )
 from sightline.errors import OutOfProcesses, SightlineError
+from sightline.log.sessions import working_directory
+from sightline.profile import check_profile_name
 from sightline.threads import start_thread
 
 if TYPE_CHECKING:  # loaded while the server starts
@@ -130,8 +145,6 @@ def next_call(names: Names) -> "Calls":
     """How a next call is written for this client: as the server's, with the names that the tools have here."""
 
     def calls(verb: str, **arguments: Any) -> str:
-        from sightline.doors.mcp.calls import calls_in  # what is written for a reply has been loaded by it
-
         told = calls_in(ADDED)(verb, **arguments)
         return names.of(verb) + told.removeprefix(verb) if verb in ADDED else told
 
@@ -435,3 +448,32 @@ class Proxy:
             told = f"{type(error).__name__}: {error}" if not hint else f"{error}.{hint}"
             line = f"sightline proxy: results may pass unkept, or unlogged: {told}"
             self._has_warned = _tell(line.encode(errors="backslashreplace"))
+
+
+def proxy_to(
+    client: LineWriter, *, profile: str, session: str, min_bytes: int | None, only: Collection[str]
+) -> Proxy | None:
+    """A proxy as the settings have it; None where nothing may be kept, or can be: a store out of order costs no server.
+
+    Args:
+        client: takes lines for the client; the rest as `Proxy` has it.
+        profile: see there.
+        session: see there.
+        min_bytes: see there.
+        only: see there.
+
+    Raises:
+        SettingError: a setting is wrong, or there is no such profile.
+    """
+    layout = Layout(default_root())
+    settings = load_settings(layout.config)
+    if profile:
+        check_profile_name(profile, "--profile")
+    try:
+        layout.ensure()
+    except OSError as error:
+        print(f"sightline: the store at {layout.root} cannot be used: {error.strerror}", file=sys.stderr, flush=True)
+        return None
+    if not settings.captures(working_directory()):
+        return None
+    return Proxy(client, profile=profile, session=session, min_bytes=min_bytes, only=only)

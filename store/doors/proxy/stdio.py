@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterator
 
 from sightline.disk.layout import write_all
-from sightline.doors.mcp.wire import LineWriter
-from sightline.doors.proxy.lines import PassingLines
+from sightline.doors.mcp.lines import LineWriter, PassingLines
 from sightline.doors.proxy.relay import Proxy
 from sightline.doors.proxy.server import Server
 from sightline.errors import OutOfProcesses

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from sightline.disk.layout import Layout
 from sightline.doors.mcp.http import refused, serve_http, token_of
-from sightline.doors.mcp.options import Options
+from sightline.doors.mcp.tools import Options
 from sightline.errors import UsageError
 from sightline.http_guard import Address, Guard
 from sightline.store import Store

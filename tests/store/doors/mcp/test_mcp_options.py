@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.confine import under
+from sightline.doors.mcp.handlers import under
 from sightline.errors import UsageError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.caller import Caller, Sessions, caller_of, room_of
+from sightline.doors.mcp.handlers import Caller, Sessions, caller_of, room_of
 from sightline.doors.mcp.protocol import Context
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.arguments import checked
-from sightline.doors.mcp.calls import calls_in
-from sightline.doors.mcp.instructions import instructions
-from sightline.doors.mcp.options import TOOLS
-from sightline.doors.mcp.tools import definitions, schema_of
+from sightline.doors.mcp.handlers import checked
+from sightline.doors.mcp.tools import TOOLS, calls_in, definitions, instructions, schema_of
 from sightline.errors import UsageError
 
 REQUESTS = {

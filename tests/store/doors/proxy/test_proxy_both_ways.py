@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from proxy_kit import PATIENCE_SECONDS, PROGRAM, SERVER, Client, answer, text_result
 
-from sightline.doors.mcp.wire import LineWriter
+from sightline.doors.mcp.lines import LineWriter
 
 Make = Callable[..., Client]
 Until = Callable[[Callable[[], object]], None]

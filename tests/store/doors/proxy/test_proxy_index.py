@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.mcp.options import Options
 from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
+from sightline.doors.mcp.tools import Options
 from sightline.doors.proxy import recorder
 from sightline.doors.proxy.calls import Ledger, ToolCall
 from sightline.doors.proxy.recorder import Recorder
@@ -42,4 +42,4 @@ def test_what_is_logged_while_the_index_follows_is_in_it_after_the_end(
     with Store(str(tmp_path / "store")) as store:
         assert [one.view.number for one in list_views(store, session="mine")] == [2, 1]
     assert not warnings
-    service.desk().store.close()  # a server's process ends with it open
+    service.handlers().store.close()  # a server's process ends with it open

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proxy_kit import PATIENCE_SECONDS
 
-from sightline.doors.proxy.lines import LEFT_SECONDS, PassingLines
+from sightline.doors.mcp.lines import LEFT_SECONDS, PassingLines
 
 
 def passed(data: bytes, folder: Path, *, read: bool, limit: int) -> list[bytes | list[bytes]]:

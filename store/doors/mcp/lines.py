@@ -1,14 +1,17 @@
-"""Lines on their way through: whole where someone must read them, else in pieces as they come."""
+"""Lines of descriptors: read within a bound, passed on as they come, and written whole from any thread."""
 
 import fcntl
 import os
 import select
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
-from sightline.doors.mcp.wire import LINE_LIMIT_BYTES
+LINE_LIMIT_BYTES = 64 << 20
+"""The longest line that is read as a message."""
 
 _READ_BYTES = 1 << 16  # what a pipe holds; the allocator hands out more at once only from the system
 SHORT_BYTES = select.PIPE_BUF
@@ -18,6 +21,145 @@ _PIECES_FROM_BYTES = 1 << 16  # a line this long is passed on in pieces where no
 
 LEFT_SECONDS = 0.5
 """For how long to read on behind what a server has left: for what processes add that it has left, too."""
+
+
+class LineTooLong(Exception):
+    """A line was longer than the limit, and has been skipped.
+
+    Attributes:
+        size: its length in bytes, without the newline.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"a line of {size:,} bytes")
+        self.size = size
+
+
+class LineReader:
+    """Lines of a file descriptor, holding at most the limit and one read window of them in memory.
+
+    Args:
+        fd: what is read; it stays the caller's to close.
+        limit: bytes of the longest line that is handed out.
+        wait: called before each reading, until which it may wait; what it raises passes.
+    """
+
+    def __init__(self, fd: int, *, limit: int = LINE_LIMIT_BYTES, wait: Callable[[int], None] | None = None) -> None:
+        self._fd = fd
+        self._wait = wait
+        self._limit = limit
+        self._held = bytearray()
+        self._ended = False
+
+    def read(self) -> bytes | None:
+        """The next line without its newline, be it ended by one or by the end of input; None when there is no more.
+
+        Raises:
+            LineTooLong: it has been skipped; the next call gives the one after it.
+            OSError: the descriptor cannot be read.
+        """
+        searched = 0
+        while True:
+            at = self._held.find(b"\n", searched)
+            if at > self._limit or (at < 0 and len(self._held) > self._limit):
+                self._skip()
+            if at >= 0:
+                line = bytes(memoryview(self._held)[:at])
+                del self._held[: at + 1]
+                return line
+            searched = len(self._held)
+            if not self._fill():
+                line, self._held = bytes(self._held), bytearray()
+                return line or None
+
+    def _fill(self) -> bool:
+        if self._ended:
+            return False
+        if self._wait:
+            self._wait(self._fd)
+        data = os.read(self._fd, _READ_BYTES)
+        self._ended = not data
+        self._held += data
+        return bool(data)
+
+    def _skip(self) -> NoReturn:
+        size = 0
+        while True:
+            at = self._held.find(b"\n")
+            skipped = at if at >= 0 else len(self._held)
+            size += skipped
+            del self._held[: skipped + 1]
+            if at >= 0 or not self._fill():
+                raise LineTooLong(size)
+
+
+class LineWriter:
+    """Writes whole lines to a file descriptor, from any thread.
+
+    Args:
+        fd: what is written to; it stays the caller's to close.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._lock = threading.Lock()
+        self._is_within_line = False
+        self._room = select.poll()
+        self._room.register(fd, select.POLLOUT)
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether nobody reads the other side any more."""
+        room = select.poll()  # of its own: two threads may not ask the same one
+        room.register(self._fd, select.POLLOUT)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in room.poll(0))
+
+    def write_now(self, data: bytes) -> bool:
+        """Write what already has its newlines, up to ``select.PIPE_BUF`` bytes; False where that had to wait.
+
+        Raises:
+            BrokenPipeError: the other side has gone.
+        """
+        if len(data) > select.PIPE_BUF or not self._lock.acquire(blocking=False):
+            return False
+        try:
+            if not self._room.poll(0):
+                return False
+            self._write(data)
+            return True
+        finally:
+            self._lock.release()
+
+    def write(self, line: bytes) -> None:
+        """Write a line; the newline is added, and one before it where the line there was never ended.
+
+        Raises:
+            BrokenPipeError: the other side has gone.
+        """
+        with self._lock:
+            if self._is_within_line:
+                self._write(b"\n")
+            self._write(line)
+            self._write(b"\n")
+
+    def write_pieces(self, pieces: Iterator[bytes]) -> None:
+        """Write what already has its newlines, with nothing of another thread between its pieces.
+
+        The last words of all may have none.
+        """
+        with self._lock:
+            for piece in pieces:
+                self._write(piece)
+
+    def _write(self, data: bytes) -> None:
+        if data:
+            self._is_within_line = not data.endswith(b"\n")
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self._fd, view) :]
+            except BlockingIOError:  # who shares it has made it so
+                self._room.poll()
 
 
 class PassingLines:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.doors.mcp import wire
-from sightline.doors.mcp.wire import Batch, Invalid, LineReader, LineTooLong, LineWriter, decode, encode
+from sightline.doors.mcp import protocol
+from sightline.doors.mcp.lines import LineReader, LineTooLong, LineWriter
+from sightline.doors.mcp.protocol import Batch, Invalid, decode, encode
 
 Open = Callable[..., LineReader]
 
@@ -98,19 +99,19 @@ def test_a_line_begins_a_line_although_the_one_before_was_never_ended() -> None:
 @pytest.mark.parametrize(
     ("line", "code", "number"),
     [
-        (b"{", wire.PARSE_ERROR, None),
-        (b"\xff\xfe{}", wire.PARSE_ERROR, None),
-        (b"[" * 200_000, wire.PARSE_ERROR, None),
-        (b'{"jsonrpc":"2.0","id":NaN,"method":"m"}', wire.PARSE_ERROR, None),
-        (b"[]", wire.INVALID_REQUEST, None),
-        (b"1", wire.INVALID_REQUEST, None),
-        (b'{"id":7,"method":"m"}', wire.INVALID_REQUEST, 7),
-        (b'{"jsonrpc":"2.0","id":7}', wire.INVALID_REQUEST, 7),
-        (b'{"jsonrpc":"2.0","id":7,"method":1}', wire.INVALID_REQUEST, 7),
-        (b'{"jsonrpc":"2.0","id":7,"method":"m","params":[1]}', wire.INVALID_REQUEST, 7),
-        (b'{"jsonrpc":"2.0","id":null,"method":"m"}', wire.INVALID_REQUEST, None),
-        (b'{"jsonrpc":"2.0","id":true,"method":"m"}', wire.INVALID_REQUEST, None),
-        (b'{"jsonrpc":"2.0","id":1.5,"method":"m"}', wire.INVALID_REQUEST, None),
+        (b"{", protocol.PARSE_ERROR, None),
+        (b"\xff\xfe{}", protocol.PARSE_ERROR, None),
+        (b"[" * 200_000, protocol.PARSE_ERROR, None),
+        (b'{"jsonrpc":"2.0","id":NaN,"method":"m"}', protocol.PARSE_ERROR, None),
+        (b"[]", protocol.INVALID_REQUEST, None),
+        (b"1", protocol.INVALID_REQUEST, None),
+        (b'{"id":7,"method":"m"}', protocol.INVALID_REQUEST, 7),
+        (b'{"jsonrpc":"2.0","id":7}', protocol.INVALID_REQUEST, 7),
+        (b'{"jsonrpc":"2.0","id":7,"method":1}', protocol.INVALID_REQUEST, 7),
+        (b'{"jsonrpc":"2.0","id":7,"method":"m","params":[1]}', protocol.INVALID_REQUEST, 7),
+        (b'{"jsonrpc":"2.0","id":null,"method":"m"}', protocol.INVALID_REQUEST, None),
+        (b'{"jsonrpc":"2.0","id":true,"method":"m"}', protocol.INVALID_REQUEST, None),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"m"}', protocol.INVALID_REQUEST, None),
     ],
 )
 def test_what_is_no_message_gets_the_error_of_the_specification(line: bytes, code: int, number: int | None) -> None:
@@ -120,18 +121,18 @@ def test_what_is_no_message_gets_the_error_of_the_specification(line: bytes, cod
 
 
 def test_messages_are_told_apart() -> None:
-    assert decode(b'{"jsonrpc":"2.0","id":"a","method":"m"}') == wire.Request("a", "m", {})
-    assert decode(b'{"jsonrpc":"2.0","method":"m","params":{"x":1}}') == wire.Notification("m", {"x": 1})
-    assert decode(b'{"jsonrpc":"2.0","id":1,"result":{}}') == wire.Response(1, {}, None)
-    assert decode(b'{"jsonrpc":"2.0","id":1,"error":{"code":1}}') == wire.Response(1, None, {"code": 1})
+    assert decode(b'{"jsonrpc":"2.0","id":"a","method":"m"}') == protocol.Request("a", "m", {})
+    assert decode(b'{"jsonrpc":"2.0","method":"m","params":{"x":1}}') == protocol.Notification("m", {"x": 1})
+    assert decode(b'{"jsonrpc":"2.0","id":1,"result":{}}') == protocol.Response(1, {}, None)
+    assert decode(b'{"jsonrpc":"2.0","id":1,"error":{"code":1}}') == protocol.Response(1, None, {"code": 1})
     batch = decode(b'[{"jsonrpc":"2.0","id":1,"method":"m"}, 5]')
     assert isinstance(batch, Batch)
-    assert [type(message) for message in batch.messages] == [wire.Request, Invalid]
+    assert [type(message) for message in batch.messages] == [protocol.Request, Invalid]
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_are_deadly(data: bytes) -> None:
-    assert isinstance(decode(data), Batch | Invalid | wire.Request | wire.Notification | wire.Response)
+    assert isinstance(decode(data), Batch | Invalid | protocol.Request | protocol.Notification | protocol.Response)
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=50))

@@ -20,7 +20,7 @@ class Finalizer:
 _STDIO = (
     _LOST
     + """
-from sightline.doors.mcp.ending import Ended, raise_signals
+from sightline.doors.mcp.signals import Ended, raise_signals
 wait = raise_signals()
 Finalizer()
 silent, _ = os.pipe()
@@ -33,7 +33,7 @@ except Ended:
 
 _RAISED = """
 import os, signal, threading
-from sightline.doors.mcp.ending import Ended, raise_signals
+from sightline.doors.mcp.signals import Ended, raise_signals
 wait = raise_signals()
 silent, _ = os.pipe()
 threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGHUP)).start()
@@ -45,7 +45,7 @@ except Ended:
 
 _TWICE = """
 import os, signal
-from sightline.doors.mcp.ending import Ended, raise_signals
+from sightline.doors.mcp.signals import Ended, raise_signals
 wait = raise_signals()
 both = (signal.SIGTERM, signal.SIGHUP)
 silent, _ = os.pipe()
@@ -64,7 +64,7 @@ for _ in range(1000):
 _IGNORED = """
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-from sightline.doors.mcp.ending import raise_signals
+from sightline.doors.mcp.signals import raise_signals
 wait = raise_signals()
 os.kill(os.getpid(), signal.SIGHUP)
 source, sink = os.pipe()
@@ -77,7 +77,7 @@ _HTTP = (
     _LOST
     + """
 from sightline.doors.mcp import http
-from sightline.doors.mcp.options import Options
+from sightline.doors.mcp.tools import Options
 tell = http._tell
 http._tell = lambda *told: (tell(*told), Finalizer())
 print("ended", http.serve_http(Options(), host="127.0.0.1", port=0, with_token=False))

@@ -1,0 +1,429 @@
+"""What answers once the store is needed: calls of tools, and resources; and who makes them."""
+
+import json
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from sightline.capture.file import LONGEST_PATH
+from sightline.disk.recording import storable
+from sightline.doors.mcp import resources
+from sightline.doors.mcp.commands import Commands
+from sightline.doors.mcp.protocol import INVALID_PARAMS, Call, Cancelled, Context, Rejected
+from sightline.doors.mcp.subscriptions import Watch
+from sightline.doors.mcp.tools import Options, calls_in, schema_of
+from sightline.errors import SightlineError, UsageError
+from sightline.harnesses import find, of_client
+from sightline.log.sessions import SHELL, current_session, safe_name, working_directory
+from sightline.profile import load_profile
+from sightline.records import Session
+from sightline.search.processes import Cancel
+from sightline.shape.budgets import ROOMY, Room
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from sightline.verbs import list_outputs, query, read_file, read_output, run_command
+from sightline.verbs.asking import Asking, Calls
+from sightline.verbs.delivery import deliver
+from sightline.verbs.reply import Reply, error_reply
+
+# Keys of `_meta` that clients were seen to send, as the last part of them goes.
+_SESSION_KEYS = ("sessionId", "session_id", "threadId")
+_TOOL_USE_KEYS = ("toolUseId", "tool_use_id", "callId", "itemId")
+_ID_CHARACTERS = 200
+
+
+class Caller(NamedTuple):
+    """One caller.
+
+    Attributes:
+        harness: ``claude-code``, ``codex``, …, else the client's own name; ``mcp`` where it has none.
+        harness_session: the harness' id of its session, empty where none is told.
+        tool_use: its id of the tool call, likewise.
+        client: name and version of the client, likewise.
+    """
+
+    harness: str
+    harness_session: str
+    tool_use: str
+    client: str
+
+    def logged(self) -> dict[str, str]:
+        """What is known, for the log of a view."""
+        known = {"client": self.client, "harness_session": self.harness_session, "tool_use": self.tool_use}
+        return {name: storable(value) for name, value in known.items() if value}
+
+
+def caller_of(context: Context, environment: Mapping[str, str] = os.environ) -> Caller:
+    """The caller of a request.
+
+    The environment may be inherited from another harness: it speaks for the client only where they agree.
+    """
+    return _caller(context, current_session(environment, name="unused"))
+
+
+def _caller(context: Context, around: Session) -> Caller:
+    name = _name_of(context.client)
+    known = of_client(name)
+    harness = known.name if known else safe_name(name) if name else around.harness
+    session = _first(context.meta, _SESSION_KEYS)
+    if not session and around.harness == harness != SHELL:
+        session = around.harness_id
+    if harness == SHELL:  # to the verbs that means a person
+        harness = "mcp"
+    return Caller(harness, session, _first(context.meta, _TOOL_USE_KEYS), context.client)
+
+
+def _name_of(client: str) -> str:
+    """``Visual-Studio-Code`` of ``Visual Studio Code 1.106.0``."""
+    first, *more = client.split() or [""]
+    if more and re.match(r"v?[0-9]", more[-1]):
+        more.pop()
+    return "-".join([first, *more])
+
+
+def room_of(caller: Caller) -> Room:
+    """How large a reply the caller's harness leaves whole: one that it cuts would not be what the log says."""
+    known = find(caller.harness)
+    return Room(known.reply_bytes, known.reply_lines) if known and known.reply_bytes else ROOMY
+
+
+def _first(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    by_name = {key.rpartition("/")[2]: value for key, value in meta.items() if isinstance(value, str)}
+    return next((by_name[key][:_ID_CHARACTERS] for key in keys if by_name.get(key)), "")
+
+
+class Sessions:
+    """The sessions of one server's callers.
+
+    Args:
+        name: the session of all of them, where one was given.
+        environment: where a harness leaves what tells its session.
+    """
+
+    def __init__(self, name: str = "", environment: Mapping[str, str] = os.environ) -> None:
+        self._name = name or environment.get("SIGHTLINE_SESSION", "")
+        self._around = current_session(environment, name="unused")
+        self._known: dict[Caller, Session] = {}
+        self._own = os.urandom(4).hex()  # for clients that tell nothing: one session a server
+        self._started = time.time()
+
+    def of(self, context: Context) -> tuple[Session, Caller]:
+        """The session of a request, and its caller."""
+        caller = _caller(context, self._around)
+        who = caller._replace(tool_use="")
+        if who not in self._known:
+            self._known[who] = self._session(who)
+        return self._known[who], caller
+
+    def _session(self, caller: Caller) -> Session:
+        name = self._name or f"{caller.harness}-{caller.harness_session or self._own}"
+        return Session(
+            name=safe_name(name),
+            harness=caller.harness,
+            harness_id=storable(caller.harness_session),
+            client=storable(caller.client),
+            cwd=storable(working_directory()),
+            started=self._started,
+        )
+
+
+_WORDS = {"true": True, "false": False}
+
+
+def checked(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that were given a value, with the types of the schema.
+
+    Models write numbers and flags as text, and nothing as null: these are taken for what they mean.
+
+    Raises:
+        UsageError: one is unknown, missing, or has a value that it cannot have.
+    """
+    schema = schema_of(tool)
+    known: dict[str, dict[str, Any]] = schema["properties"]
+    if strangers := [name for name in arguments if name not in known]:
+        raise UsageError(f"{tool} has no argument {', '.join(strangers)}", f"it takes: {', '.join(known)}")
+    values = {
+        name: _value(f"{tool}: {name}", value, known[name]) for name, value in arguments.items() if value is not None
+    }
+    if missing := [name for name in schema.get("required", ()) if name not in values]:
+        raise UsageError(f"{tool} needs {', '.join(missing)}", str(known[missing[0]]["description"]))
+    return values
+
+
+def _value(place: str, value: Any, kind: dict[str, Any]) -> Any:
+    made = _READERS[kind["type"]](value)
+    if made is None:
+        raise UsageError(f"{place} is no {kind['type']}: {str(value)[:80]!r}", str(kind["description"]))
+    if "enum" in kind and made not in kind["enum"]:
+        raise UsageError(f"{place} cannot be {str(made)[:80]!r}", f"it is one of {', '.join(kind['enum'])}")
+    if made is not True and made is not False and not isinstance(made, str):
+        least, most = kind.get("minimum", made), kind.get("maximum", made)
+        if not least <= made <= most:
+            upwards = f" to {most}" if "maximum" in kind else " on"
+            raise UsageError(f"{place} is {made}", f"it is a number from {least}{upwards}")
+    return made
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # lines=42
+    if not isinstance(value, str) or "\0" in value:
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half a surrogate pair: no command, path or pattern can hold it
+        return None
+    return value
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else _WORDS.get(value.lower()) if isinstance(value, str) else None
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def _integer(value: Any) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    number = _number(value)
+    return int(number) if number is not None and number == int(number) else None
+
+
+_READERS = {"string": _text, "boolean": _flag, "number": _number, "integer": _integer}
+
+
+def under(root: str, path: str) -> str:
+    """The real path that a path leads to.
+
+    Args:
+        root: the folder, resolved.
+        path: as it was given; relative ones begin at the working directory.
+
+    Raises:
+        UsageError: it lies outside of the folder, or is too long.
+    """
+    if len(path) > LONGEST_PATH:  # resolving costs its length squared, and no system opens a longer one
+        raise UsageError(f"a path of {len(path):,} characters", f"it has at most {LONGEST_PATH:,}")
+    real = os.path.realpath(os.path.expanduser(path))
+    if real != root and not real.startswith(root.rstrip("/") + "/"):
+        raise UsageError(f"{path} lies outside of {root}", "this server stays under that folder (--root)")
+    return real
+
+
+_REFS_TOLD = 8  # of the outputs that a reply is about: a query may name any number
+
+
+class Invocation(NamedTuple):
+    """One call of a tool, and what doing it takes.
+
+    Attributes:
+        asking: who asks, and of which store.
+        caller: what is known of them, for the log.
+        call: what is answered.
+        options: how the server is to behave.
+        commands: where a command runs.
+    """
+
+    asking: Asking
+    caller: Caller
+    call: Call
+    options: Options
+    commands: Commands
+
+    def cancellable(self) -> Asking:
+        """Who asks, such that a query or a wait ends with the call."""
+        cancel = Cancel()
+        self.call.at_cancel(cancel.cancel)
+        return self.asking._replace(cancel=cancel)
+
+    def confined(self, path: str) -> str:
+        """A path as it may be used. Raises UsageError."""
+        return under(self.options.root, path) if self.options.root else path
+
+
+def call_tool(invocation: Invocation, tool: str, arguments: dict[str, Any]) -> None:
+    """Call a tool, log what it replies and answer with that; a call that was withdrawn is not answered.
+
+    Raises:
+        sqlite3.Error: the index cannot be read or written.
+    """
+    try:
+        reply = _VERBS[tool](invocation, checked(tool, arguments))
+    except Cancelled:
+        return
+    except SightlineError as error:
+        reply = error_reply(error, tool, arguments)
+    if invocation.call.cancelled:  # nobody is shown this: it must not stand in the log
+        return
+    reply = with_caller(reply, invocation.caller)
+    deliver(
+        invocation.asking, reply, render, lambda text: invocation.call.answer(result_of(invocation.asking, reply, text))
+    )
+
+
+def with_caller(reply: Reply, caller: Caller) -> Reply:
+    """The reply, in whose log entry the caller will stand beside the request."""
+    logged = caller.logged()
+    request = {**reply.shows.request, **({"caller": logged} if logged else {})}
+    return reply._replace(shows=reply.shows._replace(request=request))
+
+
+def _run_command(invocation: Invocation, values: dict[str, Any]) -> Reply:
+    # A confirmation brings its folder along, so that it is known only there.
+    doorway = run_command.Doorway(
+        run=lambda capture: invocation.commands.run(capture, invocation.call), confine=invocation.confined
+    )
+    return run_command.run_command(invocation.asking, run_command.Request(**values), doorway)
+
+
+def _read_file(invocation: Invocation, values: dict[str, Any]) -> Reply:
+    path = invocation.confined(values["path"])
+    return read_file.read_file(
+        invocation.asking, read_file.Request(**{**values, "path": path}, exact=bool(invocation.options.root))
+    )
+
+
+def _read_output(invocation: Invocation, values: dict[str, Any]) -> Reply:
+    if "wait" in values:
+        values["wait"] = min(values["wait"], invocation.options.patience_secs)
+    return read_output.read_output(invocation.cancellable(), read_output.Request(**values))
+
+
+def _query(invocation: Invocation, values: dict[str, Any]) -> Reply:
+    return query.query(invocation.cancellable(), query.Request(**values))
+
+
+def _list_outputs(invocation: Invocation, values: dict[str, Any]) -> Reply:
+    return list_outputs.list_outputs(invocation.asking, list_outputs.Request(**values))
+
+
+_VERBS: dict[str, Callable[[Invocation, dict[str, Any]], Reply]] = {
+    "run_command": _run_command,
+    "read_file": _read_file,
+    "read_output": _read_output,
+    "query": _query,
+    "list_outputs": _list_outputs,
+}
+
+
+def render(reply: Reply) -> tuple[Segment, ...]:
+    """The text of a reply: its fields as JSON on one line, then the body."""
+    return (Segment(json.dumps(reply.fields, ensure_ascii=False, separators=(",", ":")) + "\n"), *reply.body)
+
+
+def result_of(asking: Asking, reply: Reply, text: str) -> dict[str, Any]:
+    """The result of ``tools/call``: a block with the fields, a block with the body where there is one.
+
+    There is no structured content: it would double the bytes, and some clients then hide the text.
+    """
+    fields, _, body = text.partition("\n")
+    result: dict[str, Any] = {"content": [{"type": "text", "text": part} for part in (fields, body) if part]}
+    if "error" in reply.fields:
+        result["isError"] = True
+    if outputs := _outputs(asking, reply.shows.refs[:_REFS_TOLD]):
+        result["_meta"] = {"sightline/outputs": outputs}
+    return result
+
+
+def _outputs(asking: Asking, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Ref, and bytes and hash of each stream, of the outputs that a reply is about; for programs, not for models."""
+    try:
+        buffers = [asking.store.index.buffer(name) for name in names]
+    except sqlite3.Error:  # the reply itself matters more
+        return []
+    return [
+        {
+            "ref": buffer.ref,
+            "streams": {
+                name: {"bytes": info.bytes, **({"sha256": info.sha256} if info.sha256 else {})}
+                for name, info in asking.store.with_progress(buffer).streams.items()
+            },
+        }
+        for buffer in buffers
+        if buffer is not None and buffer.state != "evicted"
+    ]
+
+
+class Handlers:
+    """The open store, its profile, who has asked so far, and what runs.
+
+    Attributes:
+        store: the store; threads share it.
+        watch: the subscriptions.
+        profile: what goes inline.
+    """
+
+    def __init__(self, options: Options, calls: Calls | None = None) -> None:
+        """Open the store.
+
+        Args:
+            options: how to behave.
+            calls: how a next call is written; by default as a call of the tools that are offered.
+
+        Raises:
+            SightlineError: a setting is wrong, or the store cannot be used.
+        """
+        self.store = Store()
+        _ = self.store.index  # what is wrong with it is told now
+        self.watch = Watch(lambda: self.store)
+        self._options = options
+        self.profile = load_profile(
+            options.profile or self.store.settings.profile, "--profile" if options.profile else "profile"
+        )
+        self._sessions = Sessions(options.session)
+        self._commands = Commands(options.patience_secs)
+        self._calls = calls or calls_in(options.tools)
+
+    def close(self) -> None:
+        """End what runs. The index stays open where a thread may still be at it: the process ends anyway."""
+        self.watch.close()
+        self._commands.close()
+
+    def asking(self, context: Context) -> tuple[Asking, Caller]:
+        """Who makes a request, for the verbs and for the log."""
+        session, caller = self.caller(context)
+        return Asking(self.store, session, self._calls, self.profile, room=room_of(caller)), caller
+
+    def caller(self, context: Context) -> tuple[Session, Caller]:
+        """The session of a request, and who makes it."""
+        return self._sessions.of(context)
+
+    def call_tool(self, call: Call) -> None:
+        """Answer ``tools/call``. Raises Rejected where there is no such tool."""
+        name, arguments = call.params.get("name"), call.params.get("arguments") or {}
+        if not isinstance(name, str) or name not in self._options.tools:
+            raise Rejected(INVALID_PARAMS, f"Unknown tool: {str(name)[:100]}", {"tools": list(self._options.tools)})
+        if not isinstance(arguments, dict):
+            raise Rejected(INVALID_PARAMS, "arguments is no object")
+        call_tool(Invocation(*self.asking(call.context), call, self._options, self._commands), name, arguments)
+
+    def list_resources(self, call: Call) -> None:
+        """Answer ``resources/list``. Raises Rejected for a cursor that is none."""
+        call.answer(resources.listed(self.store, call.params.get("cursor")))
+
+    def read_resource(self, call: Call) -> None:
+        """Answer ``resources/read``, logged as any other reply. Raises Rejected where there is no such resource."""
+        asking, caller = self.asking(call.context)
+        uri = call.params.get("uri")
+        reply = with_caller(resources.read(asking, str(uri), call.context), caller)
+        deliver(asking, reply, lambda made: made.body, lambda text: call.answer(resources.contents(str(uri), text)))
+
+    def complete(self, call: Call) -> None:
+        """Answer ``completion/complete``. Raises Rejected for what cannot be completed."""
+        call.answer(resources.completed(self.store, call.params))
+
+    def ref_of(self, uri: Any, call: Call) -> str:
+        """The ref of the output that a URI names. Raises Rejected where there is none."""
+        address = resources.address_of(uri, call.context)
+        return resources.target_of(self.asking(call.context)[0], address, str(uri), call.context).ref
