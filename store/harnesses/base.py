@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # loading it takes a millisecond, which events before a tool need not pay
-    from sightline.harnesses.call import Call
+    from sightline.harnesses.tool_call import ToolCall
 
 Json = dict[str, Any]
 
@@ -77,6 +77,7 @@ class Harness:
         replaces: whether a hook can replace what the model is shown of a successful tool.
         tells: whether hooks can say something to the model.
         judged: commands whose code it reads in its own way where they come last: ``PROGRAM`` or ``PROGRAM WORD``.
+        exit_line: the pattern of what it puts before what a failing command wrote; empty for no such thing.
         background: how a prompt begins that tells of the end of a command in the background; empty for no such thing.
         transcribes: whether it writes into its transcript, whose path hooks are told, what its model was shown; of what
             a tool gave it may tell more there than in its events.
@@ -117,6 +118,7 @@ class Harness:
     replaces = False
     tells = False
     judged: tuple[str, ...] = ()
+    exit_line = ""
     background = ""
     transcribes = False
 
@@ -149,9 +151,9 @@ class Harness:
         name = given.get("tool_name")
         return isinstance(name, str) and name.startswith(self.own)
 
-    def call_of(self, given: Json) -> "Call | None":
+    def call_of(self, given: Json) -> "ToolCall | None":
         """The call that an event tells of, without what came of it; None where it tells of none."""
-        from sightline.harnesses.call import Call, CallSession, dict_of, text_of  # for no event before a tool
+        from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, text_of  # for no event before a tool
 
         tool, now = given.get("tool_name"), time.time()
         if not isinstance(tool, str):
@@ -160,7 +162,7 @@ class Harness:
         arguments, use = dict_of(given.get("tool_input")), text_of(given.get("tool_use_id"))
         cwd = text_of(given.get("cwd")) or os.getcwd()
         command = text_of(arguments.get("command")) if tool in self.runs else ""
-        return Call(
+        return ToolCall(
             session=CallSession(self.name, session, self.name, cwd, now),
             id=use or f"{session}:{now}",
             use=use,
@@ -174,7 +176,7 @@ class Harness:
             cwd=cwd,
         )
 
-    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """The call with what an event tells of its result; None where it tells nothing, or the call goes on.
 
         Args:
@@ -184,7 +186,7 @@ class Harness:
         """
         return call.with_result(given.get("tool_response"))
 
-    def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
+    def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
         """What makes the answer that shows a model a text instead of a result; None where the result must stay.
 
         Args:

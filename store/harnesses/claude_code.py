@@ -21,10 +21,7 @@ from sightline.harnesses.base import (
 )
 
 if TYPE_CHECKING:
-    from sightline.harnesses.call import Call
-
-EXIT_LINE = r"Exit code (\d+)(?:\n|$)"
-"""What it puts before what a failing command wrote."""
+    from sightline.harnesses.tool_call import ToolCall
 
 _CWD_RESET = r"\n?Shell cwd was reset to [^\n]*\n?"
 _PREVIEW = 2_250
@@ -58,6 +55,7 @@ class ClaudeCode(Harness):
     own = ("mcp__sightline__", "mcp__plugin_sightline_sightline__")
     rewrites = replaces = tells = True
     judged = ("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep")
+    exit_line = r"Exit code (\d+)(?:\n|$)"
     background = "<task-notification>"
 
     limits: Mapping[str, Limit] = {
@@ -84,7 +82,7 @@ class ClaudeCode(Harness):
     endings = (".jsonl",)
     reader = "sightline.harnesses.claude_code_transcript"
 
-    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """Of a command an object with both streams; of a file that was read its text, or an image."""
         response, error = given.get("tool_response"), given.get("error")
         if when == FAILED:
@@ -101,7 +99,7 @@ class ClaudeCode(Harness):
             return call.with_text(file["content"])
         return call.with_result(response)
 
-    def _ran(self, call: "Call", response: Json) -> "Call":
+    def _ran(self, call: "ToolCall", response: Json) -> "ToolCall":
         out, err, path = (_text(response.get(name)) for name in ("stdout", "stderr", "persistedOutputPath"))
         call = call._replace(exit_code=None if response.get("interrupted") else 0)
         call = call.with_text(out, re.sub(_CWD_RESET, "", err) if err else "")
@@ -111,15 +109,15 @@ class ClaudeCode(Harness):
         ends = ("projects", "", call.session.id, "tool-results", "")
         return call._replace(partial=self.cut).with_saved(path, ends, size if isinstance(size, int) else 0)
 
-    def _failed(self, call: "Call", error: str) -> "Call":
-        found = re.match(EXIT_LINE, error) if call.kind == "cmd" else None
+    def _failed(self, call: "ToolCall", error: str) -> "ToolCall":
+        found = re.match(self.exit_line, error) if call.kind == "cmd" else None
         start = found.end() if found else 0
         call = call._replace(exit_code=int(found[1]) if found else None, failed=True)
         if " truncated] ..." not in error:
             return call.with_text(error[start:])
         return call.with_rest(self.transcripts().left_of(error, start, call.stream), self.cut)
 
-    def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
+    def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
         """What takes its place must be of the same shape; a file that was read stays, since its lines get numbers."""
         response = given.get("tool_response")
 

@@ -24,11 +24,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.harnesses.call import (
+from sightline.harnesses.claude_code import HARNESS
+from sightline.harnesses.tool_call import (
     Beside,
-    Call,
     CallSession,
     Part,
+    ToolCall,
     dict_of,
     list_of,
     number,
@@ -41,8 +42,16 @@ from sightline.harnesses.call import (
     text_part,
     unique_id,
 )
-from sightline.harnesses.claude_code import HARNESS
-from sightline.harnesses.transcript import BadRecord, Candidate, Event, Kept, Reading, lines_not_read, parted, when
+from sightline.harnesses.transcript import (
+    BadRecord,
+    Candidate,
+    Kept,
+    Reading,
+    TranscriptItem,
+    lines_not_read,
+    parted,
+    when,
+)
 from sightline.records import Gap
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
@@ -150,11 +159,11 @@ class Parser:
         """Nothing does: a call without a result has nothing to keep."""
         return False
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """Nothing waits."""
         return iter(())
 
-    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """The calls that a record completes."""
         kind = record.get("type")
         if kind not in _KNOWN:
@@ -183,7 +192,7 @@ class Parser:
     def _now(self) -> float:
         return self._time or self._written
 
-    def _call(self, record: dict[str, Any], block: dict[str, Any], line: int, place: int, *, alone: bool) -> Call:
+    def _call(self, record: dict[str, Any], block: dict[str, Any], line: int, place: int, *, alone: bool) -> ToolCall:
         use = text_of(block.get("tool_use_id"))
         asked = self._asked.pop(use, _Asked("tool", None, self._now))
         session = self._session(record)
@@ -192,7 +201,7 @@ class Parser:
         told = record.get("toolUseResult", record.get("tool_use_result")) if alone else None
         made = self._result(asked, told, block.get("content"), "\n".join(shown), failed, session.id)
         unique = text_of(record.get("uuid"))
-        return Call(
+        return ToolCall(
             session=session,
             id=f"{unique}/{place}" if unique and place else unique or unique_id(session.id, use or f"line {line}"),
             use=use,

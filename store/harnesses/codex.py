@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sightline.harnesses.base import AFTER, END, PROMPT, START, Harness, Hook, Json, Limit
 
 if TYPE_CHECKING:
-    from sightline.harnesses.call import Call
+    from sightline.harnesses.tool_call import ToolCall
 
 _CUT_STARTS = ("Warning: truncated", "Total output lines: ")
 
@@ -56,7 +56,7 @@ class Codex(Harness):
     endings = (".jsonl",)
     reader = "sightline.harnesses.codex_transcript"
 
-    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """A command's is a text, which is cut already; anything else is whole."""
         response = given.get("tool_response")
         if not isinstance(response, str):
@@ -67,7 +67,7 @@ class Codex(Harness):
             return call
         return call.with_rest(self.transcripts().left_of(response, call.stream), self.cut)
 
-    def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
+    def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
         """Of a command the rollout tells more than an event: its result stays."""
         response = given.get("tool_response")
         content = response.get("content") if isinstance(response, dict) else response

@@ -22,9 +22,10 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sightline.harnesses.call import (
-    Call,
+from sightline.harnesses.codex import HARNESS
+from sightline.harnesses.tool_call import (
     CallSession,
+    ToolCall,
     dict_of,
     parts_of,
     plain,
@@ -33,8 +34,7 @@ from sightline.harnesses.call import (
     text_part,
     unique_id,
 )
-from sightline.harnesses.codex import HARNESS
-from sightline.harnesses.transcript import BadRecord, Candidate, Event, Kept, Reading, parted, when
+from sightline.harnesses.transcript import BadRecord, Candidate, Kept, Reading, TranscriptItem, parted, when
 
 TURN = b'"type":"turn_context"'
 """What the line has that stands at the beginning of a turn."""
@@ -110,7 +110,7 @@ class Parser:
         self._time = written
         self._asked: dict[str, _Asked] = {}
         self._answered: set[str] = set()
-        self._inner: list[Call] = []
+        self._inner: list[ToolCall] = []
 
     @property
     def waiting(self) -> bool:
@@ -122,14 +122,14 @@ class Parser:
         """Whether nothing waits for what comes later: who reads on from here misses nothing."""
         return not self._asked and not self._inner
 
-    def ended(self, use: str) -> Call | None:
+    def ended(self, use: str) -> ToolCall | None:
         """What a call gave that has ended, though its result is not there yet; None while that is not written."""
         asked = self._asked.get(use)
         if asked and asked.whole:
             return self._call(use, asked._replace(answered=self._time))
         return next((one for one in self._inner if one.use == use), None)
 
-    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """The calls that a record completes."""
         kind = record.get("type")
         if kind not in _KNOWN:
@@ -155,7 +155,7 @@ class Parser:
         started = when(payload.get("timestamp"), self._time)
         self._session = CallSession(HARNESS.name, name, client, text_of(payload.get("cwd")), started)
 
-    def _item(self, payload: dict[str, Any], line: int) -> Iterator[Event]:
+    def _item(self, payload: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         call = text_of(payload.get("call_id"))
         if not call:
             return
@@ -190,7 +190,7 @@ class Parser:
         runs = name in _SHELLS and isinstance(command, str)
         return _Asked(tool, arguments, plain(str(command)) if runs else "", cwd, self._time)
 
-    def _event(self, payload: dict[str, Any], line: int) -> Iterator[Event]:
+    def _event(self, payload: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         item = dict_of(payload.get("item"))
         if payload.get("type") == "item_completed" and item.get("type") in ("CommandExecution", "McpToolCall"):
             call, whole = text_of(item.get("id")), item
@@ -211,7 +211,7 @@ class Parser:
             del self._asked[call]
             yield self._call(call, asked)
 
-    def _of_program(self, call: str, item: dict[str, Any], line: int) -> Call:
+    def _of_program(self, call: str, item: dict[str, Any], line: int) -> ToolCall:
         """What a program of the model's called."""
         command = item.get("command")
         words = _line([str(word) for word in command]) if isinstance(command, list) else ""
@@ -220,7 +220,7 @@ class Parser:
         asked = _Asked(tool, arguments, plain(words), self._session.cwd, self._time, item, None, self._time, line)
         return self._call(call, asked)
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """Commands whose end was never written down, and what a program called that never had its output."""
         inner, self._inner = self._inner, []
         yield from inner
@@ -229,9 +229,9 @@ class Parser:
                 del self._asked[call]
                 yield self._call(call, asked)
 
-    def _call(self, call: str, asked: _Asked) -> Call:
+    def _call(self, call: str, asked: _Asked) -> ToolCall:
         shown = shown_of(asked.output)
-        made = Call(
+        made = ToolCall(
             session=self._session,
             id=unique_id(self._session.id, call),
             use=call,
@@ -258,7 +258,7 @@ class Parser:
         return made._replace(parts=text_part(left.text, "part.0"), partial=HARNESS.cut, gaps=left.gaps)
 
 
-def _ran(call: Call, whole: dict[str, Any], shown: str) -> Call:
+def _ran(call: ToolCall, whole: dict[str, Any], shown: str) -> ToolCall:
     """A command's call with what it gave, from its end or, where that is missing, from what was shown."""
     if isinstance(whole.get("aggregated_output"), str):
         code = whole.get("exit_code")

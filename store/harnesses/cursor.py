@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sightline.harnesses.base import AFTER, START, Harness, Hook, Json
 
 if TYPE_CHECKING:
-    from sightline.harnesses.call import Call
+    from sightline.harnesses.tool_call import ToolCall
 
 
 class Cursor(Harness):
@@ -26,7 +26,7 @@ class Cursor(Harness):
     servers = ("mcpServers",)
     fills = ((("version",), 1),)
 
-    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """A command's is an object, which may be written as a text."""
         output = given.get("tool_output")
         if isinstance(output, str) and output.startswith("{"):

@@ -113,15 +113,17 @@ def _records(head: bytes) -> Iterator[dict[str, object]]:
             yield record
 
 
-class Place(NamedTuple):
+class UsualPlace(NamedTuple):
     """Where a harness keeps its transcripts: its name as people know it, and a folder or file."""
 
     name: str
     path: str
 
 
-def usual_places(environment: Mapping[str, str] = os.environ) -> list[Place]:
+def usual_places(environment: Mapping[str, str] = os.environ) -> list[UsualPlace]:
     """The places that are there on this machine."""
     home = environment.get("HOME", "") or os.path.expanduser("~")
-    places = (Place(one.title, path) for one in transcribing() for path in one.transcript_places(home, environment))
+    places = (
+        UsualPlace(one.title, path) for one in transcribing() for path in one.transcript_places(home, environment)
+    )
     return [place for place in places if os.path.exists(place.path)]

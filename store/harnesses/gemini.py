@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.harnesses.base import AFTER, END, PROMPT, START, Harness, Hook, Json, Limit
 
 if TYPE_CHECKING:
-    from sightline.harnesses.call import Call
+    from sightline.harnesses.tool_call import ToolCall
 
 _UNTRUSTED = r"(?s)<untrusted_context>\n(.*)\n</untrusted_context>"
 _EXIT = r"(?m)^Exit Code: (\d+)$"
@@ -47,7 +47,7 @@ class Gemini(Harness):
     endings = (".jsonl", ".json")
     reader = "sightline.harnesses.gemini_transcript"
 
-    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """What the model is shown, and beside it what a person is: of a command all that it wrote."""
         response = given.get("tool_response")
         if not isinstance(response, dict):
@@ -70,12 +70,12 @@ class Gemini(Harness):
         inner = re.fullmatch(_UNTRUSTED, shown)
         return call.with_text(inner[1] if inner else shown)
 
-    def _ran(self, call: "Call", shown: str, display: Any) -> "Call":
+    def _ran(self, call: "ToolCall", shown: str, display: Any) -> "ToolCall":
         code = re.search(_EXIT, shown)
         text = self.transcripts().displayed(shown, display) if isinstance(display, str) else shown
         return call.with_text(text)._replace(exit_code=int(code[1]) if code else None if call.failed else 0)
 
-    def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
+    def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
         """A file that was read stays."""
         return None if call.kind == "file" else lambda text: {"decision": "deny", "reason": text}
 

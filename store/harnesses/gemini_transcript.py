@@ -17,11 +17,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.harnesses.call import (
+from sightline.harnesses.gemini import HARNESS
+from sightline.harnesses.tool_call import (
     Beside,
-    Call,
     CallSession,
     Part,
+    ToolCall,
     dict_of,
     list_of,
     open_beside,
@@ -33,14 +34,13 @@ from sightline.harnesses.call import (
     text_part,
     unique_id,
 )
-from sightline.harnesses.gemini import HARNESS
 from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     BadRecord,
     Candidate,
-    Event,
     Kept,
     Reading,
+    TranscriptItem,
     lines_not_read,
     misshapen,
     parted,
@@ -102,15 +102,15 @@ class Parser:
         self._session = CallSession(HARNESS.name, "", _CLIENT, _project_root(self._folder), written)
         self._given: set[str] = set()
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """Nothing waits."""
         return iter(())
 
-    def ended(self, _use: str) -> Call | None:
+    def ended(self, _use: str) -> ToolCall | None:
         """Nothing is told of a call before its result."""
         return None
 
-    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """The calls that a line completes."""
         if "sessionId" in record:
             self._begin(record)
@@ -126,7 +126,7 @@ class Parser:
             except SHAPE_ERRORS as error:
                 yield misshapen(line, error)
 
-    def document(self, document: Any) -> Iterator[Event]:
+    def document(self, document: Any) -> Iterator[TranscriptItem]:
         """The calls of a chat that is one document."""
         yield from self.feed(dict_of(document), 0)
 
@@ -135,7 +135,7 @@ class Parser:
         self._session = self._session._replace(id=text_of(record["sessionId"]), started=started)
         self._time = started
 
-    def _message(self, message: dict[str, Any], line: int) -> Iterator[Event]:
+    def _message(self, message: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         if message.get("type") not in _KNOWN:
             yield BadRecord(line, f"a message of an unknown sort: {str(message.get('type'))[:80]!r}", unknown=True)
         self._time = when(message.get("timestamp"), self._time)
@@ -145,10 +145,10 @@ class Parser:
                 self._given.add(name)
                 yield self._call(call, name, line)
 
-    def _call(self, call: dict[str, Any], name: str, line: int) -> Call:
+    def _call(self, call: dict[str, Any], name: str, line: int) -> ToolCall:
         shown = tuple(text for part in list_of(call["result"]) for text in _shown(dict_of(part)))
         arguments, text = dict_of(call.get("args")), "\n".join(shown)
-        made = Call(
+        made = ToolCall(
             session=self._session,
             id=unique_id(self._session.id, f"{self._session.id}:{name}"),
             use=name,
@@ -174,7 +174,7 @@ class Parser:
             return _read(made._replace(kind="file", command=plain(os.path.join(made.cwd, path))), text)
         return self._tool(made, call, text)
 
-    def _tool(self, made: Call, call: dict[str, Any], text: str) -> Call:
+    def _tool(self, made: ToolCall, call: dict[str, Any], text: str) -> ToolCall:
         if found := _LARGE.match(text):
             folder, name = os.path.split(found[1])
             saved = Beside(self._folder, ("tool-outputs", os.path.basename(folder), name))
@@ -191,7 +191,7 @@ class Parser:
         return made._replace(parts=parts_of(list(made.shown)))
 
 
-def _ran(made: Call, call: dict[str, Any]) -> Call:
+def _ran(made: ToolCall, call: dict[str, Any]) -> ToolCall:
     text, display = "\n".join(made.shown), call.get("resultDisplay")
     written, below = _parted(text)
     ended = _EXIT.search(below)
@@ -224,7 +224,7 @@ def _parted(text: str) -> tuple[str, str]:
     return text[:end].removeprefix("Output: "), text[end:]
 
 
-def _read(made: Call, text: str) -> Call:
+def _read(made: ToolCall, text: str) -> ToolCall:
     found = _LINES.search(text) if text.lstrip().startswith("IMPORTANT: The file content has been truncated") else None
     if found is None:
         return made._replace(parts=text_part(text))

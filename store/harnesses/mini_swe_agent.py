@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sightline.harnesses.base import Harness
-from sightline.harnesses.call import Call, CallSession, dict_of, list_of, number, shown_of, text_of, text_part
 from sightline.harnesses.swe_agent import CUT, trajectory_call, trajectory_name
-from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Event, Kept, Reading, misshapen, parted
+from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, number, shown_of, text_of, text_part
+from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Kept, Reading, TranscriptItem, misshapen, parted
 
 _BLOCK = re.compile(r"(?s)```[\w-]*\n(.*?)\n?```")
 _CODE = re.compile(r"<returncode>\s*(-?\d{1,10})\s*</returncode>")
@@ -51,7 +51,7 @@ def reading_of(file: Candidate) -> Reading | None:
     return file.of_document(lambda document: read_trajectory(document, file.path, file.written))
 
 
-def read_trajectory(document: Any, path: str, written: float) -> Iterator[Event]:
+def read_trajectory(document: Any, path: str, written: float) -> Iterator[TranscriptItem]:
     """The calls of a trajectory; ``written`` is when the file was, seconds since the epoch."""
     fields = dict_of(document)
     version = text_of(dict_of(fields.get("info")).get("mini_version"))
@@ -75,7 +75,7 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Event]
             place += 1
 
 
-def _answered(call: Call, answer: dict[str, Any]) -> Call:
+def _answered(call: ToolCall, answer: dict[str, Any]) -> ToolCall:
     text, extra = "\n".join(call.shown), dict_of(answer.get("extra"))
     code = extra.get("returncode")
     told = _CODE.search(text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 
 if TYPE_CHECKING:
-    from sightline.harnesses.call import Call
+    from sightline.harnesses.tool_call import ToolCall
 
 _TAIL_CHARACTERS = 500
 _EVENT = "tool.execute.after"
@@ -94,7 +94,7 @@ class Opencode(Harness):
     endings = (".db",)
     reader = "sightline.harnesses.opencode_transcript"
 
-    def result(self, call: "Call", when: str, given: Json) -> "Call | None":
+    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """What the model is shown, and beside it metadata: the text of a file, the place of a long output."""
         about = _object(given.get("metadata"))
         if isinstance(content := given.get("content"), list):
@@ -119,7 +119,7 @@ class Opencode(Harness):
             call = call._replace(partial=self.cut).with_saved(path, ends, tail=tail)
         return call
 
-    def replacement(self, event: str, call: "Call", given: Json) -> Callable[[str], Json] | None:
+    def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
         """The plugin puts it there."""
         return lambda text: {"output": text}
 

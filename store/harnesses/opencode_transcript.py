@@ -17,11 +17,12 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.harnesses.call import (
+from sightline.harnesses.opencode import HARNESS
+from sightline.harnesses.tool_call import (
     Beside,
-    Call,
     CallSession,
     Part,
+    ToolCall,
     dict_of,
     number,
     parts_of,
@@ -32,16 +33,15 @@ from sightline.harnesses.call import (
     text_of,
     text_part,
 )
-from sightline.harnesses.opencode import HARNESS
 from sightline.harnesses.transcript import (
     LINE_BYTES,
     SHAPE_ERRORS,
     TOO_DEEP,
     BadRecord,
     Candidate,
-    Event,
     Kept,
     NotReadable,
+    TranscriptItem,
     lines_not_read,
     misshapen,
     parted,
@@ -89,11 +89,11 @@ class DatabaseReading:
         """Close the database."""
         self._connection.close()
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """Nothing waits."""
         return iter(())
 
-    def advance(self) -> Iterator[Event]:
+    def advance(self) -> Iterator[TranscriptItem]:
         """The calls that have ended since."""
         try:
             for row in self._connection.execute(_PARTS, (LINE_BYTES, self._updated)):
@@ -101,7 +101,7 @@ class DatabaseReading:
         except sqlite3.Error as error:
             yield BadRecord(0, f"the database cannot be read on: {error}")
 
-    def _part(self, name: Any, session: Any, updated: Any, data: Any, *rest: Any) -> Iterator[Event]:
+    def _part(self, name: Any, session: Any, updated: Any, data: Any, *rest: Any) -> Iterator[TranscriptItem]:
         *facts, size = rest
         self.position += int(number(size))
         self._updated = max(self._updated, int(number(updated)))
@@ -127,14 +127,14 @@ class DatabaseReading:
 
     def _call(
         self, name: str, session: str, part: dict[str, Any], folder: Any, version: Any, created: Any
-    ) -> Call | None:
+    ) -> ToolCall | None:
         state = dict_of(part.get("state"))
         if part.get("type") != "tool" or state.get("status") not in _ENDED:
             return None
         client = " ".join(filter(None, (HARNESS.name, text_of(version))))
         started, ended = (number(dict_of(state.get("time")).get(key)) / 1000 for key in ("start", "end"))
         shown = shown_of(state.get("output", state.get("error")))
-        made = Call(
+        made = ToolCall(
             session=CallSession(HARNESS.name, session, client, text_of(folder), number(created) / 1000 or started),
             id=name,
             use=text_of(part.get("callID")),
@@ -160,14 +160,14 @@ class DatabaseReading:
             return _read(made, display)
         return self._whole(made._replace(parts=parts_of(list(shown))), told, "part.0")
 
-    def _ran(self, made: Call, told: dict[str, Any]) -> Call:
+    def _ran(self, made: ToolCall, told: dict[str, Any]) -> ToolCall:
         code = told.get("exit")
         made = made._replace(exit_code=code if isinstance(code, int) else None, note="merged")
         if told.get("truncated") is True:
             return self._whole(made._replace(parts=text_part(told["output"])), told, "out")
         return made._replace(parts=text_part(told["output"]))
 
-    def _whole(self, made: Call, told: dict[str, Any], stream: str) -> Call:
+    def _whole(self, made: ToolCall, told: dict[str, Any], stream: str) -> ToolCall:
         if told.get("truncated") is not True:
             return made
         path = text_of(told.get("outputPath"))
@@ -177,7 +177,7 @@ class DatabaseReading:
         return made._replace(parts=(Part(stream, saved),))
 
 
-def _read(made: Call, display: dict[str, Any]) -> Call:
+def _read(made: ToolCall, display: dict[str, Any]) -> ToolCall:
     first, last, total = (int(number(display.get(name))) for name in ("lineStart", "lineEnd", "totalLines"))
     partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
     parts = (Part("out", text_bytes(display["text"])),) if display["text"] else ()

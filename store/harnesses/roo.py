@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sightline.harnesses.base import Harness
-from sightline.harnesses.call import (
+from sightline.harnesses.tool_call import (
     Beside,
-    Call,
     CallSession,
     Part,
+    ToolCall,
     dict_of,
     list_of,
     number,
@@ -26,7 +26,7 @@ from sightline.harnesses.call import (
     size_beside,
     text_of,
 )
-from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, Event
+from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, TranscriptItem
 
 _ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
 _STORAGE = "User/globalStorage/rooveterinaryinc.roo-cline/tasks"
@@ -73,11 +73,11 @@ class FolderReading:
     def close(self) -> None:
         """Nothing is open."""
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """Nothing waits."""
         return iter(())
 
-    def advance(self) -> Iterator[Event]:
+    def advance(self) -> Iterator[TranscriptItem]:
         """The artifacts that were not there before."""
         try:
             found = sorted(name for name in os.listdir(self._path) if _ARTIFACT.fullmatch(name))
@@ -100,12 +100,12 @@ class FolderReading:
             self.position += size
             yield self._call(name, artifact, size, commands, shown.get(name))
 
-    def _call(self, name: str, artifact: Beside, size: int, commands: dict[int, str], shown: str | None) -> Call:
+    def _call(self, name: str, artifact: Beside, size: int, commands: dict[int, str], shown: str | None) -> ToolCall:
         match = _ARTIFACT.fullmatch(name)
         stamp = int(match[1]) if match else 0
         command = commands.get(stamp, _NO_COMMAND)
         ended = _EXIT.search(shown or "")
-        return Call(
+        return ToolCall(
             session=CallSession(HARNESS.name, os.path.basename(self._task), HARNESS.name, "", stamp / 1000),
             id=name,
             use="",

@@ -12,8 +12,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from sightline.harnesses.base import Harness
-from sightline.harnesses.call import Call, CallSession, dict_of, list_of, number, plain, shown_of, text_of, text_part
-from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Event, Reading, misshapen
+from sightline.harnesses.tool_call import (
+    CallSession,
+    ToolCall,
+    dict_of,
+    list_of,
+    number,
+    plain,
+    shown_of,
+    text_of,
+    text_part,
+)
+from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Reading, TranscriptItem, misshapen
 
 _NO_TIMES = "its time was not written down"
 CUT = re.compile(r"<output_head>|<elided_chars>|characters were elided")
@@ -39,7 +49,7 @@ def reading_of(file: Candidate) -> Reading | None:
     return file.of_document(lambda document: read_trajectory(document, file.path, file.written))
 
 
-def read_trajectory(document: Any, path: str, written: float) -> Iterator[Event]:
+def read_trajectory(document: Any, path: str, written: float) -> Iterator[TranscriptItem]:
     """The calls of a trajectory; ``written`` is when the file was, seconds since the epoch."""
     steps = [dict_of(step) for step in list_of(dict_of(document).get("trajectory"))]
     seen = [
@@ -66,9 +76,9 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Event]
 
 def trajectory_call(
     session: CallSession, place: int, asked: float, answered: float, command: str, shown: tuple[str, ...], out: str
-) -> Call:
+) -> ToolCall:
     """The call of a command that stands at a place of a trajectory."""
-    return Call(
+    return ToolCall(
         session=session,
         id=f"{session.harness}:{session.id}:{place}",
         use="",

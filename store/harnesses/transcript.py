@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sightline.disk.hashing import sha256_hex
 from sightline.errors import SightlineError
-from sightline.harnesses.call import Call, CallSession, plain
+from sightline.harnesses.tool_call import CallSession, ToolCall, plain
 from sightline.records import Gap
 
 LINE_BYTES = 64 << 20
@@ -40,7 +40,7 @@ class BadRecord(NamedTuple):
     unknown: bool = False
 
 
-Event = Call | BadRecord
+TranscriptItem = ToolCall | BadRecord
 
 
 class NotReadable(SightlineError):
@@ -166,7 +166,7 @@ class Candidate(NamedTuple):
         """A reading of it as one record a line."""
         return LineReading(self.transcript, parser)
 
-    def of_document(self, read: Callable[[Any], Iterator[Event]]) -> "Reading":
+    def of_document(self, read: Callable[[Any], Iterator[TranscriptItem]]) -> "Reading":
         """A reading of it as one document."""
         return DocumentReading(self.transcript, read)
 
@@ -174,11 +174,11 @@ class Candidate(NamedTuple):
 class Reading(Protocol):
     """A transcript that is being read. Nothing is given twice by one reading."""
 
-    def advance(self) -> Iterator[Event]:
+    def advance(self) -> Iterator[TranscriptItem]:
         """What has come since."""
         ...
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """What still waits for more of it, as far as it is known: nothing more is coming."""
         ...
 
@@ -200,11 +200,11 @@ class Reading(Protocol):
 class Parser(Protocol):
     """Makes calls of records; pure."""
 
-    def feed(self, record: dict[str, Any], line: int) -> Iterator[Event]:
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """The calls that a record completes."""
         ...
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """Those that wait for more."""
         ...
 
@@ -222,7 +222,7 @@ class LiveParser(Parser, Protocol):
         """Whether nothing waits for what comes later: who reads on from here misses nothing."""
         ...
 
-    def ended(self, use: str) -> Call | None:
+    def ended(self, use: str) -> ToolCall | None:
         """What a call gave that has ended, though its result is not there yet; None while that is not written."""
         ...
 
@@ -234,11 +234,11 @@ class LineReading:
         self._transcript = transcript
         self._parser = parser
 
-    def advance(self) -> Iterator[Event]:
+    def advance(self) -> Iterator[TranscriptItem]:
         """What whole lines have come since."""
         return self._read(last=False)
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """A last line that was never ended, and what waits."""
         yield from self._read(last=True)
         yield from self._parser.finish()
@@ -257,7 +257,7 @@ class LineReading:
         """Whether a call waits for more, or a line for its end."""
         return self._parser.waiting or self._transcript.position < self._transcript.status.st_size
 
-    def _read(self, *, last: bool) -> Iterator[Event]:
+    def _read(self, *, last: bool) -> Iterator[TranscriptItem]:
         for line in self._transcript.lines(last=last):
             record = load_object(line)
             if isinstance(record, BadRecord):
@@ -274,12 +274,12 @@ class DocumentReading:
 
     waiting = False
 
-    def __init__(self, transcript: Transcript, read: Callable[[Any], Iterator[Event]]) -> None:
+    def __init__(self, transcript: Transcript, read: Callable[[Any], Iterator[TranscriptItem]]) -> None:
         self._transcript = transcript
         self._events = read
         self._given: set[str] = set()
 
-    def advance(self) -> Iterator[Event]:
+    def advance(self) -> Iterator[TranscriptItem]:
         """The calls that were not there before."""
         try:
             document = json.loads(self._transcript.document())
@@ -290,13 +290,13 @@ class DocumentReading:
             yield BadRecord(0, "not JSON")
             return
         for event in self._events(document):
-            if isinstance(event, Call):
+            if isinstance(event, ToolCall):
                 if event.id in self._given:
                     continue
                 self._given.add(event.id)
             yield event
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self) -> Iterator[TranscriptItem]:
         """Nothing waits."""
         return iter(())
 
@@ -393,7 +393,7 @@ def bounded_session(session: CallSession, otherwise: float) -> CallSession:
     )
 
 
-def bounded_call(call: Call, otherwise: float) -> Call:
+def bounded_call(call: ToolCall, otherwise: float) -> ToolCall:
     """A call likewise, with an answer that never comes before it was asked."""
     asked = _time(call.asked, otherwise)
     code = call.exit_code

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed
-from sightline.harnesses.call import Call
+from sightline.harnesses.tool_call import ToolCall
 from sightline.imports.past_call import KeptCall, keep_call
 from sightline.log.encoding import Encoded
 from sightline.log.past_views import PastView
@@ -33,7 +33,7 @@ _READ_BYTES = 1 << 20  # what a pipe may hold, too; of a larger batch the rest w
 _STREAMS = Buffer._fields.index("streams")
 _LEFT = "`sightline doctor` finds what is left"
 
-Calls = Sequence[tuple[Call, Session]]
+Calls = Sequence[tuple[ToolCall, Session]]
 
 
 class Kept(NamedTuple):

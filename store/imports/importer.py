@@ -15,9 +15,9 @@ from sightline.disk.layout import Layout, read_file, remove_folder, write_atomic
 from sightline.disk.recording import share_streams
 from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed, UnsafeStore
-from sightline.harnesses.call import Call, CallSession
 from sightline.harnesses.formats import Source, open_reading
-from sightline.harnesses.transcript import Event, NotReadable, Reading, bounded_call, bounded_session
+from sightline.harnesses.tool_call import CallSession, ToolCall
+from sightline.harnesses.transcript import NotReadable, Reading, TranscriptItem, bounded_call, bounded_session
 from sightline.imports.batches import MOST_WRITING, Writings
 from sightline.imports.past_call import KeptCall
 from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
@@ -131,7 +131,7 @@ class Ledger:
 
 
 class Importer:
-    """One import. Call `run`, or `take_in` for each transcript, then `settle`.
+    """One import. ToolCall `run`, or `take_in` for each transcript, then `settle`.
 
     Attributes:
         counts: what it has come to.
@@ -155,7 +155,7 @@ class Importer:
         self._met: dict[CallSession, Session] = {}
         self._touched: set[str] = set()
         self._captures: dict[str, bool] = {}
-        self._batch: list[tuple[Call, Session]] = []
+        self._batch: list[tuple[ToolCall, Session]] = []
         self._waiting: set[str] = set()  # ids of the batch
         self._batch_bytes = 0
         self._writings = Writings(store)
@@ -261,8 +261,8 @@ class Importer:
         self._count(bytes=size)
         self._progress(size)
 
-    def _take(self, source: Source, event: Event) -> None:
-        if not isinstance(event, Call):
+    def _take(self, source: Source, event: TranscriptItem) -> None:
+        if not isinstance(event, ToolCall):
             self._count(**{"unknown" if event.unknown else "damaged": 1})
             self._tell(source, event.line, event.text)
             return

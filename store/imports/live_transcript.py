@@ -21,7 +21,7 @@ from sightline.disk.layout import HOOKS, make_folder, open_private, remove_file,
 from sightline.disk.recording import share_streams
 from sightline.errors import SightlineError
 from sightline.harnesses import find
-from sightline.harnesses.call import Call, CallSession
+from sightline.harnesses.tool_call import CallSession, ToolCall
 from sightline.harnesses.transcript import SHAPE_ERRORS, LiveParser, NotReadable, Transcript, bounded_call, load_object
 from sightline.imports.past_call import KeptCall, Recorded, keep_call
 from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
@@ -36,7 +36,7 @@ _PATIENCE_SECONDS = 3600.0  # a harness may write nothing of a call before anoth
 Json = dict[str, Any]
 
 
-class Place(NamedTuple):
+class TranscriptPlace(NamedTuple):
     """A transcript: whose it is, and where it lies.
 
     Attributes:
@@ -62,7 +62,7 @@ class Waiting(NamedTuple):
         is_logged: whether the model was shown something of ours instead, which is logged.
     """
 
-    call: Call
+    call: ToolCall
     buffer: str = ""
     shown: tuple[Shown, ...] = ()
     is_logged: bool = False
@@ -75,7 +75,7 @@ class LiveTranscript:
         is_readable: whether it could be read the last time.
     """
 
-    def __init__(self, store: Store, session: Session, place: Place, state: Json) -> None:
+    def __init__(self, store: Store, session: Session, place: TranscriptPlace, state: Json) -> None:
         self._store = store
         self._session = session
         self._place = place
@@ -96,7 +96,7 @@ class LiveTranscript:
             "waiting": [{**one._asdict(), "call": _told(one.call)} for one in self._waiting],
         }
 
-    def take_in(self, but: str = "") -> Call | None:
+    def take_in(self, but: str = "") -> ToolCall | None:
         """Log the views that the transcript tells of by now.
 
         Args:
@@ -108,7 +108,7 @@ class LiveTranscript:
         Raises:
             StoreFailed: the store could not take it; the transcript is read again the next time.
         """
-        held: Call | None = None
+        held: ToolCall | None = None
         try:
             for call in self._calls():
                 if but and call.use == but:
@@ -131,7 +131,7 @@ class LiveTranscript:
             self._settle(waiting.call)
             self._record()
 
-    def _calls(self) -> Iterator[Call]:
+    def _calls(self) -> Iterator[ToolCall]:
         """The calls that came into the transcript since it was last read. Raises NotReadable."""
         harness = find(self._place.harness)
         if harness is None:
@@ -155,14 +155,14 @@ class LiveTranscript:
                         yield from (
                             bounded_call(one, written)
                             for one in parser.feed(record, line.number)
-                            if isinstance(one, Call)
+                            if isinstance(one, ToolCall)
                         )
                 if parser.is_idle:
                     self._position = transcript.position
         finally:
             transcript.close()
 
-    def _settle(self, call: Call) -> None:
+    def _settle(self, call: ToolCall) -> None:
         """Have the view of a call logged, with buffers of what was not recorded."""
         waiting = {one.id: found for one in (call, *call.inner) if (found := self._take_waiting(one))}
         own = waiting.get(call.id)
@@ -181,7 +181,7 @@ class LiveTranscript:
                 recorded[one.id] = Recorded(buffer, waiting[one.id].shown if one.id in waiting else ())
         self._kept.append(keep_call(self._store, call, self._session, recorded))
 
-    def _take_waiting(self, call: Call) -> Waiting | None:
+    def _take_waiting(self, call: ToolCall) -> Waiting | None:
         """What waited for this call, and does no more."""
         for place, one in enumerate(self._waiting):
             same = one.call.use == call.use if one.call.use else _key(one.call) == _key(call)
@@ -189,7 +189,7 @@ class LiveTranscript:
                 return self._waiting.pop(place)
         return None
 
-    def _is_known(self, call: Call) -> bool:
+    def _is_known(self, call: ToolCall) -> bool:
         """Whether the log has it, or the store what it gave."""
         if self._known is None:
             self._known = known_calls(self._store, (self._session.name,))
@@ -223,7 +223,7 @@ class LiveTranscript:
 
 
 @contextlib.contextmanager
-def opened(store: Store, session: Session, place: Place) -> Iterator[LiveTranscript]:
+def opened(store: Store, session: Session, place: TranscriptPlace) -> Iterator[LiveTranscript]:
     """A session's transcript, for the one who holds it. Others wait.
 
     Raises:
@@ -241,7 +241,7 @@ def opened(store: Store, session: Session, place: Place) -> Iterator[LiveTranscr
         os.close(fd)
 
 
-def begin(root: str, session: Session, place: Place) -> None:
+def begin(root: str, session: Session, place: TranscriptPlace) -> None:
     """At a session's start: what stands in its transcript already is none of ours. Raises OSError, UnsafeStore."""
     fd = _lock(root, session.name)
     try:
@@ -267,7 +267,7 @@ def catch_up(store: Store) -> None:
         try:
             state = _state(fd)
             session = Session(**known_fields(Session, state["session"]))
-            place = Place(**known_fields(Place, state["place"]))
+            place = TranscriptPlace(**known_fields(TranscriptPlace, state["place"]))
             live = LiveTranscript(store, session, place._replace(own=tuple(place.own)), state)
             live.take_in()
             _save(store.root, name, fd, live.state)
@@ -320,20 +320,20 @@ def _last_turn(transcript: Transcript, turn: bytes) -> int:
     return size - len(tail) + tail.rfind(b"\n", 0, found) + 1 if found >= 0 else size
 
 
-def _key(call: Call) -> tuple[str, str]:
+def _key(call: ToolCall) -> tuple[str, str]:
     """What a call without an id is known again by: the tool, and what it was called with."""
     return call.tool, json.dumps(call.arguments, sort_keys=True)
 
 
-def _told(call: Call) -> Json:
+def _told(call: ToolCall) -> Json:
     """A call that waits as fields; what it gave is in its buffer."""
     fields = call._replace(parts=(), inner=())._asdict()
     return {**fields, "session": call.session._asdict()}
 
 
 def _waiting_from(fields: Json) -> Waiting:
-    told = known_fields(Call, fields["call"])
+    told = known_fields(ToolCall, fields["call"])
     session = CallSession(**known_fields(CallSession, told["session"]))
-    call = Call(**{**told, "session": session, "shown": tuple(told["shown"]), "parts": (), "inner": ()})
+    call = ToolCall(**{**told, "session": session, "shown": tuple(told["shown"]), "parts": (), "inner": ()})
     shown = tuple(map(shown_from, fields.get("shown", ())))
     return Waiting(call, str(fields.get("buffer", "")), shown, bool(fields.get("is_logged")))

@@ -8,7 +8,7 @@ from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.disk.deposit import Deposit
 from sightline.disk.layout import remove_folder
 from sightline.disk.recording import new_buffer, reserve
-from sightline.harnesses.call import CHANGES_FILES, Call, Part, open_beside
+from sightline.harnesses.tool_call import CHANGES_FILES, Part, ToolCall, open_beside
 from sightline.imports.shown_lines import Found, shown_lines
 from sightline.log.past_views import PastView, past_view
 from sightline.log.views import Shows
@@ -58,7 +58,7 @@ class KeptCall(NamedTuple):
 _NOTHING: Mapping[str, Recorded] = {}
 
 
-def keep_call(store: Store, call: Call, session: Session, recorded: Mapping[str, Recorded] = _NOTHING) -> KeptCall:
+def keep_call(store: Store, call: ToolCall, session: Session, recorded: Mapping[str, Recorded] = _NOTHING) -> KeptCall:
     """Write a call's buffers.
 
     Args:
@@ -72,7 +72,7 @@ def keep_call(store: Store, call: Call, session: Session, recorded: Mapping[str,
     """
     made: list[Buffer] = []
     try:
-        pairs: list[tuple[Call, Buffer]] = []
+        pairs: list[tuple[ToolCall, Buffer]] = []
         for one in (call, *call.inner):
             if one.id in recorded:
                 buffer = recorded[one.id].buffer
@@ -91,7 +91,7 @@ def keep_call(store: Store, call: Call, session: Session, recorded: Mapping[str,
     return KeptCall(session, tuple(made), view, 1 + len(call.inner))
 
 
-def _buffer_of(store: Store, call: Call, session: str) -> Buffer:
+def _buffer_of(store: Store, call: ToolCall, session: str) -> Buffer:
     """Write a past call's buffer. Putting it into the index is the caller's.
 
     Raises:
@@ -125,7 +125,7 @@ def _buffer_of(store: Store, call: Call, session: str) -> Buffer:
         raise
 
 
-def _sealed(store: Store, call: Call, deposit: Deposit) -> Buffer:
+def _sealed(store: Store, call: ToolCall, deposit: Deposit) -> Buffer:
     partial, mimes, structured = call.partial, dict[str, str](), False
     for part in call.parts:
         try:
@@ -184,8 +184,8 @@ def clipped(value: Any, characters: int, depth: int = 0) -> Any:
 def _view(
     store: Store,
     session: Session,
-    call: Call,
-    pairs: list[tuple[Call, Buffer]],
+    call: ToolCall,
+    pairs: list[tuple[ToolCall, Buffer]],
     recorded: Mapping[str, Recorded],
 ) -> PastView:
     text = "\n".join(call.shown)
@@ -218,12 +218,12 @@ def _view(
     return past_view(store, session.name, call.answered, shows, text, buffers)
 
 
-def _contents(call: Call) -> dict[str, bytes]:
+def _contents(call: ToolCall) -> dict[str, bytes]:
     """What is at hand of a call's streams."""
     return {part.stream: part.content for part in call.parts if isinstance(part.content, bytes)}
 
 
-def _request(call: Call, text: str, *, is_recorded: bool) -> dict[str, Any]:
+def _request(call: ToolCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
     """What the log keeps of a call: what was asked as our own verbs have it, the tool, and where it is from.
 
     What the harness showed by itself is what it would have shown: nothing was saved. Of a past session nothing is to

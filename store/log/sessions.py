@@ -15,7 +15,8 @@ SHELL = "shell"
 _NAME_LENGTH = 60
 
 
-# Variables observed in the environment of each harness' tools and servers.
+# Variables observed in the environment of each harness' tools and servers. They stand here, and not with the harnesses,
+# since each command looks for them, and none has the time to load all harnesses.
 _HARNESSES = {
     "claude-code": ("CLAUDE_CODE_SESSION_ID",),
     "codex": ("CODEX_SESSION_ID", "CODEX_THREAD_ID"),

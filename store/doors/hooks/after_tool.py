@@ -12,7 +12,7 @@ from sightline.doors.hooks.pending_commands import PendingCommand, forget, recal
 from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
 from sightline.errors import StoreFailed
 from sightline.harnesses.base import AFTER, BATCH, SHAPE, Harness
-from sightline.harnesses.call import Call, shown_of
+from sightline.harnesses.tool_call import ToolCall, shown_of
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Store
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:  # few harnesses have them
     from sightline.doors.hooks.live_calls import LiveCall
 
 Json = dict[str, Any]
-
-_EXIT_LINE = r"Exit code (\d+)(?:\n|$)"
-"""What a harness puts before what a failing command wrote."""
 
 
 def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
@@ -76,7 +73,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
     return answer
 
 
-def _is_shown(store: Store, session: Session, call: Call, pending: PendingCommand | None) -> bool:
+def _is_shown(store: Store, session: Session, call: ToolCall, pending: PendingCommand | None) -> bool:
     """Whether the model is shown a view already that says how the command ended."""
     if pending is None or not pending.shape:
         return False
@@ -84,7 +81,7 @@ def _is_shown(store: Store, session: Session, call: Call, pending: PendingComman
     return buffer is not None and buffer.exit_code is not None
 
 
-def _kept(store: Store, session: Session, call: Call, pending: PendingCommand | None) -> Buffer | None:
+def _kept(store: Store, session: Session, call: ToolCall, pending: PendingCommand | None) -> Buffer | None:
     """The result's buffer: made now, or by the command as it was rewritten, whose code is known only now."""
     if pending is None or pending.filtered:
         buffer = keep(store, session, call)
@@ -98,7 +95,7 @@ def _kept(store: Store, session: Session, call: Call, pending: PendingCommand | 
     return buffer if call.exit_code is None else store.amend(buffer.name, exit_code=call.exit_code)
 
 
-def _log(store: Store, session: Session, harness: Harness, call: Call, buffer: Buffer | None, added: str) -> None:
+def _log(store: Store, session: Session, harness: Harness, call: ToolCall, buffer: Buffer | None, added: str) -> None:
     """Log what the model is shown, as far as the event tells, and what a plugin of ours adds to it."""
     text, unknown = _known_of(harness, call)
     size = len(text.encode(errors="surrogatepass"))
@@ -111,7 +108,7 @@ def _log(store: Store, session: Session, harness: Harness, call: Call, buffer: B
     log_view(store, session, request, text, buffer, known=known, seen=seen, unknown=unknown)
 
 
-def _known_of(harness: Harness, call: Call) -> tuple[str, str]:
+def _known_of(harness: Harness, call: ToolCall) -> tuple[str, str]:
     """What of the text that a model is shown an event tells; what of it is not known, and why, empty for nothing."""
     if call.unknown:
         return "\n".join(call.shown), call.unknown
@@ -122,7 +119,7 @@ def _known_of(harness: Harness, call: Call) -> tuple[str, str]:
     return text, "" if call.shown else f"{harness.title} does not tell its hooks what it puts around a result"
 
 
-def _lines_of(call: Call, buffer: Buffer | None, text: str) -> Shown | None:
+def _lines_of(call: ToolCall, buffer: Buffer | None, text: str) -> Shown | None:
     """The lines of a file that were read, where the event tells, and a text has them whole."""
     from sightline.audit.matching import has_long_lines  # few calls are of files
 
@@ -156,26 +153,26 @@ def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
             _log_told(store, session, harness, call, "\n".join(shown_of(one.get("tool_response"))))
 
 
-def _log_told(store: Store, session: Session, harness: Harness, call: Call, text: str) -> None:
+def _log_told(store: Store, session: Session, harness: Harness, call: ToolCall, text: str) -> None:
     if call.tool in harness.reads and isinstance(path := call.arguments.get("file_path"), str):
         call = call._replace(kind="file", command=path)
     if not may_keep(store, call):
         return
     buffer = find_buffer(store, session, call)
-    if buffer and _is_logged(store, session, buffer, call.use, text):
+    if buffer and _is_logged(store, session, harness, buffer, call.use, text):
         return
     unfiltered = find_buffer(store, session, call, unfiltered=True) if call.kind == "cmd" and buffer else None
     request = request_of(call, len(text.encode(errors="surrogatepass")))
     log_view(store, session, request, text, buffer, unfiltered=unfiltered)
 
 
-def _is_logged(store: Store, session: Session, buffer: Buffer, use: str, text: str) -> bool:
+def _is_logged(store: Store, session: Session, harness: Harness, buffer: Buffer, use: str, text: str) -> bool:
     """Whether the newest view of the buffer is what the model was shown of this use: then we made it, and logged it."""
     views = store.index.views(buffer=buffer.name, session=session.name, limit=1)
     if not views or not use or f'"{use}"' not in views[0].view.request:
         return False
     from sightline.log.view_text import view_text  # few views are our own
 
-    said = text[found.end() :] if (found := re.match(_EXIT_LINE, text)) else text
+    said = text[found.end() :] if (found := re.match(harness.exit_line, text)) else text
     told = view_text(store, views[0]).strip()
     return told in (said.strip(), "")  # instead of nothing harnesses say that there was nothing

@@ -6,7 +6,7 @@ from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, recall, remember
 from sightline.doors.hooks.tool_result import buffer_of_use
 from sightline.harnesses.base import Harness, Json
-from sightline.harnesses.call import Beside, Call, open_beside, own_file
+from sightline.harnesses.tool_call import Beside, ToolCall, open_beside, own_file
 from sightline.log.sessions import use_key
 from sightline.records import Buffer, Session
 from sightline.store import Store
@@ -17,7 +17,7 @@ _READ_BYTES = 1 << 18
 _BOUND = f"of its file only the first {_LARGEST_FILE >> 20} MiB were taken in"
 
 
-def note_background(harness: Harness, call: Call) -> None:
+def note_background(harness: Harness, call: ToolCall) -> None:
     """Remember a command that goes on after its tool has answered. Raises OSError."""
     if call.kind != "cmd" or not is_use(call.use) or recall(call.use):
         return  # one that was rewritten is remembered already

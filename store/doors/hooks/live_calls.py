@@ -10,8 +10,8 @@ from sightline.config import default_root
 from sightline.disk.layout import Layout
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.harnesses.base import Harness
-from sightline.harnesses.call import Call
-from sightline.imports.live_transcript import LiveTranscript, Place, Waiting, begin, opened
+from sightline.harnesses.tool_call import ToolCall
+from sightline.imports.live_transcript import LiveTranscript, TranscriptPlace, Waiting, begin, opened
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Store
 
@@ -41,11 +41,11 @@ def at_end(harness: Harness, given: Json) -> None:
             live.take_in()
 
 
-def _place(harness: Harness, given: Json) -> Place | None:
+def _place(harness: Harness, given: Json) -> TranscriptPlace | None:
     path = given.get("transcript_path")
     if not harness.transcribes or not isinstance(path, str) or not os.path.isabs(path):
         return None
-    return Place(harness.name, harness.title, path, harness.own)
+    return TranscriptPlace(harness.name, harness.title, path, harness.own)
 
 
 def _session(harness: Harness, given: Json) -> Session:
@@ -58,23 +58,25 @@ class LiveCall:
     def __init__(self, harness: Harness, live: LiveTranscript) -> None:
         self._harness = harness
         self._live = live
-        self._told: Call | None = None
+        self._told: ToolCall | None = None
 
-    def told(self, call: Call) -> Call:
+    def told(self, call: ToolCall) -> ToolCall:
         """The call with what the transcript has of it: of a command all, and the exit code. All others are logged."""
         for _ in range(_PATIENCE_TURNS):
             told = self._told = self._live.take_in(call.use)
-            if told or not (call.use and call.command and self._live.is_readable):
+            if told or not (call.use and call.kind == "cmd" and self._live.is_readable):
                 break
             time.sleep(_TURN_SECONDS)
-        if not told or not call.command:
+        if not told or call.kind != "cmd":
             return call
         parts = tuple(part for part in told.parts if isinstance(part.content, bytes))
         return call._replace(
             parts=parts, exit_code=told.exit_code, partial=told.partial, gaps=told.gaps, cwd=told.cwd or call.cwd
         )
 
-    def have_wait(self, call: Call, buffer: Buffer | None, shown: Shown | None, text: str, *, is_logged: bool) -> None:
+    def have_wait(
+        self, call: ToolCall, buffer: Buffer | None, shown: Shown | None, text: str, *, is_logged: bool
+    ) -> None:
         """Have the view of the call wait for the transcript, or log it where that has told what was shown.
 
         Args:
@@ -101,7 +103,7 @@ def live_call(store: Store, session: Session, harness: Harness, given: Json) -> 
         yield LiveCall(harness, live)
 
 
-def _as_told(call: Call, buffer: Buffer | None, text: str) -> Call:
+def _as_told(call: ToolCall, buffer: Buffer | None, text: str) -> ToolCall:
     """The call as it is known until its transcript tells more; what it gave is in its buffer."""
     kind = "cmd" if call.kind == "cmd" else buffer.kind if buffer else "tool"
     command = call.command if kind in ("cmd", "file") else ""

@@ -6,7 +6,7 @@ import os
 import time
 from typing import Any
 
-from sightline.harnesses.call import CHANGES_FILES, TEXT_MIME, Call, Part, open_beside
+from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, Part, ToolCall, open_beside
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
 from sightline.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
@@ -24,14 +24,14 @@ _MATCHED_CHARACTERS = 1 << 21  # of a longer text it is not looked for which lin
 _JSON_STARTS = (b"{", b"[", b'"')
 
 
-def may_keep(store: Store, call: Call) -> bool:
+def may_keep(store: Store, call: ToolCall) -> bool:
     """Whether anything of a call may be kept: where it was made, and where the file lies that it read."""
     path = call.command if call.kind == "file" else call.arguments.get("file_path")
     folders = [call.cwd, *([os.path.dirname(path)] if isinstance(path, str) and os.path.isabs(path) else [])]
     return all(store.settings.captures(folder) for folder in folders)
 
 
-def keep(store: Store, session: Session, call: Call) -> Buffer | None:
+def keep(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     """Keep what a tool gave, once.
 
     Args:
@@ -58,7 +58,7 @@ def keep(store: Store, session: Session, call: Call) -> Buffer | None:
     return _command(store, session, call) if call.kind == "cmd" else _result(store, session, call)
 
 
-def find_buffer(store: Store, session: Session, call: Call, *, unfiltered: bool = False) -> Buffer | None:
+def find_buffer(store: Store, session: Session, call: ToolCall, *, unfiltered: bool = False) -> Buffer | None:
     """The buffer that a call made, or the newest version of the file that it read.
 
     Args:
@@ -79,7 +79,7 @@ def buffer_of_use(store: Store, session: Session, use: str, *, unfiltered: bool 
     return store.index.of_artifact(key) if key else None
 
 
-def _file_version(store: Store, session: Session, call: Call) -> Buffer | None:
+def _file_version(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     """The version of the file that was read, if what was read stands in it."""
     from sightline.capture.file import FileNotReadable, capture_file  # few calls are of files
 
@@ -96,7 +96,7 @@ def _file_version(store: Store, session: Session, call: Call) -> Buffer | None:
     return buffer if read[: len(there)] == there and len(read) <= len(there) + 1 else None
 
 
-def _with_saved(call: Call) -> Call:
+def _with_saved(call: ToolCall) -> ToolCall:
     """The call with all that its tool gave, where the harness keeps that in a file of its own."""
     for _ in range(_PATIENCE_TURNS if call.saved else 0):
         try:
@@ -110,7 +110,7 @@ def _with_saved(call: Call) -> Call:
     return call
 
 
-def _read_saved(call: Call) -> bytes | None:
+def _read_saved(call: ToolCall) -> bytes | None:
     """What the harness' own file holds; None while it is not whole. Raises OSError where it is not to be read."""
     if call.saved is None:
         return None
@@ -123,7 +123,7 @@ def _read_saved(call: Call) -> bytes | None:
         return file.read(_LARGEST_WHOLE) if size >= call.saved.size and ends_so else None
 
 
-def _command(store: Store, session: Session, call: Call) -> Buffer:
+def _command(store: Store, session: Session, call: ToolCall) -> Buffer:
     recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=use_key(session.name, call.use))
     try:
         for part in call.parts:
@@ -134,7 +134,7 @@ def _command(store: Store, session: Session, call: Call) -> Buffer:
         raise
 
 
-def _result(store: Store, session: Session, call: Call) -> Buffer | None:
+def _result(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     told = shortened(call.arguments)
     written = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
     command, artifact = f"{call.tool} {written}" if told else call.tool, use_key(session.name, call.use)
@@ -155,7 +155,7 @@ def _result(store: Store, session: Session, call: Call) -> Buffer | None:
         raise
 
 
-def _structured(store: Store, session: Session, call: Call, command: str, about: dict[str, Any]) -> Buffer | None:
+def _structured(store: Store, session: Session, call: ToolCall, command: str, about: dict[str, Any]) -> Buffer | None:
     """Keep what may be JSON, or is no text."""
     from sightline.capture.result import Block, capture_result  # 6 ms, which plain text need not pay
 
@@ -180,7 +180,7 @@ def shortened(value: Any) -> Any:
     return [shortened(one) for one in value] if isinstance(value, list) else value
 
 
-def request_of(call: Call, alone_bytes: int | None) -> dict[str, Any]:
+def request_of(call: ToolCall, alone_bytes: int | None) -> dict[str, Any]:
     """What the log keeps of the call."""
     request: dict[str, Any] = {"tool": call.tool}
     if call.kind != "tool":

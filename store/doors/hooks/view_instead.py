@@ -7,7 +7,7 @@ from sightline.doors.hooks.pending_commands import PendingCommand
 from sightline.doors.hooks.tool_result import VERB, request_of
 from sightline.doors.mcp.tools import TOOLS, calls_in
 from sightline.harnesses.base import Harness
-from sightline.harnesses.call import Call
+from sightline.harnesses.tool_call import ToolCall
 from sightline.profile import load_profile
 from sightline.records import Buffer, Session
 from sightline.shape.segments import join_segments
@@ -53,7 +53,7 @@ def replaced(
     session: Session,
     harness: Harness,
     event: str,
-    call: Call,
+    call: ToolCall,
     buffer: Buffer,
     given: dict[str, Any],
 ) -> dict[str, Any] | None:
@@ -70,7 +70,7 @@ def replaced(
     return form(sent[0])
 
 
-def _reply(asking: Asking, buffer: Buffer, call: Call, request: dict[str, Any]) -> Reply:
+def _reply(asking: Asking, buffer: Buffer, call: ToolCall, request: dict[str, Any]) -> Reply:
     if buffer.kind == "cmd":
         return command_reply(
             asking, buffer, ending_of(buffer), verbosity="auto", verb="capture", request=request, always_ref=True

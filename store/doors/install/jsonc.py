@@ -1,4 +1,4 @@
-"""JSON as settings files have it, with comments and trailing commas; every value knows where it stands in the text."""
+"""Settings in JSON with comments and trailing commas, which `shape.json` does not read; every value knows its place."""
 
 import functools
 import json

@@ -84,7 +84,7 @@ class Part(NamedTuple):
     mime: str = TEXT_MIME
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """One call of a tool, and what came of it.
 
     Attributes:
@@ -130,7 +130,7 @@ class Call(NamedTuple):
     note: str = ""
     failed: bool = False
     unknown: str = ""
-    inner: tuple["Call", ...] = ()
+    inner: tuple["ToolCall", ...] = ()
     gaps: tuple[Gap, ...] = ()
     first: int = 1
     saved: SavedOutput | None = None
@@ -151,12 +151,12 @@ class Call(NamedTuple):
         """The stream that a text of it is."""
         return "part.0" if self.kind == "tool" else "out"
 
-    def with_text(self, text: str, errors: str = "") -> "Call":
+    def with_text(self, text: str, errors: str = "") -> "ToolCall":
         """The call with a text that came of it, and what stood apart as standard error."""
         note = "" if errors or self.kind != "cmd" else "merged"
         return self._replace(parts=text_part(text, self.stream) + text_part(errors, "err"), note=note)
 
-    def with_rest(self, left: tuple[str, tuple[Gap, ...], bool], cut: str) -> "Call":
+    def with_rest(self, left: tuple[str, tuple[Gap, ...], bool], cut: str) -> "ToolCall":
         """The call with what a harness left of a text.
 
         Args:
@@ -166,12 +166,12 @@ class Call(NamedTuple):
         text, gaps, is_cut = left
         return self.with_text(text)._replace(gaps=gaps, partial=cut if is_cut else self.partial)
 
-    def with_saved(self, path: str, ends: Sequence[str], size: int = 0, tail: str = "") -> "Call":
+    def with_saved(self, path: str, ends: Sequence[str], size: int = 0, tail: str = "") -> "ToolCall":
         """The call with a file in which the harness says it keeps all of it, if it lies where such files do."""
         file = own_file(path, ends)
         return self._replace(saved=SavedOutput(file, size, tail) if file else None)
 
-    def with_result(self, response: Any) -> "Call | None":
+    def with_result(self, response: Any) -> "ToolCall | None":
         """The call with any result: text, blocks of MCP, or an object, of which its text is taken; None for no result.
 
         Args:
