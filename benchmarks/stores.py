@@ -8,11 +8,12 @@ from contextlib import closing
 
 from sightline.config import Settings
 from sightline.disk.deposit import Deposit
-from sightline.disk.layout import SEALED_MODE, open_private
+from sightline.disk.layout import SEALED_MODE
 from sightline.disk.meta import write_meta
 from sightline.disk.recording import new_buffer, reserve
 from sightline.log import log
 from sightline.log.views import Shows, append_view, header_of, index_view, record_view
+from sightline.private_files import open_private
 from sightline.records import Buffer, Session, Shown, StreamInfo
 from sightline.shape.segments import Segment
 from sightline.store import Store

@@ -27,6 +27,9 @@ _UNITS = {
 }
 _TABLES = ("safety", "directories", "keys", "redact")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
+HOOKS = "hooks"
+"""Below the root: what hooks of harnesses must know of one another."""
+
 _OTHER_VARIABLES = {"HOME", "SESSION"}
 """Variables of ours that are no settings."""
 

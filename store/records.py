@@ -4,6 +4,7 @@ Two versions of Sightline may share a store. So a field is only ever added, with
 else; whoever reads a record takes from it what it knows.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -375,6 +376,14 @@ class View(NamedTuple):
     failed: bool = False
 
 
+class IndexedView(NamedTuple):
+    """A view's record, and where its line stands in its session's audit file (bytes)."""
+
+    view: View
+    offset: int
+    length: int
+
+
 class Note(NamedTuple):
     """A person's remark on a range of lines.
 
@@ -397,6 +406,21 @@ class Note(NamedTuple):
     to: str = ""
     sent: float = 0.0
     sent_to: str = ""
+
+
+def joined_notes(*notes: str) -> str:
+    """What there is to tell of a buffer, on one line."""
+    return "; ".join(filter(None, notes))
+
+
+def storable(text: str) -> str:
+    """Text that every file and table of the store can hold: bytes of an argument that are no UTF-8 become ``\\xNN``."""
+    if text.isascii():
+        return text
+    try:
+        return os.fsencode(text).decode(errors="backslashreplace")
+    except UnicodeEncodeError:  # half a surrogate pair, as JSON can spell it
+        return text.encode(errors="backslashreplace").decode()
 
 
 def known_fields(kind: type[Any], fields: Mapping[str, Any]) -> dict[str, Any]:

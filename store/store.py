@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.config import Settings, default_root, load_settings
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.disk.index import Index, Listed
-from sightline.disk.layout import Layout, remove_file, remove_folder, write_atomically
+from sightline.disk.layout import Layout
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.opening import Target as Target  # part of the store's face
 from sightline.disk.opening import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
@@ -24,6 +24,7 @@ from sightline.disk.streams import StreamReader
 from sightline.disk.trouble import is_broken, is_full, trouble_of, unwritable
 from sightline.disk.writing import store_failed
 from sightline.errors import OfNewerVersion, StoreFailed
+from sightline.private_files import remove_file, remove_folder, write_atomically
 from sightline.records import Buffer
 from sightline.refs import Ref
 

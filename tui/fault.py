@@ -5,7 +5,7 @@ import traceback
 
 from rich.text import Text
 
-from sightline.disk.layout import write_atomically
+from sightline.private_files import write_atomically
 from sightline.tui.common.failures import STORE_ERRORS
 from sightline.tui.common.safe import visible
 

@@ -10,12 +10,11 @@ from functools import partial
 from sightline.audit.coverage import Contribution, Coverage, contribution, cover, recorded
 from sightline.audit.matching import How, how_made, match_lines
 from sightline.audit.spans import Spans
-from sightline.disk.view_index import IndexedView
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.log import BrokenChain
 from sightline.log.view_list import list_views
 from sightline.log.view_text import TextGone, view_text
-from sightline.records import Buffer, View
+from sightline.records import Buffer, IndexedView, View
 from sightline.shape.markers import CUTS
 from sightline.store import Store, Target
 

@@ -12,10 +12,9 @@ from sightline.audit.covering import (
     may_have_cut,
 )
 from sightline.audit.spans import NONE
-from sightline.disk.view_index import IndexedView
 from sightline.errors import SightlineError
 from sightline.log.view_list import fill_index
-from sightline.records import Buffer, View
+from sightline.records import Buffer, IndexedView, View
 from sightline.store import Store
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ from sightline.audit.coverage import Contribution, Lines, contribution, joined, 
 from sightline.audit.covering import contribution_of
 from sightline.audit.spans import NONE, Spans, common, size, spans_of, union
 from sightline.disk.recovery import adopt_dead
-from sightline.disk.view_index import IndexedView
 from sightline.errors import SightlineError
 from sightline.log.view_list import fill_index
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
-from sightline.records import TOOL_FAILED, Buffer, Shown, View
+from sightline.records import TOOL_FAILED, Buffer, IndexedView, Shown, View
 from sightline.store import Store
 
 BYTES_A_TOKEN = 4

@@ -4,10 +4,10 @@ import os
 import stat
 import time
 
-from sightline.disk.hashing import hash_file, sha256_hex
-from sightline.disk.recording import Recording, storable
+from sightline.disk.recording import Recording
 from sightline.errors import SightlineError
-from sightline.records import Buffer
+from sightline.records import Buffer, storable
+from sightline.sha256 import hash_file, sha256_hex
 from sightline.store import Store
 
 LONGEST_PATH = 4096

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from sightline.capture.filters import Split
 from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
-from sightline.disk.layout import remove_file
 from sightline.disk.lines import newlines_in
 from sightline.disk.recording import Recording
 from sightline.errors import OutOfProcesses, StoreFailed
+from sightline.private_files import remove_file
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.threads import start_thread

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sightline.disk import schema
-from sightline.disk.layout import open_private, refuse_all_but_file, remove_file
+from sightline.private_files import open_private, refuse_all_but_file, remove_file
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
 HURRIED_SECONDS = 2.0  # for what is better left than waited for

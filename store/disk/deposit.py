@@ -8,12 +8,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from sightline.disk.layout import FILE_MODE, SEALED_MODE, Layout, new_file, remove_folder, sync_folder, write_all
+from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.meta import encode_buffer
 from sightline.disk.order import STREAM_CODES, pack_arrival
-from sightline.disk.recording import joined_notes, without_dropped
+from sightline.disk.recording import without_dropped
 from sightline.disk.writing import store_failed
-from sightline.records import Buffer, Gap, StreamInfo
+from sightline.private_files import FILE_MODE, new_file, remove_folder, sync_folder, write_all
+from sightline.records import Buffer, Gap, StreamInfo, joined_notes
 
 if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction

@@ -1,7 +1,4 @@
-"""Where everything lies under the store's root, and the few safe ways to make and open it.
-
-Folders are 0700 and files 0600 whatever the umask; a symbolic link below the root is refused, never followed.
-"""
+"""Where everything lies under the store's root."""
 
 import contextlib
 import errno
@@ -10,11 +7,10 @@ import os
 import stat
 from collections.abc import Iterator
 
+from sightline.config import HOOKS
 from sightline.errors import UnsafeStore
+from sightline.private_files import FOLDER_MODE, make_folder, make_parents
 
-FOLDER_MODE = 0o700
-FILE_MODE = 0o600
-_PARENT_MODE = 0o755  # less what the umask takes
 SEALED_MODE = 0o400
 
 CONTENT_NAME_ENDING = ".json"
@@ -22,10 +18,6 @@ CONTENT_NAME_ENDING = ".json"
 
 DERIVED = ("pretty", "all")
 """Files of a buffer's folder that can be made again from its streams; of further blocks, ``pretty.N``."""
-
-
-HOOKS = "hooks"
-"""Below the root: what hooks of harnesses must know of one another."""
 
 
 class Layout:
@@ -113,164 +105,3 @@ class Layout:
     def audit_file(self, session: str) -> str:
         """A session's audit log."""
         return os.path.join(self.audit, session + ".jsonl")
-
-
-def make_folder(path: str) -> None:
-    """Make one private folder; an existing one is fine."""
-    try:
-        os.mkdir(path, FOLDER_MODE)
-    except FileExistsError:
-        return
-    os.chmod(path, FOLDER_MODE)
-
-
-def make_parents(path: str) -> None:
-    """Make the folders above a path where they are missing: the person's own, and nobody else's to write in."""
-    missing, folder = list[str](), os.path.dirname(os.path.abspath(path))
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for folder in reversed(missing):
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder, _PARENT_MODE)
-
-
-def refuse_link(path: str) -> None:
-    """For paths that are handed on or listed rather than opened. Raises UnsafeStore for a symbolic link."""
-    if os.path.islink(path):
-        raise _unsafe(path)
-
-
-def refuse_all_but_file(path: str) -> None:
-    """For paths of files that are handed on. Raises UnsafeStore for all but a file; what is not there is fine."""
-    try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        return
-    if stat.S_ISLNK(mode):
-        raise _unsafe(path)
-    if not stat.S_ISREG(mode):
-        raise _no_file(path)
-
-
-def _unsafe(path: str) -> UnsafeStore:
-    return UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
-
-
-def _no_file(path: str) -> UnsafeStore:
-    return UnsafeStore(f"{path} is not a file", "it was changed from outside: move it away")
-
-
-def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
-    """Open a file of ours: never through a link, never left to a child, 0600 when it is made.
-
-    Raises:
-        UnsafeStore: the path is a symbolic link, or anything else but a file. Nobody waits for the end of a pipe.
-        OSError: as `os.open`.
-    """
-    try:
-        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, FILE_MODE, dir_fd=dir_fd)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise _unsafe(path) from None
-        if error.errno in (errno.ENXIO, errno.EISDIR):  # a pipe that nobody reads, a socket; a folder
-            raise _no_file(path) from None
-        raise
-    mode = os.fstat(fd).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(fd)
-        raise _no_file(path)
-    if flags & os.O_CREAT and stat.S_IMODE(mode) != FILE_MODE:
-        os.fchmod(fd, FILE_MODE)
-    return fd
-
-
-def new_file(path: str, mode: int) -> int:
-    """Make a file and open it for writing. Raises FileExistsError."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # as the umask may have left it
-        os.fchmod(fd, mode)
-    return fd
-
-
-def write_atomically(path: str, data: bytes, *, durable: bool = False) -> None:
-    """Replace a file so that a reader, or a crash, finds the old text or the new one and nothing between."""
-    temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
-    fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
-        try:
-            write_all(fd, data)
-            if durable:
-                os.fsync(fd)
-        finally:
-            os.close(fd)
-        os.replace(temporary, path)
-    except BaseException:
-        remove_file(temporary)
-        raise
-    if durable:
-        sync_folder(os.path.dirname(path))
-
-
-def write_all(fd: int, data: bytes | memoryview) -> None:
-    """Write every byte; a write that is cut short (a signal, a nearly full disk) goes on where it stopped."""
-    written = os.write(fd, data)
-    if written < len(data):
-        view = memoryview(data)
-        while written < len(view):
-            written += os.write(fd, view[written:])
-
-
-def read_file(path: str) -> bytes:
-    """A small file of ours, whole. Raises FileNotFoundError, UnsafeStore."""
-    fd = open_private(path, os.O_RDONLY)
-    try:
-        chunks = []
-        most = os.fstat(fd).st_size + 1  # a large buffer, cut to size, leaves holes in the memory of a server
-        while chunk := os.read(fd, most):
-            chunks.append(chunk)
-        return b"".join(chunks)
-    finally:
-        os.close(fd)
-
-
-def remove_file(path: str) -> None:
-    """Remove a file; one that is gone already is fine."""
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-
-
-def remove_folder(path: str) -> None:
-    """Remove a buffer's folder with its files; readers that have them open keep reading.
-
-    Raises:
-        UnsafeStore: it is a symbolic link, or holds a folder: what lies behind is not ours.
-    """
-    refuse_link(path)
-    try:
-        names = os.listdir(path)
-    except FileNotFoundError:
-        return
-    for name in names:
-        inner = os.path.join(path, name)
-        try:
-            remove_file(inner)
-        except (IsADirectoryError, PermissionError) as error:
-            if os.path.isdir(inner):
-                raise _no_file(inner) from error
-            raise
-    try:
-        os.rmdir(path)
-    except FileNotFoundError:
-        pass
-
-
-def sync_folder(path: str) -> None:
-    """Make a rename or a new name in a folder survive power loss."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -7,7 +7,8 @@ import fcntl
 import os
 import time
 
-from sightline.disk.layout import Layout, open_private, remove_file, write_all
+from sightline.disk.layout import Layout
+from sightline.private_files import open_private, remove_file, write_all
 
 TOUCH_SECONDS = 0.02  # as often as a watcher can use; each touch wakes every inspector
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from sightline.disk.layout import open_private, remove_file, write_all
 from sightline.disk.lines import Checkpoint, Checkpoints
 from sightline.disk.order import last_arrival, read_arrivals
 from sightline.disk.streams import StreamReader
+from sightline.private_files import open_private, remove_file, write_all
 from sightline.shape.source import LINE_LIMIT, Line
 
 _WINDOW_BYTES = 1 << 16

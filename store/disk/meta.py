@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from sightline.disk.encoder import encoder
-from sightline.disk.layout import Layout, read_file, refuse_link, write_atomically
+from sightline.disk.layout import Layout
 from sightline.errors import OfNewerVersion
+from sightline.private_files import read_file, refuse_link, write_atomically
 from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
 
 FORMAT = 1

@@ -6,21 +6,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline import refs
-from sightline.disk.layout import (
-    CONTENT_NAME_ENDING,
-    DERIVED,
-    SEALED_MODE,
-    Layout,
-    open_private,
-    refuse_all_but_file,
-    refuse_link,
-    remove_file,
-)
+from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.lines import Checkpoints, StreamIndex
 from sightline.disk.order import STREAM_CODES
 from sightline.disk.streams import StreamReader
 from sightline.disk.trouble import trouble_of
 from sightline.errors import StoreFailed
+from sightline.private_files import open_private, refuse_all_but_file, refuse_link, remove_file
 from sightline.records import Buffer, StreamInfo
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it

@@ -8,12 +8,13 @@ import os
 import re
 from typing import NamedTuple
 
-from sightline.disk.hashing import INLINE_BYTES, Hasher, hash_file
-from sightline.disk.layout import SEALED_MODE, Layout, open_private, remove_file, write_all
+from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.opening import open_stream
 from sightline.disk.streams import StreamReader
 from sightline.disk.writing import store_failed
+from sightline.private_files import open_private, remove_file, write_all
 from sightline.records import Buffer
+from sightline.sha256 import INLINE_BYTES, Hasher, hash_file
 from sightline.shape.json.pretty import pretty
 
 JSON_MIME = "application/json"

@@ -8,11 +8,12 @@ from itertools import chain
 from typing import NamedTuple
 
 from sightline.disk.index import Index
-from sightline.disk.layout import Layout, read_file, remove_folder
+from sightline.disk.layout import Layout
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import decode_buffer, read_meta
 from sightline.disk.sorting import Sorter, with_sorter
 from sightline.errors import OfNewerVersion, UnsafeStore
+from sightline.private_files import read_file, remove_folder
 from sightline.records import Buffer
 
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sightline.disk.index import Index
-from sightline.disk.layout import FOLDER_MODE, SEALED_MODE, Layout, open_private, remove_file, remove_folder
+from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.meta import write_meta
 from sightline.disk.trouble import is_busy
 from sightline.disk.writing import BufferWriter, store_failed
 from sightline.errors import StoreFailed
-from sightline.records import DROPPED, Buffer, Gap, StreamInfo
+from sightline.private_files import FOLDER_MODE, open_private, remove_file, remove_folder
+from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable
 from sightline.refs import HEX_DIGITS
 
 if TYPE_CHECKING:  # only where a person has turned it on
@@ -243,11 +244,6 @@ def without_dropped(buffer: Buffer, dropped: Mapping[str, int]) -> Buffer:
     return buffer._replace(partial=partial, gaps=(*kept, *gaps))
 
 
-def joined_notes(*notes: str) -> str:
-    """What there is to tell of a buffer, on one line."""
-    return "; ".join(filter(None, notes))
-
-
 def share_streams(layout: Layout, index: Index, buffers: Sequence[Buffer]) -> None:
     """Make large streams of buffers that are sealed just now other names of identical ones, where there are any.
 
@@ -340,13 +336,3 @@ def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fie
         name: storable(value) if isinstance(value, str) else value for name, value in fields.items()
     }
     return buffer._replace(**storable_fields)
-
-
-def storable(text: str) -> str:
-    """Text that every file and table of the store can hold: bytes of an argument that are no UTF-8 become ``\\xNN``."""
-    if text.isascii():
-        return text
-    try:
-        return os.fsencode(text).decode(errors="backslashreplace")
-    except UnicodeEncodeError:  # half a surrogate pair, as JSON can spell it
-        return text.encode(errors="backslashreplace").decode()

@@ -4,24 +4,17 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sightline.disk.hashing import hash_file
 from sightline.disk.index import Index
-from sightline.disk.layout import (
-    CONTENT_NAME_ENDING,
-    DERIVED,
-    SEALED_MODE,
-    Layout,
-    open_private,
-    remove_file,
-    remove_folder,
-)
+from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.lines import count_newlines
 from sightline.disk.live import marker_names, take_dead, writer_alive
 from sightline.disk.meta import read_meta, rewrite_meta
 from sightline.disk.opening import with_progress
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.errors import OfNewerVersion
+from sightline.private_files import open_private, remove_file, remove_folder
 from sightline.records import Buffer, StreamInfo
+from sightline.sha256 import hash_file
 
 _NOT_STREAMS = {"order", "lines", *DERIVED}
 _PRETTY = "pretty."  # of further blocks

@@ -4,9 +4,10 @@ import json
 import time
 from typing import Any
 
-from sightline.disk.layout import Layout, read_file
+from sightline.disk.layout import Layout
 from sightline.disk.meta import is_newer
 from sightline.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
+from sightline.private_files import read_file
 from sightline.records import Buffer
 
 LIST_HINT = "`sightline list` (or list_outputs) shows what there is; if it is gone, run the command again"

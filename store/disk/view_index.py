@@ -11,6 +11,7 @@ from sightline.disk.encoder import encoder
 from sightline.records import (
     DROPPED,
     PARTIAL,
+    IndexedView,
     Note,
     Session,
     SessionCounts,
@@ -38,14 +39,6 @@ _PUT_VIEWS_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, ?)"
 
 
 _ALL_STALE = 2  # of `views_stale`: not only the views; to an older version it is another 1
-
-
-class IndexedView(NamedTuple):
-    """A view's record, and where its line stands in its session's audit file (bytes)."""
-
-    view: View
-    offset: int
-    length: int
 
 
 class ViewRow(NamedTuple):

@@ -6,14 +6,15 @@ Memory does not depend on what is written. Nothing is kept back: what `append` w
 import os
 import time
 
-from sightline.disk.hashing import Hasher
-from sightline.disk.layout import SEALED_MODE, Layout, open_private, write_all
+from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.lines import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.trouble import trouble_of
 from sightline.errors import StoreFailed
+from sightline.private_files import open_private, write_all
 from sightline.records import StreamInfo
+from sightline.sha256 import Hasher
 
 
 class _Stream:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from sightline.disk.hashing import sha256_hex
 from sightline.errors import SightlineError
 from sightline.harnesses.tool_call import CallSession, ToolCall, plain
 from sightline.records import Gap
+from sightline.sha256 import sha256_hex
 
 LINE_BYTES = 64 << 20
 """A longer line is not read: an image or two fit, and a file without any newline must not fill the memory."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from sightline.config import Settings
-from sightline.disk.layout import Layout, read_file, remove_folder, write_atomically
+from sightline.disk.layout import Layout
 from sightline.disk.recording import share_streams
 from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed, UnsafeStore
@@ -23,6 +23,7 @@ from sightline.imports.past_call import KeptCall
 from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
 from sightline.log.sessions import safe_name
+from sightline.private_files import read_file, remove_folder, write_atomically
 from sightline.records import Buffer, Session
 from sightline.store import Store
 

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.disk.deposit import Deposit
-from sightline.disk.layout import remove_folder
 from sightline.disk.recording import new_buffer, reserve
 from sightline.harnesses.tool_call import CHANGES_FILES, Part, ToolCall, open_beside
 from sightline.imports.shown_lines import Found, shown_lines
 from sightline.log.past_views import PastView, past_view
 from sightline.log.views import Shows
+from sightline.private_files import remove_folder
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown
 from sightline.shape.json.sampling import Sampling
 from sightline.store import Store

@@ -7,7 +7,7 @@ still holds.
 from typing import Any, NamedTuple
 
 from sightline.disk.encoder import encoder
-from sightline.disk.hashing import sha256_hex
+from sightline.sha256 import sha256_hex
 
 FORMAT = 1
 """Grows with a change that older versions would take for something else; a field or a kind that is added is none."""

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sightline.disk.layout import open_private, remove_file, write_all, write_atomically
-from sightline.disk.recording import storable
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.encoding import FORMAT, TIES, Encoded, is_newer, text_holds
+from sightline.private_files import open_private, remove_file, write_all, write_atomically
+from sightline.records import storable
 
 NO_HASH = "0" * 64
 _TAIL = rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z'

@@ -8,12 +8,11 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sightline.disk.layout import make_folder, open_private, remove_file, write_atomically
-from sightline.disk.recording import storable
 from sightline.errors import SightlineError, StoreFailed, UsageError
 from sightline.log.entries import append_entry
 from sightline.log.view_list import fill_index
-from sightline.records import Note, Session, View
+from sightline.private_files import make_folder, open_private, remove_file, write_atomically
+from sightline.records import Note, Session, View, storable
 from sightline.refs import format_ref, parse_ref
 from sightline.store import Store, Target
 

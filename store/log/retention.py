@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from sightline.disk.layout import write_atomically
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import is_newer
 from sightline.errors import OfNewerVersion, SightlineError
@@ -16,6 +15,7 @@ from sightline.log.entries import append_entry
 from sightline.log.notes import list_notes, take_back
 from sightline.log.view_list import fill_index, list_views
 from sightline.log.view_text import quotes_of
+from sightline.private_files import write_atomically
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
 from sightline.store import Store

@@ -5,9 +5,8 @@ import re
 import time
 from collections.abc import Mapping
 
-from sightline.disk.hashing import sha256_hex
-from sightline.disk.recording import storable
-from sightline.records import Session
+from sightline.records import Session, storable
+from sightline.sha256 import sha256_hex
 
 SHELL = "shell"
 """The harness of whoever is not known to be an agent: one session for each parent process."""

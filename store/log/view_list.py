@@ -5,12 +5,11 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sightline.disk.view_index import IndexedView
 from sightline.errors import SightlineError
 from sightline.log import log
 from sightline.log.comparing import sessions_behind
 from sightline.log.views import Other, indexed_view, session_from, traced_of, with_shown
-from sightline.records import Session
+from sightline.records import IndexedView, Session
 from sightline.store import Store, Target
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from sightline.disk.hashing import sha256_hex
-from sightline.disk.view_index import IndexedView
 from sightline.errors import ExpiredRef, OfNewerVersion, SightlineError, UnknownRef
 from sightline.log import log
 from sightline.log.encoding import is_newer
 from sightline.log.view_list import list_views
-from sightline.records import View
+from sightline.records import IndexedView, View
 from sightline.refs import parse_ref
+from sightline.sha256 import sha256_hex
 from sightline.shape.segments import render_lines
 from sightline.store import Store
 

@@ -5,14 +5,22 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sightline.disk.hashing import sha256_hex
-from sightline.disk.recording import storable
-from sightline.disk.view_index import IndexedView
 from sightline.errors import StoreFailed
 from sightline.log import log
 from sightline.profile import DEFAULT
-from sightline.records import LinePart, Session, Shown, View, known_fields, line_part_from, shown_from
+from sightline.records import (
+    IndexedView,
+    LinePart,
+    Session,
+    Shown,
+    View,
+    known_fields,
+    line_part_from,
+    shown_from,
+    storable,
+)
 from sightline.refs import format_ref, parse_ref
+from sightline.sha256 import sha256_hex
 from sightline.shape.segments import Segment, uncut_ranges
 from sightline.store import Store
 

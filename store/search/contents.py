@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from sightline.disk.layout import open_private
 from sightline.errors import SightlineError
+from sightline.private_files import open_private
 from sightline.records import Buffer
 from sightline.search.engine import RG, SEARCH_SECONDS, check_pattern, pattern_of, run_engine
 from sightline.search.executables import Executable, ripgrep

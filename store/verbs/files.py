@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.disk.recording import joined_notes
 from sightline.profile import Profile
-from sightline.records import Buffer
+from sightline.records import Buffer, joined_notes
 from sightline.store import Store, Target
 from sightline.verbs.reply import Reply, in_order
 

@@ -4,10 +4,9 @@ import os
 from typing import Any, NamedTuple
 
 from sightline.capture.file import capture_file, open_exactly, open_regular
-from sightline.disk.recording import joined_notes
 from sightline.errors import BadRange, StoreFailed, UsageError
 from sightline.log.views import Shows, parts_of, shown_of
-from sightline.records import Buffer
+from sightline.records import Buffer, joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Segment, join_segments, uncut

@@ -1,7 +1,6 @@
 """Replies where a person has turned redaction on: what no stream has hidden is hidden here, and how much is told."""
 
-from sightline.disk.recording import joined_notes
-from sightline.records import Buffer
+from sightline.records import Buffer, joined_notes
 from sightline.redact.hiding import Redaction
 from sightline.shape.segments import Segment
 from sightline.store import Store

@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.disk.recording import joined_notes
 from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
 from sightline.log.views import Shows
+from sightline.records import joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment
 from sightline.shape.source import Line

@@ -15,7 +15,6 @@ from sightline.audit.coverage import told_share
 from sightline.audit.covering import coverage_of
 from sightline.audit.overview import Overview
 from sightline.audit.timeline import calls_of, totals_of
-from sightline.disk.hashing import sha256_hex
 from sightline.doors.doctor.doctor import examine
 from sightline.errors import ExpiredRef
 from sightline.log.notes import list_notes
@@ -23,6 +22,7 @@ from sightline.log.view_list import list_views
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, LinePart, Session, Shown, View
+from sightline.sha256 import sha256_hex
 from sightline.store import Store, Target
 
 ARCHIVE = Path(__file__).parent / "stores" / "0.1.0.tar.gz"

@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sightline.capture.file import FileNotReadable, capture_file, open_exactly
-from sightline.disk.layout import open_private
 from sightline.disk.rebuilding import rebuild_buffers
 from sightline.disk.recovery import adopt_dead
 from sightline.doors.doctor.doctor import examine
@@ -28,6 +27,7 @@ from sightline.log.notes import list_notes, write_note
 from sightline.log.sessions import current_session, safe_name
 from sightline.log.view_list import list_views, rebuild_views
 from sightline.log.views import Shows, record_view
+from sightline.private_files import open_private
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
 from sightline.shape.segments import Segment

@@ -4,8 +4,7 @@ import pytest
 
 from sightline.audit.timeline import Call
 from sightline.disk.recording import new_buffer
-from sightline.disk.view_index import IndexedView
-from sightline.records import View
+from sightline.records import IndexedView, View
 from sightline.tui.common.strips import Part
 from sightline.tui.timeline.call_parts import Look, row_parts, shown_parts
 

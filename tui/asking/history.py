@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from sightline.disk.layout import read_file, write_atomically
+from sightline.private_files import read_file, write_atomically
 from sightline.store import Store
 
 KEPT = 500

@@ -9,7 +9,7 @@ from sightline.records import Buffer
 from sightline.tui.common.strips import Part
 
 if TYPE_CHECKING:  # the first screen asks nothing
-    from sightline.disk.view_index import IndexedView
+    from sightline.records import IndexedView
     from sightline.search.contents import Found, Progress
 
 # Compared by identity, and never printed: each method that is not made saves a tenth of a millisecond at every start.

@@ -7,7 +7,7 @@ import json
 import os
 from typing import TypeVar
 
-from sightline.disk.layout import read_file, write_atomically
+from sightline.private_files import read_file, write_atomically
 from sightline.tui.common.failures import STORE_ERRORS
 
 FILE = "inspector.json"

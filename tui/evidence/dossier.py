@@ -6,9 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.disk.view_index import IndexedView
 from sightline.log.view_list import list_views
-from sightline.records import Buffer, Session, View
+from sightline.records import Buffer, IndexedView, Session, View
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Store, Target
 from sightline.tui.common.wording import counted, ending, state_of

@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 
-from sightline.disk.view_index import IndexedView
 from sightline.log.view_text import view_text
+from sightline.records import IndexedView
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy

@@ -4,11 +4,11 @@ import json
 import os
 
 from sightline.audit.report.gather import gather
-from sightline.disk.layout import write_atomically
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, write_err, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
 from sightline.errors import SightlineError, UsageError
+from sightline.private_files import write_atomically
 
 _FORMATS = {"html": ".html", "md": ".md", "json": ".json"}
 

@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 from sightline.audit.timeline import asked_of
-from sightline.disk.view_index import IndexedView
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
@@ -15,7 +14,7 @@ from sightline.log.session_list import find_session
 from sightline.log.view_list import find_view, list_views
 from sightline.log.view_text import view_text
 from sightline.log.views import ref_of_shown
-from sightline.records import View
+from sightline.records import IndexedView, View
 from sightline.shape.clean import clean_text
 from sightline.store import Store
 from sightline.verbs.printing import printable

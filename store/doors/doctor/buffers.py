@@ -4,8 +4,7 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
-from sightline.disk.hashing import hash_file
-from sightline.disk.layout import SEALED_MODE, open_private, remove_folder
+from sightline.disk.layout import SEALED_MODE
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import is_buffer_name, read_meta, write_meta
 from sightline.disk.recording import new_buffer
@@ -13,7 +12,9 @@ from sightline.disk.recovery import close_interrupted, stream_files
 from sightline.doors.doctor.complaints import Advance, Finding
 from sightline.doors.doctor.files import Derived, check_files, is_old
 from sightline.errors import OfNewerVersion, SightlineError, UnsafeStore
+from sightline.private_files import open_private, remove_folder
 from sightline.records import Buffer
+from sightline.sha256 import hash_file
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
 from sightline.verbs.printing import printable

@@ -5,7 +5,6 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from sightline.disk.layout import FOLDER_MODE
 from sightline.disk.live import marker_names, writer_alive
 from sightline.disk.rebuilding import rebuild_buffers
 from sightline.disk.recovery import adopt_dead
@@ -17,6 +16,7 @@ from sightline.doors.doctor.views import check_views
 from sightline.errors import SightlineError
 from sightline.log.view_list import rebuild_views
 from sightline.pipeline.options import GRAMMARS
+from sightline.private_files import FOLDER_MODE
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of, find
 from sightline.search.sandbox import describe

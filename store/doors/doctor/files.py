@@ -5,8 +5,9 @@ import os
 import time
 from collections.abc import Iterator
 
-from sightline.disk.layout import DERIVED, remove_file
+from sightline.disk.layout import DERIVED
 from sightline.doors.doctor.complaints import Finding
+from sightline.private_files import remove_file
 
 _YOUNG_SECONDS = 60.0  # what is younger may be of a capture that is just being made
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 from sightline.config import default_root
-from sightline.disk.layout import make_folder, make_parents, open_private
+from sightline.private_files import make_folder, make_parents, open_private
 from sightline.regular import read_regular
 
 FILE = "hooks.log"

@@ -5,11 +5,11 @@ import json
 import os
 import time
 
-from sightline.disk.layout import HOOKS, make_folder, open_private
-from sightline.disk.recording import storable
+from sightline.config import HOOKS
 from sightline.harnesses.base import Harness, Json
 from sightline.log.sessions import safe_name
-from sightline.records import Session
+from sightline.private_files import make_folder, open_private
+from sightline.records import Session, storable
 from sightline.store import Store
 
 PATIENCE_SECONDS = 3.0

@@ -8,8 +8,8 @@ import os
 import time
 from typing import Any, NamedTuple
 
-from sightline.config import default_root
-from sightline.disk.layout import HOOKS, make_folder, make_parents, open_private, remove_file
+from sightline.config import HOOKS, default_root
+from sightline.private_files import make_folder, make_parents, open_private, remove_file
 
 _USE_CHARACTERS = 120
 _KEPT_SECONDS = 7 * 86_400  # what was never run, since a person refused it

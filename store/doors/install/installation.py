@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sightline.disk.hashing import sha256_hex
 from sightline.doors.install.errors import NotOurs, SettingsInvalid, SettingsUnexpected
 from sightline.doors.install.harness_settings import Target
 from sightline.doors.install.installation_record import Record, Written
@@ -21,6 +20,7 @@ from sightline.doors.install.settings_file import (
 )
 from sightline.doors.install.settings_text import Content, Undo, with_ours, without_ours
 from sightline.doors.install.toml_edit import NotToml
+from sightline.sha256 import sha256_hex
 
 
 class Change(NamedTuple):

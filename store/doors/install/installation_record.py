@@ -8,9 +8,9 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from sightline.disk.hashing import sha256_hex
-from sightline.disk.layout import make_folder, read_file, remove_folder, write_atomically
 from sightline.doors.install.settings_text import Undo
+from sightline.private_files import make_folder, read_file, remove_folder, write_atomically
+from sightline.sha256 import sha256_hex
 
 FOLDER = "installed"
 _RECORD = "record.json"

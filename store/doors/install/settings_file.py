@@ -8,13 +8,13 @@ import os
 import stat
 from typing import NamedTuple
 
-from sightline.disk.layout import make_parents, remove_file, write_all
 from sightline.doors.install.errors import (
     SettingsBusy,
     SettingsInvalid,
     SettingsReadOnly,
     SettingsUnreadable,
 )
+from sightline.private_files import make_parents, remove_file, write_all
 from sightline.regular import read_regular
 
 _NEW_FILE_MODE = 0o600  # settings hold keys now and then

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sightline.capture.file import LONGEST_PATH
-from sightline.disk.recording import storable
 from sightline.doors.mcp import resources
 from sightline.doors.mcp.commands import Commands
 from sightline.doors.mcp.protocol import INVALID_PARAMS, Call, Cancelled, Context, Rejected
@@ -19,7 +18,7 @@ from sightline.errors import SightlineError, UsageError
 from sightline.harnesses import find, of_client
 from sightline.log.sessions import SHELL, current_session, safe_name, working_directory
 from sightline.profile import load_profile
-from sightline.records import Session
+from sightline.records import Session, storable
 from sightline.search.processes import Cancel
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment

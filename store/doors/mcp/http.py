@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from sightline.disk.layout import Layout, open_private, read_file, write_all
+from sightline.disk.layout import Layout
 from sightline.doors.mcp.protocol import (
     EVERY_SECONDS,
     Call,
@@ -31,6 +31,7 @@ from sightline.doors.mcp.signals import call_at_signals, ignore_signals
 from sightline.doors.mcp.tools import Options
 from sightline.errors import UsageError
 from sightline.http_guard import Guard, Refusal, address_of
+from sightline.private_files import open_private, read_file, write_all
 
 try:
     import mcp_types as types

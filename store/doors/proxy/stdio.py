@@ -9,11 +9,11 @@ import threading
 import time
 from collections.abc import Iterator
 
-from sightline.disk.layout import write_all
 from sightline.doors.mcp.lines import LineWriter, PassingLines
 from sightline.doors.proxy.relay import Proxy
 from sightline.doors.proxy.server import Server
 from sightline.errors import OutOfProcesses
+from sightline.private_files import write_all
 from sightline.threads import start_thread
 
 CLIENT_GONE_SECONDS = 2.0

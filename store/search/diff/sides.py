@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from sightline.disk.layout import open_private
 from sightline.disk.streams import StreamReader
+from sightline.private_files import open_private
 from sightline.records import Buffer
 from sightline.shape.source import LINE_LIMIT, Line
 from sightline.store import Store, Target

@@ -17,8 +17,7 @@ from sightline.disk import schema
 from sightline.disk.database import WAL_KEPT_BYTES, Database
 from sightline.disk.index import Index, Totals
 from sightline.disk.recording import new_buffer
-from sightline.disk.view_index import IndexedView
-from sightline.records import Buffer, Note, Session, StreamInfo, View
+from sightline.records import Buffer, IndexedView, Note, Session, StreamInfo, View
 from sightline.store import Store
 
 Keep = Callable[..., Buffer]

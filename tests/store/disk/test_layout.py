@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from sightline.config import Settings
-from sightline.disk.layout import Layout, remove_folder, write_atomically
+from sightline.disk.layout import Layout
 from sightline.errors import UnsafeStore
 from sightline.log import log
+from sightline.private_files import remove_folder, write_atomically
 from sightline.records import Buffer
 from sightline.store import Store, Target
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.disk import hashing
-from sightline.disk.hashing import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher, sha256_hex
+from sightline import sha256
 from sightline.disk.lines import newlines_in
+from sightline.sha256 import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher, sha256_hex
 
 SIZES = (0, 1, SMALL_BYTES - 1, SMALL_BYTES, SMALL_BYTES + 1, INLINE_BYTES, INLINE_BYTES + 1)
 
@@ -43,7 +43,7 @@ def test_short_texts_hash_alike_with_and_without_the_interpreters_own(
     monkeypatch: pytest.MonkeyPatch, builtin: bool
 ) -> None:
     if not builtin:
-        monkeypatch.setattr(hashing, "_builtin_sha256", lambda: None)
+        monkeypatch.setattr(sha256, "_builtin_sha256", lambda: None)
     for size in SIZES:
         assert sha256_hex(b"x" * size) == hashlib.sha256(b"x" * size).hexdigest()
 
