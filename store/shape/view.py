@@ -267,7 +267,7 @@ def _rewritten(source: Source) -> tuple[Span, ...]:
     ends = source.read(0, REWRITTEN_BYTES), source.read(max(0, size - REWRITTEN_BYTES), REWRITTEN_BYTES)
     if not any(b"\x1b" in data for data in ends):
         return ()
-    from sightline.shape.redraws import rewritten  # most outputs are plain text
+    from sightline.shape.redraws import rewritten  # 2 ms, and most outputs are plain text
 
     if size <= 2 * REWRITTEN_BYTES or count <= 2 * REWRITTEN_LINES:
         return rewritten(source)
