@@ -7,6 +7,7 @@ certain that they change nothing. Which processes there are, how they are joined
 import re
 from typing import NamedTuple
 
+from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import (
     ASSIGNMENT,
     MAY_FAIL,
@@ -15,7 +16,6 @@ from sightline.shell_words.pipelines import (
     program_of,
     without_assignments,
 )
-from sightline.shell_words.syntax import Unclear, tokens_of
 
 FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk", "cut", "wc", "sort", "uniq", "tr"))
 

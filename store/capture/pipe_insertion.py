@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from sightline.capture.filters import FILTERS
+from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import MAY_FAIL, Pipelines, Stage, program_of, without_assignments
-from sightline.shell_words.syntax import Unclear, tokens_of
 
 PIPEFAIL = "set -o pipefail"
 """What goes before a command at whose end the pipe is put: the code is the command's then."""

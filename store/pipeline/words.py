@@ -8,6 +8,8 @@ import re
 from typing import NamedTuple, NoReturn
 
 from sightline.errors import QueryRefused
+from sightline.shell_words.lexer import WORD, lexed
+from sightline.shell_words.quoting import DOUBLE, ESCAPED, PLAIN, SINGLE, pieces_of
 
 QUOTED = "\x00"  # stands in a word's mask for a character that was quoted; a query cannot hold a NUL itself
 
@@ -32,7 +34,10 @@ _OPERATORS = (
 _GLOB = re.compile(r"[*?\[]")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
-_AFTER_DOLLAR = re.compile(r"[A-Za-z0-9_@*#?!$-]")
+_DOLLAR = r"\$[({A-Za-z0-9_@*#?!$-]"
+_EXPANDED = re.compile(rf"{_DOLLAR}|`|!|[<>]\(")
+_IN_DOUBLE = re.compile(rf'\\(?P<escaped>[$`"\\\n])|(?P<expanded>{_DOLLAR}|`)|[^\\$`]+|.', re.DOTALL)
+_EXAMPLE = "for example: grep FAILED @cmd_a1b2c3 | sort | uniq -c"
 
 
 class Word(NamedTuple):
@@ -60,150 +65,108 @@ def split(text: str) -> list[list[Word]]:
     Raises:
         QueryRefused: for anything but words, quotes and single ``|``; the message names it.
     """
-    return _Splitter(text).split()
-
-
-class _Splitter:
-    """Reads the text once, left to right."""
-
-    def __init__(self, text: str) -> None:
-        if QUOTED in text:
-            refuse("a NUL character", "programs cannot be given one")
-        try:
-            os.fsencode(text)
-        except UnicodeEncodeError:
-            refuse(
-                "half a character (a lone surrogate)", "write the pattern as an escape, such as '\\xff' with grep -P"
-            )
-        self.text = text.strip(" \t\r\n")
-        self.at = 0
-        self.stages: list[list[Word]] = [[]]
-        self.value: list[str] = []
-        self.mask: list[str] = []
-        self.literal = False
-        self.in_word = False
-
-    def split(self) -> list[list[Word]]:
-        if not self.text:
-            raise QueryRefused("the query is empty", "for example: grep FAILED @cmd_a1b2c3 | sort | uniq -c")
-        while self.at < len(self.text):
-            self._step(self.text[self.at])
-        self._end_word()
-        self._check_stage()
-        return self.stages
-
-    def _step(self, char: str) -> None:
-        if char in " \t":
-            self._end_word()
-            self.at += 1
-        elif char == "|" and self.text[self.at : self.at + 2] not in ("||", "|&"):
-            self._end_word()
-            self._check_stage()
-            self.stages.append([])
-            self.at += 1
-        elif char == "'":
-            self._single_quotes()
-        elif char == '"':
-            self._double_quotes()
-        elif char == "\\":
-            self._backslash()
-        elif char == "$":
-            self._dollar(in_quotes=False)
+    if QUOTED in text:
+        refuse("a NUL character", "programs cannot be given one")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        refuse("half a character (a lone surrogate)", "write the pattern as an escape, such as '\\xff' with grep -P")
+    query = text.strip(" \t\r\n")
+    if not query:
+        raise QueryRefused("the query is empty", _EXAMPLE)
+    stages: list[list[Word]] = [[]]
+    end = 0
+    for token in lexed(query).tokens:
+        _check_between(query[end : token.start])
+        if token.kind == WORD:
+            word = _word(token.text)
+            _check_word(word, first=not stages[-1])
+            stages[-1].append(word)
+        elif token.text == "|":
+            _check_stage(stages[-1])
+            stages.append([])
         else:
-            self._bare(char)
+            before = stages[-1][-1].mask if stages[-1] and token.start == end else ""
+            _refuse_operator(token.text, before if before.isdigit() else "")
+        end = token.end
+    _check_between(query[end:])
+    _check_stage(stages[-1])
+    return stages
 
-    def _bare(self, char: str) -> None:
-        for operator, what, hint in _OPERATORS:
-            if self.text.startswith(operator, self.at):
-                if char in "<>" and self.in_word and "".join(self.mask).isdigit():
-                    what = f"`{''.join(self.value)}{operator}` (redirection)"
-                refuse(what, hint)
-        if char == "#" and not self.in_word:
-            refuse("`#` (a comment)", "quote it where it belongs to a pattern: '#'")
-        if char == "!":
-            refuse("an unquoted `!` (history or negation)", "quote it: '!', or use grep -v")
-        self._add(char, char)
-        self.at += 1
 
-    def _add(self, value: str, mask: str) -> None:
-        self.in_word = True
-        self.value.append(value)
-        self.mask.append(mask)
+def _refuse_operator(operator: str, descriptor: str) -> NoReturn:
+    """Name an operator of the shell that no query has.
 
-    def _single_quotes(self) -> None:
-        end = self.text.find("'", self.at + 1)
-        if end < 0:
-            refuse("a single quote that is not closed", "close it, or put the word in double quotes")
-        self.in_word = self.literal = True
-        for char in self.text[self.at + 1 : end]:
-            self._add(char, QUOTED)
-        self.at = end + 1
+    Args:
+        operator: the operator.
+        descriptor: digits right before it, which say what it redirects.
+    """
+    known, what, hint = next(known for known in _OPERATORS if operator.startswith(known[0]))
+    if descriptor and known[0] in "<>":
+        what = f"`{descriptor}{known}` (redirection)"
+    refuse(what, hint)
 
-    def _double_quotes(self) -> None:
-        self.in_word = True
-        self.at += 1
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            if char == '"':
-                self.at += 1
-                return
-            if char == "\\":
-                self._backslash_in_quotes()
-            elif char == "$":
-                self._dollar(in_quotes=True)
-            elif char == "`":
-                refuse("a backtick (command substitution)", "single-quote it where it belongs to a pattern")
-            else:
-                self._add(char, QUOTED)
-                self.at += 1
-        refuse("a double quote that is not closed", "close it, or put the word in single quotes")
 
-    def _backslash(self) -> None:
-        following = self.text[self.at + 1 : self.at + 2]
-        if not following:
-            refuse("a backslash at its end", "single-quote it where it belongs to a pattern")
-        if following != "\n":  # a line continued is a line
-            self.literal = True
-            self._add(following, QUOTED)
-        self.at += 2
+def _check_between(text: str) -> None:
+    """Between two words stand blanks only."""
+    if "#" in text:
+        refuse("`#` (a comment)", "quote it where it belongs to a pattern: '#'")
 
-    def _backslash_in_quotes(self) -> None:
-        following = self.text[self.at + 1 : self.at + 2]
-        if following == "\n":
-            self.at += 2
-        elif following and following in '$`"\\':
-            self.literal = True
-            self._add(following, QUOTED)
-            self.at += 2
+
+def _check_stage(words: list[Word]) -> None:
+    if not words:
+        refuse("a `|` without a program on each side", _EXAMPLE)
+
+
+def _word(text: str) -> Word:
+    """A word as the program gets it, refused where a shell would put something else in its place."""
+    values, masks, literal = list[str](), list[str](), False
+    for piece in pieces_of(text):
+        value = piece.inside
+        if piece.text.startswith(("$'", '$"')):
+            refuse(f"`{piece.text[:2]}` (a shell's own quoting)", "use plain single quotes, or double quotes")
+        if piece.kind == SINGLE:
+            literal = True
+        elif piece.kind == ESCAPED:
+            if not value:
+                refuse("a backslash at its end", "single-quote it where it belongs to a pattern")
+            value = value.strip("\n")  # a line continued is a line
+            literal |= bool(value)
+        elif piece.kind == DOUBLE:
+            value, has_literal = _double_quoted(value)
+            literal |= has_literal
+        elif found := _EXPANDED.search(value):
+            _refuse_expansion(found[0])
+        if not piece.closed:
+            quotes, others = ("single", "double") if piece.kind == SINGLE else ("double", "single")
+            refuse(f"a {quotes} quote that is not closed", f"close it, or put the word in {others} quotes")
+        values.append(value)
+        masks.append(value if piece.kind == PLAIN else QUOTED * len(value))
+    return Word("".join(values), "".join(masks), literal)
+
+
+def _double_quoted(inside: str) -> tuple[str, bool]:
+    """What stands in double quotes, and whether a backslash took any character's meaning."""
+    values, literal = list[str](), False
+    for match in _IN_DOUBLE.finditer(inside):
+        if match.lastgroup == "expanded":
+            _refuse_expansion(match[0])
+        if match.lastgroup == "escaped":
+            literal |= match["escaped"] != "\n"
+            values.append(match["escaped"].strip("\n"))
         else:
-            self._add("\\", QUOTED)
-            self.at += 1
+            values.append(match[0])
+    return "".join(values), literal
 
-    def _dollar(self, *, in_quotes: bool) -> None:
-        following = self.text[self.at + 1 : self.at + 2]
-        hint = "single-quote it where it belongs to a pattern or a script: '$1'"
-        if following == "(":
-            refuse("`$(` (command substitution)", hint)
-        if following == "{":
-            refuse("`${` (a variable)", hint)
-        if following and _AFTER_DOLLAR.match(following):
-            refuse(f"`${following}` (a variable)", hint)
-        if following and following in "'\"" and not in_quotes:
-            refuse(f"`${following}` (a shell's own quoting)", "use plain single quotes, or double quotes")
-        self._add("$", QUOTED if in_quotes else "$")
-        self.at += 1
 
-    def _end_word(self) -> None:
-        if not self.in_word:
-            return
-        word = Word("".join(self.value), "".join(self.mask), self.literal)
-        _check_word(word, first=not self.stages[-1])
-        self.stages[-1].append(word)
-        self.value, self.mask, self.literal, self.in_word = [], [], False, False
-
-    def _check_stage(self) -> None:
-        if not self.stages[-1]:
-            refuse("a `|` without a program on each side", "for example: grep FAILED @cmd_a1b2c3 | sort | uniq -c")
+def _refuse_expansion(found: str) -> NoReturn:
+    """Name what a shell would put something else in the place of."""
+    if found == "!":
+        refuse("an unquoted `!` (history or negation)", "quote it: '!', or use grep -v")
+    if found[0] in "`<>":
+        refuse(*next((what, hint) for operator, what, hint in _OPERATORS if operator == found))
+    kind = "command substitution" if found == "$(" else "a variable"
+    refuse(f"`{found}` ({kind})", "single-quote it where it belongs to a pattern or a script: '$1'")
 
 
 def _check_word(word: Word, *, first: bool) -> None:

@@ -8,8 +8,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from sightline.shell_words.lexer import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
 from sightline.shell_words.pipelines import ASSIGNMENT
-from sightline.shell_words.syntax import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
+from sightline.shell_words.quoting import unquoted
 
 _DEEPEST = 8  # scripts within scripts; what lies deeper is read loosely
 _MOST_READ = 24  # times the length of the line that its scripts may have together
@@ -125,9 +126,12 @@ def commands_in(line: str) -> Iterator[Command]:
         except Unclear:
             yield from _loose_commands(text)
             continue
-        for inner in tokens.backticked:
-            yield from scripts.add(re.sub(r"\\([$`\\])", r"\1", inner), depth + 1)
-        for group in (tokens.tokens, *tokens.inner):
+        groups = [tokens.tokens]
+        for substituted in (tokens.substituted, tokens.in_documents):
+            groups += substituted.groups
+            for inner in substituted.backticked:
+                yield from scripts.add(re.sub(r"\\([$`\\])", r"\1", inner.text), depth + 1)
+        for group in groups:
             for command in _simple_commands(group, tokens):
                 yield from _run_by(command, scripts, depth)
 
@@ -355,35 +359,3 @@ def _loose_commands(text: str) -> Iterator[Command]:
             begin += 1
         if begin < len(words):
             yield from _run_by(_named(words[begin:], ""), None, 0)
-
-
-_QUOTED = re.compile(
-    r"""\$'(?P<ansi>[^'\\]*(?:\\.[^'\\]*)*)(?:'|\Z)"""
-    r"""|'(?P<single>[^']*)(?:'|\Z)"""
-    r"""|\$?"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)"""
-    r"""|\\(?P<escaped>.?)""",
-    re.DOTALL,
-)
-_ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
-_ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
-
-
-def unquoted(word: str) -> str:
-    """A word as the program gets it; what a shell would put in place of variables and substitutions stays as it is."""
-    return _QUOTED.sub(_plain, word) if "'" in word or '"' in word or "\\" in word else word
-
-
-def _plain(match: re.Match[str]) -> str:
-    if (single := match["single"]) is not None:
-        return single
-    if (double := match["double"]) is not None:
-        return re.sub(r'\\([$`"\\\n])', lambda found: found[1].strip("\n"), double)
-    if (ansi := match["ansi"]) is not None:
-        return _ANSI.sub(_ansi, ansi)
-    return match["escaped"].strip("\n")
-
-
-def _ansi(match: re.Match[str]) -> str:
-    if match[3] is not None:
-        return _ANSI_LETTERS.get(match[3], match[3])
-    return chr(int(match[1], 16) if match[1] else int(match[2], 8) & 0xFF)

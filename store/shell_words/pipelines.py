@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sightline.shell_words.syntax import ARITHMETIC, OPERATOR, WORD, Token, Unclear
+from sightline.shell_words.lexer import ARITHMETIC, OPERATOR, WORD, Token, Unclear
 
 _CONTROL = frozenset(("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))
 _RESERVED = _CONTROL | {"select", "function", "{", "}", "[[", "]]", "!", "time", "coproc"}

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sightline.shell_words.commands import behind_options, behind_runners, runs_of_find, unquoted
+from sightline.shell_words.commands import behind_options, behind_runners, runs_of_find
+from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, without_assignments
-from sightline.shell_words.syntax import Unclear, tokens_of
+from sightline.shell_words.quoting import unquoted
 
 _PASSING = """awk cat column cut egrep fgrep fmt fold gawk grep head jq less mawk more nl paste rev rg sed sort tac tail
     tee tr uniq wc xxd yq"""

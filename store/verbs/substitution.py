@@ -1,22 +1,21 @@
 """Refs in a shell command become paths, where a shell would see a whole word: unquoted, or double-quoted.
 
-Reads the command as a shell does, as far as quoting goes; single quotes, ``\\@``, comments and here-documents are left.
+Single quotes, ``\\@``, comments and here-documents are left alone.
 """
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from sightline.errors import BadRef
 from sightline.refs import parse_ref
+from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
 from sightline.store import Target
 
 _LIKE_A_REF = re.compile(
     r"@(?:(?:cmd|file|tool)_[0-9a-f]{4}|ack_[0-9a-f]{8}\b|sha256:[0-9a-f]{6}|last(?:~\d|[.:]\w|$))"
 )
-_OPERATORS = ";|&()<>\n"
-_HEREDOC = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]*)'|\"([^\"\n]*)\"|\\?([^\s;|&()<>'\"]+))")
 
 
 class Word(NamedTuple):
@@ -101,123 +100,19 @@ def _target(text: str, operator: str, resolve: Callable[[str], Target]) -> Targe
     return resolve(text)
 
 
-def words(command: str) -> Iterator[Word]:
-    """The words of a command, those of command substitutions in it too, in order of where they begin."""
-    return iter(sorted(_Scanner(command).scan(0, "")[1]))
+def words(command: str) -> list[Word]:
+    """The words of a command, those of substitutions in it too, in order of where they begin."""
+    tokens = lexed(command)
+    found = [word for group in (tokens.tokens, *tokens.substituted.groups) for word in _words_of(group)]
+    for backticked in tokens.substituted.backticked:
+        by = backticked.start
+        found += [Word(word.start + by, word.end + by, word.operator) for word in words(backticked.text)]
+    return sorted(found)
 
 
-class _Scanner:
-    """Walks through a command once; words are collected whole."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._heredocs: list[tuple[bool, str]] = []
-
-    def scan(self, at: int, closing: str) -> tuple[int, list[Word]]:
-        """From a position to the closing character (or the end): the position after it, and the words on the way."""
-        found: list[Word] = []
-        start, operator = -1, ""
-        while at < len(self._text):
-            char = self._text[at]
-            if char in " \t" or char in _OPERATORS or char == closing:
-                if start >= 0:
-                    found.append(Word(start, at, operator))
-                    start, operator = -1, ""
-                if char == closing:
-                    return at + 1, found
-                at, operator = self._separator(at, operator, found)
-            elif char == "#" and start < 0:
-                at = self._line_end(at)
-            else:
-                start = at if start < 0 else start
-                at = self._part(at, found)
-        if start >= 0:
-            found.append(Word(start, at, operator))
-        return at, found
-
-    def _separator(self, at: int, operator: str, found: list[Word]) -> tuple[int, str]:
-        char = self._text[at]
-        if char in " \t":
-            return at + 1, operator
-        if char == "\n":
-            return self._after_heredocs(at + 1), ""
-        if char == "(":
-            if end := self._arithmetic(at):
-                return end, ""
-            at, inner = self.scan(at + 1, ")")
-            found += inner
-            return at, ""
-        heredoc = _HEREDOC.match(self._text, at)
-        if heredoc and not self._text.startswith("<<<", at):
-            word = next(group for group in heredoc.groups()[1:] if group is not None)
-            self._heredocs.append((bool(heredoc[1]), word))
-            return heredoc.end(), ""
-        end = at
-        while end < len(self._text) and self._text[end] in ";|&<>":
-            end += 1
-        return max(end, at + 1), self._text[at:end]
-
-    def _part(self, at: int, found: list[Word]) -> int:
-        """Step over one part of a word: a quoted text, a substitution, an escaped or a plain character."""
-        char = self._text[at]
-        if char == "\\":
-            return min(at + 2, len(self._text))
-        if char == "'":
-            return self._after(self._text.find("'", at + 1))
-        if char == '"':
-            return self._double_quoted(at + 1, found)
-        if char == "`":
-            return self._inner(at + 1, "`", found)
-        if self._text.startswith("$(", at):
-            if end := self._arithmetic(at + 1):
-                return end
-            return self._inner(at + 2, ")", found)
-        if self._text.startswith("${", at):
-            return self._after(self._text.find("}", at))
-        if self._text.startswith("$'", at):
-            return self._ansi_quoted(at + 2)
-        return at + 1
-
-    def _arithmetic(self, at: int) -> int:
-        """The position after ``((…))``, in which ``<<`` is a shift and nothing is a word; 0 where none begins here."""
-        if not self._text.startswith("((", at):
-            return 0
-        depth = 0
-        for position in range(at, len(self._text)):
-            depth += {"(": 1, ")": -1}.get(self._text[position], 0)
-            if depth == 1 and position > at and self._text[position] == ")":
-                return position + 2 if self._text.startswith(")", position + 1) else 0
-        return 0
-
-    def _inner(self, at: int, closing: str, found: list[Word]) -> int:
-        at, inner = self.scan(at, closing)
-        found += inner
-        return at
-
-    def _double_quoted(self, at: int, found: list[Word]) -> int:
-        while at < len(self._text) and self._text[at] != '"':
-            at = self._part(at, found) if self._text[at] in "\\`$" and not self._text.startswith("$'", at) else at + 1
-        return min(at + 1, len(self._text))
-
-    def _ansi_quoted(self, at: int) -> int:
-        while at < len(self._text) and self._text[at] != "'":
-            at += 2 if self._text[at] == "\\" else 1
-        return min(at + 1, len(self._text))
-
-    def _after(self, position: int) -> int:
-        return len(self._text) if position < 0 else position + 1
-
-    def _line_end(self, at: int) -> int:
-        end = self._text.find("\n", at)
-        return len(self._text) if end < 0 else end
-
-    def _after_heredocs(self, at: int) -> int:
-        for indented, delimiter in self._heredocs:
-            while at < len(self._text):
-                end = self._line_end(at)
-                line = self._text[at:end]
-                at = min(end + 1, len(self._text))
-                if (line.lstrip("\t") if indented else line) == delimiter:
-                    break
-        self._heredocs.clear()
-        return at
+def _words_of(tokens: Sequence[Token]) -> Iterator[Word]:
+    operator = ""
+    for token in tokens:
+        if token.kind == WORD and operator not in ("<<", "<<-"):  # which the end of a here-document follows
+            yield Word(token.start, token.end, operator)
+        operator = token.text if token.kind == OPERATOR else ""

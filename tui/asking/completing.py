@@ -1,10 +1,10 @@
 """What may follow in the query bar: programs, refs and options for the word under the cursor."""
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from sightline.pipeline.options import GRAMMARS
+from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.tui.asking.asked import SHOW
 
 SHOW_OPTIONS = (
@@ -12,8 +12,6 @@ SHOW_OPTIONS = (
     "--path", "--schema", "--stream", "--offset", "--limit",
 )  # fmt: skip
 _MOST = 30
-_WORD = re.compile(r"[^\s|'\"]*\Z")
-_FIRST = re.compile(r"(?:\A|\|)\s*\Z")
 
 
 class Completions(NamedTuple):
@@ -35,17 +33,20 @@ def completions(text: str, refs: Iterable[str]) -> Completions:
         text: what stands before the cursor.
         refs: of buffers, the most recently used first.
     """
-    match = _WORD.search(text)
-    start = match.start() if match else len(text)
-    word, before = text[start:], text[:start]
-    if not word and before:
+    *before, last = lexed(text).tokens or (Token(WORD, "", len(text), len(text)),)
+    if last.kind != WORD or last.end < len(text):
+        before, last = [*before, last], Token(WORD, "", len(text), len(text))
+    word = last.text.removeprefix('"')
+    start = len(text) - len(word)
+    is_first = not before or before[-1].text == "|"
+    if not word and text:
         return Completions(start, ())
     if word.startswith("@"):
         known: Iterable[str] = ["@last", *refs]
-    elif word.startswith("--") and before.lstrip().startswith(SHOW):
+    elif word.startswith("--") and before and before[0].text == SHOW:
         known = SHOW_OPTIONS
-    elif _FIRST.search(before):
-        known = [*sorted(GRAMMARS), *([] if "|" in before else [SHOW])]
+    elif is_first:
+        known = [*sorted(GRAMMARS), *([] if before else [SHOW])]
     else:
         known = ()
     found = [one for one in known if one.startswith(word) and one != word]

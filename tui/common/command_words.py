@@ -1,27 +1,19 @@
-"""Colours a command as a shell would read it, roughly: programs, options, quoted text, what joins commands."""
+"""Colours a command as a shell would read it: programs, options, quoted text, what joins commands."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 
 from rich.cells import cell_len
 
+from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
+from sightline.shell_words.pipelines import ASSIGNMENT
+from sightline.shell_words.quoting import ESCAPED, PLAIN, pieces_of
 from sightline.tui.common.strips import Part
 
-_JOINS = r"\|\|?|&&|;|\|&|&(?!\d)"
-_WORD = re.compile(
-    r"""(?P<space>\s+)
-    |(?P<join>"""
-    + _JOINS
-    + r""")
-    |(?P<redirect>\d?[<>]{1,3}(?:&\d)?)
-    |(?P<quoted>'[^']*'?|"(?:[^"\\]|\\.)*"?)
-    |(?P<word>(?:[^\s'"|&;<>\\]|\\.)+|.)""",
-    re.VERBOSE | re.DOTALL,
-)
-_ASSIGNMENT = re.compile(r"\w+=")
-_BEFORE_A_COMMAND = frozenset(
-    ("sudo", "env", "time", "nice", "nohup", "exec", "command", "then", "do", "else", "!", "(")
-)
+_REDIRECTS = re.compile(r"[&<>]*[<>][&<>|-]*")
+_BEFORE_A_COMMAND = frozenset(("sudo", "env", "time", "nice", "nohup", "exec", "command", "then", "do", "else", "!"))
 _CHANGES_FOLDER = re.compile(r"""cd\s+(?:[^\s'"&;|]+|'[^']*'|"[^"]*")\s*(?:&&|;|↵)\s*(?=\S)""")
 _PROGRAM_FOLDER = re.compile(r"/(?:[^\s'\"/]+/)+(?=[^\s/]+\s)")
 LEFT_OUT = "… "
@@ -37,26 +29,43 @@ def command_parts(command: str) -> tuple[Part, ...]:
 
     Only a look at the words: nothing is expanded, and what is no shell's grammar comes out plain.
     """
-    parts, expected = list[Part](), True
-    for match in _WORD.finditer(command):
-        kind, text = match.lastgroup, match[0]
-        if kind == "join":
-            style, expected = "join", True
-        elif kind == "redirect":
-            style = "join"
-        elif kind == "space":
-            style = ""
-        elif expected and not _ASSIGNMENT.match(text) and not text.startswith("-"):
-            style, expected = "program", text in _BEFORE_A_COMMAND
-        elif kind == "quoted":
-            style = "quoted"
+    parts, end, expected = list[Part](), 0, True
+    tokens = lexed(command.replace("↵", "\n")).tokens
+    for at, token in enumerate(tokens):
+        if token.start > end:
+            parts.append(Part(command[end : token.start]))
+        end = token.end
+        text = command[token.start : end]
+        if token.text == "\n":
+            parts.append(Part(text))
+            expected = True
+        elif token.kind != WORD or _names_descriptor(tokens, at):
+            parts.append(Part(text, "join"))
+            expected = expected or (token.kind == OPERATOR and not _REDIRECTS.fullmatch(token.text))
+        elif expected and not ASSIGNMENT.match(text) and not text.startswith("-"):
+            parts.append(Part(text, "program"))
+            expected = text in _BEFORE_A_COMMAND
         else:
-            style = "option" if text.startswith("-") else ""
-        if parts and parts[-1].style == style:
-            parts[-1] = Part(parts[-1].text + text, style)
-        else:
-            parts.append(Part(text, style))
-    return tuple(parts)
+            plain = "option" if text.startswith("-") else ""
+            parts += (
+                Part(piece.text, plain if piece.kind in (PLAIN, ESCAPED) else "quoted") for piece in pieces_of(text)
+            )
+    if end < len(command):
+        parts.append(Part(command[end:]))
+    return tuple(
+        Part("".join(part.text for part in same), style) for style, same in groupby(parts, lambda part: part.style)
+    )
+
+
+def _names_descriptor(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a word is one of the numbers in ``2>&1``."""
+    token = tokens[at]
+    before = tokens[at - 1] if at else token
+    behind = tokens[at + 1] if at + 1 < len(tokens) else token
+    return token.text.isdigit() and (
+        (behind.start == token.end and bool(_REDIRECTS.fullmatch(behind.text)))
+        or (before.end == token.start and before.text in (">&", "<&"))
+    )
 
 
 def left_out(command: str, width: int) -> int:

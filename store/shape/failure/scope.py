@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, Verdict
+from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import Program, programs_of
-from sightline.shell_words.syntax import Unclear
 
 READS, SEARCHES, SHOWS = "reads", "searches", "shows"
 

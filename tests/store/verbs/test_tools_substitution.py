@@ -74,6 +74,11 @@ def _put(command: str) -> str:
         "cat <<'A' <<-B {}\na\nA\nb\n\tB\ncat {}",
         "( (echo a); cat {} )",
         "((echo a); cat {})",
+        "echo ${{x:-$(cat {})}}",
+        "echo $(case a in a) cat {};; esac)",
+        "cat {} 'not closed",
+        "echo $[1 + 1]; cat {}",
+        "cat {} <<$END\n$END",
     ],
 )
 def test_ref_that_is_a_word_becomes_a_quoted_path(command: str) -> None:

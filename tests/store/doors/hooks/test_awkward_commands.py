@@ -15,7 +15,7 @@ from sightline.doors.hooks import before_tool as before
 from sightline.doors.hooks.command_line import capture_program
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
-from sightline.shell_words.syntax import OPERATOR, tokens_of
+from sightline.shell_words.lexer import OPERATOR, tokens_of
 from sightline.store import Store, Target
 
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads(

@@ -1,20 +1,21 @@
-"""The words and operators of a shell command, as far as finding the ends of its commands needs them.
+"""The words and operators of a shell command: the one reader of shell text.
 
-Reads what bash reads. Whatever is not understood for certain is `Unclear`, and the command is left alone then.
+Reads what bash reads, in time that grows as the command's length does. Who must be certain asks `tokens_of`, which
+raises `Unclear` at whatever is not understood for certain; who wants the words anyway asks `lexed`.
 """
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple, NoReturn, TypeVar
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
-_T = TypeVar("_T")
-
-WORD, OPERATOR, ARITHMETIC = "word", "operator", "arithmetic"
+WORD, OPERATOR, ARITHMETIC, BACKTICKED = "word", "operator", "arithmetic", "backticked"
 
 _OPERATOR = re.compile(
     r";;&|;;|;&|;|&&|&>>|&>|&|\|\||\|&|\||<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|\(|\)|\n"  # longest first
 )
 _ENDS_WORD = frozenset(" \t\n;&|()<>")
+_PLAIN = re.compile(r"[^ \t\n;&|()<>\\'\"`$]+")
+_PLAIN_IN_QUOTES = re.compile(r'[^"\\`$]+')
 _ONLY_BASH = frozenset(("|&", "&>", "&>>", "<<<", ";&", ";;&"))
 _EXPANDED = re.compile(r"\\.|`|\$\(", re.DOTALL)
 _DEEPEST = 40  # levels of parentheses and substitutions in each other; no command that is meant has as many
@@ -28,7 +29,8 @@ class Token(NamedTuple):
     """One word or operator.
 
     Attributes:
-        kind: WORD, OPERATOR (a newline is one too) or ARITHMETIC, for ``((…))``.
+        kind: WORD, OPERATOR (a newline is one too), ARITHMETIC, for ``((…))``, or BACKTICKED, for what stands between
+            backticks.
         text: as it stands in the command.
         start: where it begins; end, behind its last character.
     """
@@ -44,46 +46,74 @@ class Tokens(NamedTuple):
 
     Attributes:
         tokens: those of the top level; what stands in substitutions is part of a word.
-        inner: those of each substitution, at any depth; what stands between backticks is text instead.
-        backticked: what stands between backticks.
+        substituted: what is substituted in it.
         documents: of each here-document where its delimiter begins, and its text.
+        in_documents: what is substituted in these.
         simple: whether it holds nothing but plain words, quotes and operators.
         posix: whether a shell other than bash would read it alike.
+        clear: whether all of it was understood for certain.
     """
 
     tokens: tuple[Token, ...]
-    inner: tuple[tuple[Token, ...], ...]
-    backticked: tuple[str, ...]
+    substituted: "Substitutions"
     documents: dict[int, str]
+    in_documents: "Substitutions"
     simple: bool
     posix: bool
+    clear: bool
+
+
+class Substitutions(NamedTuple):
+    """What is run to take its output's place.
+
+    Attributes:
+        groups: the tokens of each ``$(…)``, ``<(…)`` and ``>(…)``, at any depth.
+        backticked: what stands between backticks, as it stands there.
+    """
+
+    groups: list[tuple[Token, ...]]
+    backticked: list[Token]
 
 
 def tokens_of(command: str) -> Tokens:
-    """Take a command apart, in time that grows as its length does. Raises Unclear."""
+    """Take a command apart. Raises Unclear."""
+    tokens = lexed(command)
+    if not tokens.clear:
+        raise Unclear
+    return tokens
+
+
+def lexed(command: str) -> Tokens:
+    """Take a command apart as far as it can be: what is not closed goes on to the end."""
     lexer = _Lexer(command)
     tokens, _ = lexer.tokens(0)
     return Tokens(
-        tuple(tokens),
-        tuple(lexer.inner),
-        tuple(lexer.backticked),
-        lexer.documents,
-        lexer.simple,
-        lexer.posix,
+        tokens=tuple(tokens),
+        substituted=lexer.substituted,
+        documents=lexer.documents,
+        in_documents=lexer.in_documents,
+        simple=lexer.simple,
+        posix=lexer.posix,
+        clear=lexer.clear,
     )
 
 
 class _Lexer:
     """Walks through a command once."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, depth: int = 0) -> None:
         self.text = text
         self.simple = True
         self.posix = True
-        self.inner: list[tuple[Token, ...]] = []
-        self.backticked: list[str] = []
+        self.clear = True
+        self.substituted = Substitutions([], [])
+        self.in_documents = Substitutions([], [])
         self.documents: dict[int, str] = {}
-        self._depth = 0
+        self._late: list[tuple[bool, Token]] = []  # here-documents of a substitution that ended before they began
+        self._depth = depth
+
+    def _unclear(self) -> None:
+        self.clear = False
 
     def tokens(self, at: int, *, nested: bool = False) -> tuple[list[Token], int]:
         """From a position to the end, or to the parenthesis that closes a substitution: the position behind it."""
@@ -103,37 +133,43 @@ class _Lexer:
                 depth += {"(": 1, ")": -1}.get(match[0], 0)
                 at = match.end()
                 if depth > _DEEPEST:
-                    raise Unclear
+                    self._unclear()
                 if nested and depth < 0:
-                    return (found, at) if not documents else _unclear()
+                    if documents:
+                        self._unclear()
+                        self._late += documents
+                    return found, at
                 self.posix &= match[0] not in _ONLY_BASH
                 self.simple &= match[0] in ("|", "||", "&&", ";", "<", ">", ">>", ">&", "\n")
                 found.append(Token(OPERATOR, match[0], match.start(), at))
                 if match[0] == "\n":
+                    documents += self._late
+                    self._late.clear()
                     at = self._after_documents(at, documents)
             else:
                 start, at = at, self._word(at)
                 text = self.text[start:at]
                 if nested and text == "case":
-                    raise Unclear  # its patterns have parentheses of their own
+                    self._unclear()  # its patterns have parentheses of their own
                 token = Token(WORD, text, start, at)
                 if found and found[-1].text in ("<<", "<<-"):
                     documents.append((found[-1].text == "<<-", token))
                 found.append(token)
         if nested or documents or depth:
-            raise Unclear
+            self._unclear()
         return found, at
 
     def _word(self, at: int) -> int:
         while at < len(self.text) and (self.text[at] not in _ENDS_WORD or self.text[at : at + 2] in ("<(", ">(")):
-            at = self._part(at)
+            plain = _PLAIN.match(self.text, at)
+            at = plain.end() if plain else self._part(at)
         return at
 
     def _part(self, at: int) -> int:
         """Step over one part of a word: something quoted, a substitution, an escaped or a plain character."""
         two = self.text[at : at + 2]
         if two[0] == "\\":
-            return at + 2 if len(two) == 2 else _unclear()
+            return at + 2 if len(two) == 2 else self._end()
         if two[0] == "'":
             return self._behind("'", at + 1)
         if two[0] == '"':
@@ -141,14 +177,15 @@ class _Lexer:
         if two[0] == "`":
             self.simple = False
             end = self._escapable("`", at + 1)
-            self.backticked.append(self.text[at + 1 : end - 1])
+            inside = self.text[at + 1 : end].removesuffix("`")
+            self.substituted.backticked.append(Token(BACKTICKED, inside, at + 1, at + 1 + len(inside)))
             return end
         if two in ("$(", "<(", ">("):
             self.simple = False
             self.posix &= two == "$("
             if two == "$(" and (end := self._arithmetic(at + 1)):
                 return end
-            return self._substitution(at + 2)
+            return self._deeper(self._substitution, at + 2)
         if two == "${":
             self.simple = False
             return self._deeper(self._braced, at + 2)
@@ -156,20 +193,23 @@ class _Lexer:
             self.posix = False
             return self._escapable("'", at + 2)
         if two == "$[":
-            raise Unclear  # arithmetic of old, in which operators are none
+            self._unclear()  # arithmetic of old, in which operators are none
         return at + 1
 
+    def _end(self) -> int:
+        """The end of a text in which something is not closed."""
+        self._unclear()
+        return len(self.text)
+
     def _substitution(self, at: int) -> int:
-        tokens, end = self._deeper(self._nested, at)
-        self.inner.append(tuple(tokens))
+        tokens, end = self.tokens(at, nested=True)
+        self.substituted.groups.append(tuple(tokens))
         return end
 
-    def _nested(self, at: int) -> tuple[list[Token], int]:
-        return self.tokens(at, nested=True)
-
-    def _deeper(self, read: Callable[[int], _T], at: int) -> _T:
+    def _deeper(self, read: Callable[[int], int], at: int) -> int:
         if self._depth >= _DEEPEST:
-            raise Unclear
+            self._unclear()
+            return at
         self._depth += 1
         result = read(at)
         self._depth -= 1
@@ -180,8 +220,14 @@ class _Lexer:
             two = self.text[at : at + 2]
             if two[0] == '"':
                 return at + 1
-            at = self._part(at) if two[0] in "\\`" or two in ("$(", "${") else at + 1
-        raise Unclear
+            plain = _PLAIN_IN_QUOTES.match(self.text, at)
+            if plain:
+                at = plain.end()
+            elif two[0] in "\\`" or two in ("$(", "${"):
+                at = self._part(at)
+            else:
+                at += 1
+        return self._end()
 
     def _braced(self, at: int) -> int:
         while at < len(self.text):
@@ -194,13 +240,13 @@ class _Lexer:
                 at = self._part(at)
             else:
                 at += 1
-        raise Unclear
+        return self._end()
 
     def _escapable(self, closing: str, at: int) -> int:
         """Behind the closing character, which a backslash takes its meaning from."""
         while at < len(self.text) and self.text[at] != closing:
             at += 2 if self.text[at] == "\\" else 1
-        return at + 1 if at < len(self.text) else _unclear()
+        return at + 1 if at < len(self.text) else self._end()
 
     def _arithmetic(self, at: int) -> int:
         """The position behind ``((…))``; 0 where none begins here, but two subshells."""
@@ -211,16 +257,17 @@ class _Lexer:
         for position in range(at, len(self.text)):
             char = self.text[position]
             if char in "'\"`\\":
-                raise Unclear
+                self._unclear()
             depth += {"(": 1, ")": -1}.get(char, 0)
             if depth > _DEEPEST:
-                raise Unclear
+                break
             if depth == 1 and char == ")":
                 if not self.text.startswith(")", position + 1):
                     return 0
                 self.posix = False
                 return position + 2
-        raise Unclear
+        self._unclear()
+        return 0
 
     def _after_documents(self, at: int, documents: list[tuple[bool, Token]]) -> int:
         """Behind the here-documents whose bodies begin here."""
@@ -228,17 +275,18 @@ class _Lexer:
         for indented, word in documents:
             delimiter = re.sub(r"[\\'\"]", "", word.text)
             if "$" in delimiter or "`" in delimiter:
-                raise Unclear
+                self._unclear()
             begin = at
             is_expanded = goes_on = False
             while True:
                 if at >= len(self.text):
-                    raise Unclear
+                    start = self._end()
+                    break
                 start, end = at, self._line_end(at)
                 line = self.text[at:end].lstrip("\t") if indented else self.text[at:end]
                 at = min(end + 1, len(self.text))
                 if goes_on and line and delimiter.endswith(line):
-                    raise Unclear  # joined to the line before it may be the delimiter, or not
+                    self._unclear()  # joined to the line before it may be the delimiter, or not
                 if line == delimiter:
                     break
                 if delimiter == word.text:
@@ -250,21 +298,28 @@ class _Lexer:
         documents.clear()
         return at
 
-    def _expanded(self, at: int, end: int) -> None:
-        """Find the substitutions in the text of a here-document."""
-        while (match := _EXPANDED.search(self.text, at, end)) is not None:
-            at = match.end() if match[0][0] == "\\" else self._part(match.start())
-            if at > end:
-                raise Unclear
+    def _expanded(self, begin: int, end: int) -> None:
+        """Find the substitutions in the text of a here-document, which they do not reach out of."""
+        lexer, at = _Lexer(self.text[begin:end], self._depth), 0
+        while (match := _EXPANDED.search(lexer.text, at)) is not None:
+            at = match.end() if match[0][0] == "\\" else lexer._part(match.start())
+        self.simple &= lexer.simple
+        self.posix &= lexer.posix
+        self.clear &= lexer.clear
+        for found in (lexer.substituted, lexer.in_documents):
+            self.in_documents.groups.extend(_moved(group, begin) for group in found.groups)
+            self.in_documents.backticked.extend(_moved(found.backticked, begin))
+        self.documents.update((start + begin, text) for start, text in lexer.documents.items())
 
     def _behind(self, closing: str, at: int) -> int:
         end = self.text.find(closing, at)
-        return end + 1 if end >= 0 else _unclear()
+        return end + 1 if end >= 0 else self._end()
 
     def _line_end(self, at: int) -> int:
         end = self.text.find("\n", at)
         return len(self.text) if end < 0 else end
 
 
-def _unclear() -> NoReturn:
-    raise Unclear
+def _moved(tokens: Iterable[Token], by: int) -> tuple[Token, ...]:
+    """The tokens of a part of a text, as tokens of the text."""
+    return tuple(token._replace(start=token.start + by, end=token.end + by) for token in tokens)

@@ -1,0 +1,63 @@
+"""What the quotes and backslashes in a word of the shell mean."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PLAIN, SINGLE, DOUBLE, ANSI, ESCAPED = "plain", "single", "double", "ansi", "escaped"
+
+_QUOTED = re.compile(
+    r"""\$'(?P<ansi>[^'\\]*(?:\\.[^'\\]*)*)(?:'|\Z)"""
+    r"""|'(?P<single>[^']*)(?:'|\Z)"""
+    r"""|\$?"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)"""
+    r"""|\\(?P<escaped>.?)"""
+    r"""|(?P<plain>(?:[^'"\\$]|\$(?!['"]))+)""",
+    re.DOTALL,
+)
+_ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
+_ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+class Piece(NamedTuple):
+    """A part of a word.
+
+    Attributes:
+        kind: PLAIN, SINGLE or DOUBLE (in such quotes), ANSI (in ``$'…'``), or ESCAPED (one character).
+        inside: its text without the quotes, or the backslash before it; backslashes in it stay.
+        text: as it stands in the word.
+        closed: whether its quotes are closed.
+    """
+
+    kind: str
+    inside: str
+    text: str
+    closed: bool
+
+
+def pieces_of(word: str) -> Iterator[Piece]:
+    """The parts of a word, in order."""
+    for match in _QUOTED.finditer(word):
+        kind = match.lastgroup or PLAIN
+        closed = kind in (PLAIN, ESCAPED) or (match.end() > match.end(kind) and match[0][-1] != "\\")
+        yield Piece(kind, match[kind], match[0], closed)
+
+
+def unquoted(word: str) -> str:
+    """A word as the program gets it; what a shell would put in place of variables and substitutions stays as it is."""
+    if "'" not in word and '"' not in word and "\\" not in word:
+        return word
+    return "".join(_meaning(piece) for piece in pieces_of(word))
+
+
+def _meaning(piece: Piece) -> str:
+    if piece.kind == DOUBLE:
+        return re.sub(r'\\([$`"\\\n])', lambda found: found[1].strip("\n"), piece.inside)
+    if piece.kind == ANSI:
+        return _ANSI.sub(_ansi, piece.inside)
+    return piece.inside.strip("\n") if piece.kind == ESCAPED else piece.inside
+
+
+def _ansi(match: re.Match[str]) -> str:
+    if match[3] is not None:
+        return _ANSI_LETTERS.get(match[3], match[3])
+    return chr(int(match[1], 16) if match[1] else int(match[2], 8) & 0xFF)
