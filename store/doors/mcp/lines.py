@@ -8,7 +8,6 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import NoReturn
 
 LINE_LIMIT_BYTES = 64 << 20
 """The longest line that is read as a message."""
@@ -33,64 +32,6 @@ class LineTooLong(Exception):
     def __init__(self, size: int) -> None:
         super().__init__(f"a line of {size:,} bytes")
         self.size = size
-
-
-class LineReader:
-    """Lines of a file descriptor, holding at most the limit and one read window of them in memory.
-
-    Args:
-        fd: what is read; it stays the caller's to close.
-        limit: bytes of the longest line that is handed out.
-        wait: called before each reading, until which it may wait; what it raises passes.
-    """
-
-    def __init__(self, fd: int, *, limit: int = LINE_LIMIT_BYTES, wait: Callable[[int], None] | None = None) -> None:
-        self._fd = fd
-        self._wait = wait
-        self._limit = limit
-        self._held = bytearray()
-        self._ended = False
-
-    def read(self) -> bytes | None:
-        """The next line without its newline, be it ended by one or by the end of input; None when there is no more.
-
-        Raises:
-            LineTooLong: it has been skipped; the next call gives the one after it.
-            OSError: the descriptor cannot be read.
-        """
-        searched = 0
-        while True:
-            at = self._held.find(b"\n", searched)
-            if at > self._limit or (at < 0 and len(self._held) > self._limit):
-                self._skip()
-            if at >= 0:
-                line = bytes(memoryview(self._held)[:at])
-                del self._held[: at + 1]
-                return line
-            searched = len(self._held)
-            if not self._fill():
-                line, self._held = bytes(self._held), bytearray()
-                return line or None
-
-    def _fill(self) -> bool:
-        if self._ended:
-            return False
-        if self._wait:
-            self._wait(self._fd)
-        data = os.read(self._fd, _READ_BYTES)
-        self._ended = not data
-        self._held += data
-        return bool(data)
-
-    def _skip(self) -> NoReturn:
-        size = 0
-        while True:
-            at = self._held.find(b"\n")
-            skipped = at if at >= 0 else len(self._held)
-            size += skipped
-            del self._held[: skipped + 1]
-            if at >= 0 or not self._fill():
-                raise LineTooLong(size)
 
 
 class LineWriter:
@@ -169,16 +110,24 @@ class PassingLines:
         fd: what is read; it stays the caller's to close.
         is_read: whether the line that is coming in must be whole, because someone reads it; asked again as it grows.
         limit: bytes of the longest line that is handed out whole.
+        wait: called before each reading, until which it may wait; what it raises passes.
         ended: a descriptor that becomes readable once who writes has ended, though others may still hold theirs. What
             is there then is read, what comes within `LEFT_SECONDS` after that, too, and that is the end.
     """
 
     def __init__(
-        self, fd: int, is_read: Callable[[], bool], *, limit: int = LINE_LIMIT_BYTES, ended: int | None = None
+        self,
+        fd: int,
+        is_read: Callable[[], bool],
+        *,
+        limit: int = LINE_LIMIT_BYTES,
+        wait: Callable[[int], None] | None = None,
+        ended: int | None = None,
     ) -> None:
         self._fd = fd
         self._is_read = is_read
         self._limit = limit
+        self._wait = wait
         self._held = bytearray()
         self._is_over = False
         self._more = select.poll()
@@ -247,6 +196,8 @@ class PassingLines:
 
     def _comes(self) -> bool:
         """Whether there is something to read, or will be; waits for it where it may come to nothing."""
+        if self._wait:
+            self._wait(self._fd)
         if self._ended is None:
             return True
         ready = dict(self._either.poll())
@@ -274,6 +225,39 @@ class PassingLines:
                 yield data[:end]
                 return
             yield data
+
+
+class LineReader:
+    """Lines of a descriptor without their newlines, those that are too long skipped.
+
+    Args:
+        fd: what is read; it stays the caller's to close.
+        limit: bytes of the longest line that is handed out; not much more is held in memory.
+        wait: called before each reading, until which it may wait; what it raises passes.
+    """
+
+    def __init__(self, fd: int, *, limit: int = LINE_LIMIT_BYTES, wait: Callable[[int], None] | None = None) -> None:
+        self._limit = limit
+        self._lines = PassingLines(fd, lambda: True, limit=limit, wait=wait)
+
+    def read(self) -> bytes | None:
+        """The next line, be it ended by a newline or by the end of input; None when there is no more.
+
+        Raises:
+            LineTooLong: it has been skipped; the next call gives the one after it.
+            OSError: the descriptor cannot be read.
+        """
+        line = self._lines.next()
+        if line is None:
+            return None
+        kept, size, last = b"", 0, b""
+        for piece in (line,) if isinstance(line, bytes) else line:
+            kept = kept + piece if size <= self._limit else b""
+            size, last = size + len(piece), piece
+        size -= last.endswith(b"\n")
+        if size > self._limit:
+            raise LineTooLong(size)
+        return kept[:size]
 
 
 def _bytes_in(pipe: int) -> int:
