@@ -238,3 +238,11 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "profile": check_profile_name,
     "durable": _flag,
 }
+
+
+def working_directory() -> str:
+    """The current folder; where it was removed under us, what it was called."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.environ.get("PWD", "")

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Mapping
 
+from sightline.config import working_directory
 from sightline.records import Session, storable
 from sightline.sha256 import sha256_hex
 
@@ -54,14 +55,6 @@ def use_key(session: str, use: str, *, unfiltered: bool = False) -> str:
         unfiltered: whether the buffer has what went into the command's filters, and not what came of it.
     """
     return f"{session}:{use}{':unfiltered' * unfiltered}" if use else ""
-
-
-def working_directory() -> str:
-    """The current folder; where it was removed under us, what it was called."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return os.environ.get("PWD", "")
 
 
 def is_person(session: Session) -> bool:

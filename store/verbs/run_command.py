@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.recorder import Echo
+from sightline.config import working_directory
 from sightline.errors import ExpiredRef, UsageError
-from sightline.log.sessions import working_directory
 from sightline.log.views import Shows
 from sightline.profile import Profile
 from sightline.records import known_fields

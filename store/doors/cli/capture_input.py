@@ -4,10 +4,11 @@ import os
 from typing import Any
 
 from sightline.capture.recorder import Unkept, capture_stdin
+from sightline.config import working_directory
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, log_streamed, passing_on, tell_error, write_all
 from sightline.errors import UsageError
-from sightline.log.sessions import is_person, working_directory
+from sightline.log.sessions import is_person
 from sightline.records import Buffer
 from sightline.shape.budgets import budget_for
 from sightline.verbs.command_view import Ending, command_reply, ending_of

@@ -7,9 +7,9 @@ from typing import Any
 
 from sightline.capture.recorder import Unkept
 from sightline.capture.result import Block, blocks_of, call_text, capture_result
+from sightline.config import working_directory
 from sightline.doors.cli.output import Door
 from sightline.errors import UsageError
-from sightline.log.sessions import working_directory
 from sightline.records import TOOL_FAILED
 from sightline.shape.budgets import budget_for
 from sightline.verbs.command_view import Ending

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sightline.capture.file import LONGEST_PATH
+from sightline.config import working_directory
 from sightline.doors.mcp import resources
 from sightline.doors.mcp.commands import Commands
 from sightline.doors.mcp.protocol import INVALID_PARAMS, Call, Cancelled, Context, Rejected
@@ -16,7 +17,7 @@ from sightline.doors.mcp.subscriptions import Watch
 from sightline.doors.mcp.tools import Options, calls_in, schema_of
 from sightline.errors import SightlineError, UsageError
 from sightline.harnesses import find, of_client
-from sightline.log.sessions import SHELL, current_session, safe_name, working_directory
+from sightline.log.sessions import SHELL, current_session, safe_name
 from sightline.profile import load_profile
 from sightline.records import Session, storable
 from sightline.search.processes import Cancel

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.capture.result import call_text, capture_result
+from sightline.config import working_directory
 from sightline.disk.recording import Recording
 from sightline.disk.recovery import adopt
 from sightline.doors.mcp.handlers import Caller, render, result_of
@@ -15,7 +16,6 @@ from sightline.doors.mcp.service import Service
 from sightline.doors.proxy.calls import Ledger, ToolCall, dumped
 from sightline.doors.proxy.results import Result, is_error, parts_of, read_result, told, with_content, without_secrets
 from sightline.log.log import Appending
-from sightline.log.sessions import working_directory
 from sightline.log.views import Appended, Shows, append_view, header_of, index_view
 from sightline.records import TOOL_FAILED, Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES

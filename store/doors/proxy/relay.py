@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from sightline.config import default_root, load_settings
+from sightline.config import default_root, load_settings, working_directory
 from sightline.disk.layout import Layout
 from sightline.doors.mcp.lines import LineWriter
 from sightline.doors.mcp.protocol import (
@@ -47,7 +47,6 @@ from sightline.doors.proxy.calls import (
     written,
 )
 from sightline.errors import OutOfProcesses, SightlineError
-from sightline.log.sessions import working_directory
 from sightline.profile import check_profile_name
 from sightline.threads import start_thread
 
