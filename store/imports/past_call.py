@@ -1,4 +1,7 @@
-"""One past call made a buffer, or several, and the view of what was shown of them."""
+"""One past call made a buffer, or several, and the view of what was shown of them.
+
+Nothing of it is in the index yet, so that another process can write many, see `batches`.
+"""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -1,17 +1,23 @@
-"""A tool's result: a buffer is made of it, and the log told which of its lines a model was shown."""
+"""A tool's result: a buffer is made of it, and the log told which of its lines a model was shown.
+
+Not as `past_call` does it: a result comes alone here, into an index that others write, and in milliseconds.
+"""
 
 import errno
 import json
 import os
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, Part, ToolCall, open_beside
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
-from sightline.records import TOOL_FAILED, Buffer, LinePart, Session, Shown
+from sightline.records import TOOL_FAILED, Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
+
+if TYPE_CHECKING:
+    from sightline.imports.shown_lines import Found
 
 VERB = "tool"
 """What the log calls it, as it does for a proxied server's tools; the request tells which."""
@@ -224,33 +230,35 @@ def log_view(
     buffers = [one for one in (buffer, unfiltered) if one]
     if redaction := store.redaction():  # as in the buffers, whose lines are looked for in it
         text, seen = redaction.text(text), redaction.text(seen)
-    command = request.get("command", "")
-    shown, matched, parts = list[Shown]([known] if known else ()), list[Shown](), list[LinePart]()
-    seen = seen or text
-    if not known and buffers and 0 < len(seen) <= _MATCHED_CHARACTERS:
-        from sightline.imports.shown_lines import shown_lines  # 4 ms; of many events nothing is kept
-
-        for found in (shown_lines(store, made, seen, command=command) for made in buffers):
-            shown += found.known
-            matched += found.matched
-            parts += found.parts
+    made = [] if known else _lines_in(store, buffers, seen or text, request.get("command", ""))
+    shown = [*([known] if known else []), *(one for found in made for one in found.known)]
+    matched = [one for found in made for one in found.matched]
     lines = sum(one.last - one.first + 1 for one in (*shown, *matched) if buffer and one.buffer == buffer.name)
     shows = Shows(
         verb=VERB,
         request=request,
-        refs=tuple(made.name for made in buffers),
+        refs=tuple(one.name for one in buffers),
         shown=tuple(shown),
         lines_total=buffer.lines if buffer else 0,
         bytes_total=buffer.bytes if buffer else len(text.encode(errors="surrogatepass")),
         exit_code=buffer.exit_code if buffer else None,
         truncated=buffer is not None and (lines < buffer.lines or buffer.is_partial),
         matched=tuple(matched),
-        parts=tuple(parts),
+        parts=tuple(part for found in made for part in found.parts),
         unknown=unknown,
     )
     record_view(store, session, shows, (Segment(text),) if text else ())
     if buffer and buffer.kind == "file":
         store.touch(buffer.name)  # any other was made for this view, and is the newest
+
+
+def _lines_in(store: Store, buffers: list[Buffer], text: str, command: str) -> "list[Found]":
+    """Which lines of buffers stand in a text, of each what was found."""
+    if not buffers or not 0 < len(text) <= _MATCHED_CHARACTERS:
+        return []
+    from sightline.imports.shown_lines import shown_lines  # 4 ms; of many events nothing is kept
+
+    return [shown_lines(store, one, text, command=command) for one in buffers]
 
 
 def tidy(store: Store) -> None:

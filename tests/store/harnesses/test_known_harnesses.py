@@ -29,17 +29,43 @@ HARNESS = Hal()
 
 
 @pytest.fixture
-def hal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Harness]:
+def forgetful() -> Iterator[None]:
+    """What is known of harnesses is looked for anew."""
+    _forget()
+    yield
+    for name in ("sightline.harnesses.hal_9000", "hal_9000"):
+        sys.modules.pop(name, None)
+    _forget()
+
+
+def _forget() -> None:
+    for looked_up in (find, known, of_client):
+        looked_up.cache_clear()
+
+
+@pytest.fixture
+def hal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgetful: None) -> Harness:
     """A harness that is one file more in the package."""
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "hal_9000.py").write_text(HAL)
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / "package")])
-    find.cache_clear()
-    known.cache_clear()
-    yield known()["hal-9000"]
-    sys.modules.pop("sightline.harnesses.hal_9000", None)
-    find.cache_clear()
-    known.cache_clear()
+    return known()["hal-9000"]
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_another_distribution_adds_a_harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    described = tmp_path / "hal-1.0.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: hal\nVersion: 1.0\n")
+    wrong = "broken = no_such_module:HARNESS\nmisnamed = hal_9000:HARNESS\nnone = hal_9000:Hook\n"
+    (described / "entry_points.txt").write_text(f"[sightline.harnesses]\nhal-9000 = hal_9000:HARNESS\n{wrong}")
+    (tmp_path / "hal_9000.py").write_text(HAL)
+    ours = {name for name, harness in known().items() if type(harness).__module__.startswith("sightline.")}
+    _forget()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert set(known()) == ours | {"hal-9000"}
+    assert find("hal-9000") is known()["hal-9000"]
+    assert find("broken") is None
 
 
 def test_a_harness_is_added_by_one_file(hal: Harness, tmp_path: Path) -> None:
