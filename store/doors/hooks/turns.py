@@ -1,4 +1,7 @@
-"""A session's start, a prompt, and a turn's end: a model is told how refs are used, and what waited is taken in."""
+"""A session's start, a prompt, and a turn's end: a model is told how refs are used, and what waited is taken in.
+
+Apart from `event`, since no event of a tool needs what this loads.
+"""
 
 import os
 
