@@ -1,7 +1,9 @@
 """The store: the one object that everything above the disk uses.
 
 It finds buffers by ref, opens their streams, begins captures and keeps records. Where the rest is: `disk/` (bytes and
-rows), `audit/` (views, coverage, what happens to old buffers), `tools/` (the verbs).
+rows), `log/` (views, notes, what happens to old buffers), `audit/` (coverage and what follows from it), `verbs/`.
+
+What few commands need is loaded late: `disk.finder`, `disk.recovery` and `disk.pretty` would take 3 ms of each start.
 """
 
 import _thread
@@ -14,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.config import Settings, default_root, load_settings
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
+from sightline.disk.errors import cause_of, is_broken, is_full, store_failed, unwritable
 from sightline.disk.index import Index, Listed
 from sightline.disk.layout import Layout
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
-from sightline.disk.opening import Target as Target  # part of the store's face
-from sightline.disk.opening import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
 from sightline.disk.recording import Recording, new_buffer, reserve
+from sightline.disk.stream_files import Target as Target  # part of the store's face
+from sightline.disk.stream_files import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
 from sightline.disk.streams import StreamReader
-from sightline.disk.trouble import is_broken, is_full, trouble_of, unwritable
-from sightline.disk.writing import store_failed
+from sightline.disk.tombstones import gone, read_tombstone
 from sightline.errors import OfNewerVersion, StoreFailed
 from sightline.private_files import remove_file, remove_folder, write_atomically
 from sightline.records import Buffer
@@ -71,7 +73,7 @@ class Store:
             self.layout.ensure()
         except OSError as error:
             if insist:
-                what, _ = trouble_of(error, self.layout.root)
+                what, _ = cause_of(error, self.layout.root)
                 raise StoreFailed(
                     f"the store at {self.layout.root} cannot be used: {what}",
                     "make room for its folder, and it writable, or set SIGHTLINE_HOME to another one",
@@ -160,7 +162,7 @@ class Store:
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
                 return self._filled(Index(self._database(unwritable=why.what)))
         except (sqlite3.Error, OSError) as error:
-            what, hint = trouble_of(error, self.layout.root)
+            what, hint = cause_of(error, self.layout.root)
             raise StoreFailed(f"the store at {self.layout.root} cannot be opened: {what}", hint) from error
 
     def _index_to_write(self) -> Index:
@@ -187,7 +189,7 @@ class Store:
 
     def _fill(self, index: Index) -> None:
         if os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones):
-            from sightline.disk.rebuilding import rebuild_buffers
+            from sightline.disk.recovery import rebuild_buffers
 
             rebuild_buffers(self.layout, index)
         else:
@@ -244,14 +246,12 @@ class Store:
             ExpiredRef: the buffer was evicted or removed.
             AmbiguousRef: several buffers share the prefix.
         """
-        from sightline.disk.finding import Finder
+        from sightline.disk.finder import Finder
 
         return Finder(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
         """What is left of a buffer that is gone, None where it never was."""
-        from sightline.disk.tombstones import read_tombstone
-
         return read_tombstone(self.layout, name)
 
     def with_progress(self, buffer: Buffer) -> Buffer:
@@ -374,8 +374,6 @@ class Store:
             with self.index.transaction():
                 buffer = self.index.buffer(name)
                 if buffer is None or buffer.state == "evicted":
-                    from sightline.disk.tombstones import gone
-
                     raise gone(self.layout, name)
                 buffer = buffer._replace(**fields)
                 if buffer.state != "running":

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.capture.recorder import Recorder, Unkept
-from sightline.disk.opening import open_stream
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
+from sightline.disk.stream_files import open_stream
 from sightline.records import Buffer, Gap
 from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sampling import Sampling

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from sightline.disk.folder_watch import Unwatchable, unwatchable, watching
 from sightline.disk.layout import Layout
-from sightline.disk.watching import Unwatchable, unwatchable, watching
 from sightline.errors import SightlineError
 
 DEBOUNCE_MS = 50  # a burst is told of after this at the latest

@@ -46,7 +46,7 @@ class Database:
 
         Raises:
             UnsafeStore: the file, or one that SQLite keeps beside it, is a symbolic link, or no file.
-            sqlite3.DatabaseError: it cannot be read; see `trouble.is_broken`.
+            sqlite3.DatabaseError: it cannot be read; see `errors.is_broken`.
         """
         self.path = path
         self.is_newer = False

@@ -8,11 +8,11 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.meta import encode_buffer
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.recording import without_dropped
-from sightline.disk.writing import store_failed
 from sightline.private_files import FILE_MODE, new_file, remove_folder, sync_folder, write_all
 from sightline.records import Buffer, Gap, StreamInfo, joined_notes
 

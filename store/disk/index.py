@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sightline.disk.database import Database
-from sightline.disk.encoder import encoder
+from sightline.disk.json_encoder import encoder
 from sightline.disk.view_index import ViewIndex
 from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 

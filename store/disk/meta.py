@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sightline.disk.encoder import encoder
+from sightline.disk.json_encoder import encoder
 from sightline.disk.layout import Layout
 from sightline.errors import OfNewerVersion
 from sightline.private_files import read_file, refuse_link, write_atomically

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sightline.disk.errors import is_busy, store_failed
 from sightline.disk.index import Index
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.meta import write_meta
-from sightline.disk.trouble import is_busy
-from sightline.disk.writing import BufferWriter, store_failed
+from sightline.disk.writing import BufferWriter
 from sightline.errors import StoreFailed
 from sightline.private_files import FOLDER_MODE, open_private, remove_file, remove_folder
 from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sightline.disk.database import Database
-from sightline.disk.encoder import encoder
+from sightline.disk.json_encoder import encoder
 from sightline.records import (
     DROPPED,
     PARTIAL,

@@ -6,12 +6,11 @@ Memory does not depend on what is written. Nothing is kept back: what `append` w
 import os
 import time
 
+from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.lines import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
-from sightline.disk.trouble import trouble_of
-from sightline.errors import StoreFailed
 from sightline.private_files import open_private, write_all
 from sightline.records import StreamInfo
 from sightline.sha256 import Hasher
@@ -181,9 +180,3 @@ class BufferWriter:
         """Close everything; what was written stays until it is removed, or marked interrupted by the next to look."""
         self._close_files()
         self._marker.close(remove=not for_adoption)
-
-
-def store_failed(error: Exception, root: str = "") -> StoreFailed:
-    """What a person reads when the disk, or the index, did not take something; `root` is the store's folder."""
-    what, hint = trouble_of(error, root)
-    return StoreFailed(f"storing failed: {what}", hint)

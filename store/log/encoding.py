@@ -6,7 +6,7 @@ still holds.
 
 from typing import Any, NamedTuple
 
-from sightline.disk.encoder import encoder
+from sightline.disk.json_encoder import encoder
 from sightline.sha256 import sha256_hex
 
 FORMAT = 1

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sightline.disk.trouble import trouble_of
+from sightline.disk.errors import cause_of
 from sightline.errors import StoreFailed
 from sightline.log import log
 from sightline.log.views import Other, header_of
@@ -27,7 +27,7 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
             _index(store, Other(session.name, place.number, entry))
             store.index.advance(session.name, *place)
     except Exception as error:  # disk full speaks through OSError and SQLite alike
-        what, hint = trouble_of(error, store.root)
+        what, hint = cause_of(error, store.root)
         raise StoreFailed(f"this could not be logged: {what}", hint) from error
     return place.number
 

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sightline.disk.trouble import is_busy
+from sightline.disk.errors import is_busy
 from sightline.log import log
 from sightline.log.entries import index_others
 from sightline.log.views import Other, indexed_view, session_from, traced_of, with_shown

@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from sightline.disk.errors import cause_of
 from sightline.disk.meta import read_meta
-from sightline.disk.trouble import trouble_of
 from sightline.disk.view_index import ViewRow
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
@@ -56,7 +56,7 @@ def log_past_views(store: Store, session: Session, views: Sequence[PastView]) ->
     try:
         places = log.append_all(path, header_of(session), entries, durable=store.settings.durable)
     except OSError as error:
-        what, hint = trouble_of(error, store.root)
+        what, hint = cause_of(error, store.root)
         raise StoreFailed(f"past views could not be logged: {what}", hint) from error
     return [view.row.at(*place) for view, place in zip(views, places, strict=True)]
 

@@ -13,7 +13,7 @@ from sightline.records import IndexedView, Session
 from sightline.store import Store, Target
 
 if TYPE_CHECKING:
-    from sightline.disk.sorting import Sorter
+    from sightline.disk.sorter import Sorter
 
 
 class UnknownView(SightlineError):
@@ -59,7 +59,7 @@ def rebuild_views(store: Store) -> int:
 
     How many views there are.
     """
-    from sightline.disk.sorting import with_sorter  # with what only this needs: looking at the list starts faster
+    from sightline.disk.sorter import with_sorter  # with what only this needs: looking at the list starts faster
 
     with store.index.transaction():
         return with_sorter(partial(_index_anew, store))

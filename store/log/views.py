@@ -192,7 +192,7 @@ def index_view(store: Store, appended: Appended) -> View:
                 store.index.put_session(appended.session)
             store.index.put_view(indexed)
     except Exception as error:  # by its class SQLite would have to be loaded
-        from sightline.disk.trouble import is_busy
+        from sightline.disk.errors import is_busy
 
         if not is_busy(error):
             raise _not_logged(store, error) from error
@@ -202,9 +202,9 @@ def index_view(store: Store, appended: Appended) -> View:
 def _not_logged(store: Store, error: Exception) -> StoreFailed:
     if isinstance(error, StoreFailed):
         return StoreFailed(f"this reply could not be logged: {error.message}", error.hint)
-    from sightline.disk.trouble import trouble_of
+    from sightline.disk.errors import cause_of
 
-    what, hint = trouble_of(error, store.root)
+    what, hint = cause_of(error, store.root)
     return StoreFailed(f"this reply could not be logged: {what}", hint)
 
 

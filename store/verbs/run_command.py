@@ -221,9 +221,9 @@ def _ask_back(asking: Asking, request: Request, reason: str) -> Reply:
     try:
         asking.store.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
     except Exception as error:  # by its class SQLite would have to be loaded
-        from sightline.disk.trouble import trouble_of
+        from sightline.disk.errors import cause_of
 
-        what, _ = trouble_of(error, asking.store.root)
+        what, _ = cause_of(error, asking.store.root)
         raise UsageError(
             f"not run, since {reason}; and no confirmation can be kept: {what}",
             "to run it all the same: --acknowledge-risk, acknowledge_risk=true",

@@ -14,9 +14,9 @@ import pytest
 
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
-from sightline.disk import database, rebuilding
+from sightline.disk import database, recovery
 from sightline.disk.layout import Layout
-from sightline.disk.rebuilding import rebuild_buffers
+from sightline.disk.recovery import rebuild_buffers
 from sightline.doors.cli.main import main
 from sightline.doors.doctor.doctor import examine
 from sightline.log.log import verify
@@ -275,7 +275,7 @@ def test_a_filling_that_was_broken_off_is_done_by_the_next_to_look(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during, Store(store.root, Settings()) as first:
-        during.setattr(rebuilding, "_evicted", killed)
+        during.setattr(recovery, "_evicted", killed)
         with pytest.raises(KeyboardInterrupt):
             first.listed(9)
     with Store(store.root, Settings()) as other:
@@ -289,14 +289,14 @@ def test_who_looks_while_another_fills_the_index_waits_for_all_of_it(
     store.start_index_anew()
     store.close()
     begun, go_on = threading.Event(), threading.Event()
-    evicted = rebuilding._evicted
+    evicted = recovery._evicted
 
     def slowly(layout: Layout) -> Iterator[Buffer]:
         begun.set()
         assert go_on.wait(PATIENCE_SECONDS)
         return evicted(layout)
 
-    monkeypatch.setattr(rebuilding, "_evicted", slowly)
+    monkeypatch.setattr(recovery, "_evicted", slowly)
     listed: list[set[str]] = []
 
     def look() -> None:

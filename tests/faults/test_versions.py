@@ -14,9 +14,9 @@ from fault_kit import run
 from sightline.audit.covering import coverage_of
 from sightline.audit.report.gather import gather
 from sightline.audit.timeline import calls_of, unknowable
-from sightline.disk import rebuilding, schema
+from sightline.disk import schema
 from sightline.disk.meta import FORMAT, read_meta
-from sightline.disk.recovery import adopt_dead
+from sightline.disk.recovery import adopt_dead, rebuild_buffers
 from sightline.doors.doctor.doctor import examine
 from sightline.errors import OfNewerVersion
 from sightline.harnesses.formats import Source
@@ -297,7 +297,7 @@ def log_as_newer(store: Store, name: str, text: list[Any], version: int = encodi
     first, second = Path(path).read_text().splitlines()
     Path(path).write_text(first + "\n" + second.replace(f'"v":{encoding.FORMAT},', f'"v":{version},') + "\n")
     store.start_index_anew()
-    rebuilding.rebuild_buffers(store.layout, store.index)
+    rebuild_buffers(store.layout, store.index)
     assert rebuild_views(store) == 1
 
 

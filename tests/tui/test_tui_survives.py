@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Label
 from tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
-from sightline.disk.rebuilding import rebuild_buffers
+from sightline.disk.recovery import rebuild_buffers
 from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
 from sightline.store import Store

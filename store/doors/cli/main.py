@@ -48,7 +48,7 @@ COMMANDS = {
     "serve": _Command("serve", "open the inspector in a browser"),
     "demo": _Command("demo", "make a demo store and look around in it"),
 }
-_MODULES = {"pin": "keep", "unpin": "keep", "rm": "keep", "gc": "keep"}
+_MODULES = {"pin": "retention", "unpin": "retention", "rm": "retention", "gc": "retention"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -160,12 +160,12 @@ def _stdout_gone() -> int:
 
 def _store_failed(error: Exception) -> int:
     from sightline.config import default_root
-    from sightline.disk.trouble import is_known, trouble_of
+    from sightline.disk.errors import cause_of, is_known
     from sightline.doors.cli.output import tell_error
 
     if isinstance(error, OSError) and not is_known(error):
         raise error
-    tell_error(SightlineError(*trouble_of(error, default_root())))
+    tell_error(SightlineError(*cause_of(error, default_root())))
     return 1
 
 

@@ -5,10 +5,9 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from sightline.disk.errors import cause_of, is_broken
 from sightline.disk.live import marker_names, writer_alive
-from sightline.disk.rebuilding import rebuild_buffers
-from sightline.disk.recovery import adopt_dead
-from sightline.disk.trouble import is_broken, trouble_of
+from sightline.disk.recovery import adopt_dead, rebuild_buffers
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.complaints import Advance, Finding, unheard
 from sightline.doors.doctor.files import Derived, check_files
@@ -61,7 +60,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
 
 
 def _told(store: Store, error: Exception) -> str:
-    told = (error.message, error.hint) if isinstance(error, SightlineError) else trouble_of(error, store.root)
+    told = (error.message, error.hint) if isinstance(error, SightlineError) else cause_of(error, store.root)
     return ": ".join(told)
 
 

@@ -58,9 +58,9 @@ class Service:
         except Exception as error:
             if type(error).__module__ == "sqlite3":  # by name: loading it is for those who need the store
                 from sightline.config import default_root  # by then it is loaded
-                from sightline.disk.trouble import trouble_of
+                from sightline.disk.errors import cause_of
 
-                call.answer(_trouble(call, *trouble_of(error, default_root())))
+                call.answer(_trouble(call, *cause_of(error, default_root())))
                 return
             sys.excepthook(type(error), error, error.__traceback__)  # to where clients keep a server's log
             call.answer(Rejected(INTERNAL_ERROR, f"{type(error).__name__}: {error}"[:500]))

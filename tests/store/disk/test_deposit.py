@@ -7,8 +7,8 @@ import pytest
 
 from sightline.disk.deposit import Deposit
 from sightline.disk.layout import SEALED_MODE
-from sightline.disk.rebuilding import rebuild_buffers
 from sightline.disk.recording import new_buffer, reserve
+from sightline.disk.recovery import rebuild_buffers
 from sightline.errors import StoreFailed
 from sightline.records import DROPPED, Buffer, Gap
 from sightline.store import Store

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.disk.encoder import encoder
+from sightline.disk.json_encoder import encoder
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text('\udcff"\\\n\x1b aé\u2028', max_size=9)
 NAMES = st.text(max_size=4)

@@ -5,13 +5,15 @@ import os
 import sqlite3
 from typing import NamedTuple
 
+from sightline.errors import StoreFailed
+
 _FULL_BYTES = 1 << 16  # SQLite needs about this much beside a file to read it
 _UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _BROKEN = ("malformed", "not a database", "no such table", "no such column", "Could not decode to UTF-8")
 
 
-class Trouble(NamedTuple):
+class Cause(NamedTuple):
     """What is the matter, and what to do."""
 
     what: str
@@ -20,19 +22,19 @@ class Trouble(NamedTuple):
 
 _NO_SPACE = "free space, or lower max_bytes and run `sightline gc`"
 _WRITING = {
-    errno.ENOSPC: Trouble("the disk is full", _NO_SPACE),
-    errno.EDQUOT: Trouble("the disk quota is used up", _NO_SPACE),
-    errno.EFBIG: Trouble("the file-size limit of this process is reached", "raise it: ulimit -f unlimited"),
-    errno.EROFS: Trouble("the file system is read-only", "to keep anything new, set SIGHTLINE_HOME to another folder"),
-    errno.EACCES: Trouble(
+    errno.ENOSPC: Cause("the disk is full", _NO_SPACE),
+    errno.EDQUOT: Cause("the disk quota is used up", _NO_SPACE),
+    errno.EFBIG: Cause("the file-size limit of this process is reached", "raise it: ulimit -f unlimited"),
+    errno.EROFS: Cause("the file system is read-only", "to keep anything new, set SIGHTLINE_HOME to another folder"),
+    errno.EACCES: Cause(
         "the store's folder may not be written to", "make it yours and writable, or set SIGHTLINE_HOME to another one"
     ),
 }
 _WRITING[errno.EPERM] = _WRITING[errno.EACCES]
-_ANY = _WRITING | {errno.EMFILE: Trouble("this process has too many files open", "raise the limit: ulimit -n 4096")}
+_ANY = _WRITING | {errno.EMFILE: Cause("this process has too many files open", "raise the limit: ulimit -n 4096")}
 
 
-def trouble_of(error: Exception, root: str) -> Trouble:
+def cause_of(error: Exception, root: str) -> Cause:
     """What is to be told of an error of the disk or of SQLite.
 
     Args:
@@ -43,23 +45,23 @@ def trouble_of(error: Exception, root: str) -> Trouble:
         return _of_index(error, root)
     what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if not isinstance(error, OSError):
-        return Trouble(what, "`sightline doctor` tells more")
+        return Cause(what, "`sightline doctor` tells more")
     if isinstance(error.filename, str) and root and not error.filename.startswith(root):
-        return Trouble(f"{error.filename}: {what}", "it is no file of the store's")
-    return _ANY.get(error.errno or 0, Trouble(what, "`sightline doctor` tells more"))
+        return Cause(f"{error.filename}: {what}", "it is no file of the store's")
+    return _ANY.get(error.errno or 0, Cause(what, "`sightline doctor` tells more"))
 
 
-def _of_index(error: sqlite3.Error, root: str) -> Trouble:
+def _of_index(error: sqlite3.Error, root: str) -> Cause:
     if isinstance(error, sqlite3.DatabaseError) and is_broken(error):
-        return Trouble(f"the index is damaged: {error}", "`sightline doctor` makes it anew; no output is lost")
+        return Cause(f"the index is damaged: {error}", "`sightline doctor` makes it anew; no output is lost")
     if is_busy(error):
-        return Trouble(
+        return Cause(
             "another process holds the index locked",
             f"try again; `fuser {os.path.join(root, 'index.sqlite')}` tells which one it is",
         )
     if reason := unwritable(error, root):
         return reason
-    return Trouble(f"the index cannot be used: {error}", "`sightline doctor` tells more")
+    return Cause(f"the index cannot be used: {error}", "`sightline doctor` tells more")
 
 
 def is_known(error: OSError) -> bool:
@@ -77,7 +79,7 @@ def is_full(error: Exception, root: str) -> bool:
     return unwritable(error, root) in (_WRITING[errno.ENOSPC], _WRITING[errno.EDQUOT])
 
 
-def unwritable(error: Exception, root: str) -> Trouble | None:
+def unwritable(error: Exception, root: str) -> Cause | None:
     """Why nothing can be written to the store, where an error comes of that; SQLite itself tells next to nothing."""
     if isinstance(error, OSError):
         return _WRITING.get(error.errno or 0)
@@ -101,9 +103,15 @@ def unwritable(error: Exception, root: str) -> Trouble | None:
         return _WRITING[errno.EFBIG]
     if code == sqlite3.SQLITE_READONLY or not os.access(root, os.W_OK):
         return _WRITING[errno.EACCES]
-    return Trouble(f"the index cannot be written: {error}", "`sightline doctor` tells more")
+    return Cause(f"the index cannot be written: {error}", "`sightline doctor` tells more")
 
 
 def is_broken(error: sqlite3.DatabaseError) -> bool:
     """Whether the file itself is damaged or not ours, so that only making it anew helps."""
     return any(sign in str(error) for sign in _BROKEN)
+
+
+def store_failed(error: Exception, root: str = "") -> StoreFailed:
+    """What a person reads when the disk, or the index, did not take something; `root` is the store's folder."""
+    what, hint = cause_of(error, root)
+    return StoreFailed(f"storing failed: {what}", hint)

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.disk.sorting import Sorter
+from sightline.disk.sorter import Sorter
 
 
 @given(st.lists(st.tuples(st.floats(-9, 9), st.text(max_size=3))))
@@ -23,7 +23,7 @@ def test_records_come_out_as_a_stable_sort_has_them(records: list[tuple[float, s
 def test_where_there_is_no_room_on_disk_all_is_done_again_in_memory(tmp_path: Path) -> None:
     code = (
         "import resource, signal\n"
-        "from sightline.disk.sorting import with_sorter\n"
+        "from sightline.disk.sorter import with_sorter\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
         "begun = []\n"

@@ -6,7 +6,8 @@ from sightline import refs
 from sightline.disk.index import Index
 from sightline.disk.layout import Layout
 from sightline.disk.meta import read_meta
-from sightline.disk.opening import Target, with_progress
+from sightline.disk.recovery import adopt
+from sightline.disk.stream_files import Target, with_progress
 from sightline.disk.tombstones import LIST_HINT, gone
 from sightline.errors import AmbiguousRef, BadRef, UnknownRef
 from sightline.records import Buffer
@@ -88,7 +89,5 @@ class Finder:
         """A running buffer whose writer died is marked before anyone sees it."""
         if buffer.state != "running":
             return buffer
-        from sightline.disk.recovery import adopt
-
         adopted = adopt(self._layout, self._index, buffer.name)
         return adopted or with_progress(self._layout, self._index.buffer(buffer.name) or buffer)

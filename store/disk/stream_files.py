@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline import refs
+from sightline.disk.errors import cause_of
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.lines import Checkpoints, StreamIndex
 from sightline.disk.order import STREAM_CODES
 from sightline.disk.streams import StreamReader
-from sightline.disk.trouble import trouble_of
+from sightline.disk.tombstones import lost_stream
 from sightline.errors import StoreFailed
 from sightline.private_files import open_private, refuse_all_but_file, refuse_link, remove_file
 from sightline.records import Buffer, StreamInfo
@@ -50,8 +51,6 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
     """
     fd = _open_file(layout, buffer.name, stream)
     if fd < 0 and buffer.state != "running" and buffer.stream(stream).bytes:
-        from sightline.disk.tombstones import lost_stream
-
         raise lost_stream(layout, buffer, stream)
     index = None
     if stream in STREAM_CODES and fd >= 0:
@@ -100,8 +99,6 @@ def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
     if os.path.exists(path):
         return path
     if buffer.state != "running" and buffer.stream(stream).bytes:
-        from sightline.disk.tombstones import lost_stream
-
         raise lost_stream(layout, buffer, stream)
     return os.devnull
 
@@ -135,7 +132,7 @@ def _merged_path(layout: Layout, buffer: Buffer, path: str) -> str:
             try:
                 merged.copy_to(path)
             except OSError as error:
-                what = trouble_of(error, layout.root).what
+                what = cause_of(error, layout.root).what
                 raise StoreFailed(
                     f"both streams of {buffer.ref} cannot be written to one file: {what}",
                     f"ask for each, {buffer.ref} and {buffer.ref}.err; `sightline show {buffer.ref}.all` shows both",
