@@ -39,3 +39,13 @@ def test_a_command_is_not_green_for_its_filter_s_sake(before: int | None, told: 
 def test_what_was_overlooked_before_a_filter_is_marked_at_its_command() -> None:
     row = row_parts(call_of(0, filtered=True), 120, Look(5.0, False, {}, frozenset(("cmd_bbbbbb",))))
     assert Part("!", "failed") in row
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "style"),
+    [("running", "running", "running"), ("interrupted", "ended without an answer", "failed")],
+)
+def test_a_call_that_was_not_answered_says_whether_it_goes_on(state: str, told: str, style: str) -> None:
+    buffer = new_buffer("tool_aaaaaa", "tool", "fetch", "/", "s")._replace(state=state)
+    view = View("s:0", "s", 0, 5.0, "tool", "{}", (buffer.name,), (), 0, 0, 0, 0, None, False, "")
+    assert styles_of(shown_parts(Call(IndexedView(view, 0, 0), buffer, {}, 0, 0)), told) == {style}
