@@ -11,29 +11,38 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from sightline.config import Settings, default_root, load_settings
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
-from sightline.disk.errors import cause_of, is_broken, is_full, store_failed, unwritable
-from sightline.disk.index import Index, Listed
-from sightline.disk.layout import Layout
+from sightline.disk.errors import cause_of as cause_of
+from sightline.disk.errors import is_broken, is_full, store_failed, unwritable
+from sightline.disk.errors import is_known as is_known
+from sightline.disk.index import Brief as Brief
+from sightline.disk.index import Index, Totals
+from sightline.disk.index import Listed as Listed
+from sightline.disk.layout import Layout as Layout  # part of the store's face, as what else has two names here
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
-from sightline.disk.recording import Recording, new_buffer, reserve
-from sightline.disk.stream_files import Target as Target  # part of the store's face
+from sightline.disk.recording import Recording as Recording
+from sightline.disk.recording import new_buffer, reserve
+from sightline.disk.stream_files import Target as Target
 from sightline.disk.stream_files import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
-from sightline.disk.streams import StreamReader
+from sightline.disk.streams import StreamReader as StreamReader
 from sightline.disk.tombstones import gone, read_tombstone
 from sightline.errors import OfNewerVersion, StoreFailed
-from sightline.private_files import remove_file, remove_folder, write_atomically
-from sightline.records import Buffer
+from sightline.private_files import open_private, remove_file, remove_folder, write_atomically
+from sightline.records import Buffer, IndexedView, Note, Session, SessionCounts
 from sightline.refs import Ref
+from sightline.shape.source import LINE_LIMIT, Source
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
-    from sightline.disk.merged import MergedReader
+    from sightline.disk.changes import Change as Change
+    from sightline.disk.changes import Changes
+    from sightline.disk.merged import MergedReader, Run
     from sightline.disk.pretty import Facts
     from sightline.redact.hiding import Redaction
+    from sightline.shape.source import Line, LineSpan
 
 __path__ = [os.path.join(os.path.dirname(__file__), "store")]
 """Where the modules lie that 0.1.0 named in settings of harnesses: ``sightline.store`` was a package then."""
@@ -41,6 +50,200 @@ __path__ = [os.path.join(os.path.dirname(__file__), "store")]
 _DAY_SECONDS = 86_400
 _ROOM_BYTES = 1 << 19  # what SQLite and a tombstone need, and some more
 _RETRY_SECONDS = 2.0  # between two looks whether a store that could not be written to can be now
+
+
+class Stream(Source, Protocol):
+    """One stream as it stood when it was opened, or last refreshed. Close it, or use it as a context manager."""
+
+    def __enter__(self) -> "Stream": ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+    def refresh(self) -> bool:
+        """Take in what has been written since; whether there was anything."""
+
+    @property
+    def newline_count(self) -> int:
+        """Newlines in the stream."""
+
+    @property
+    def ends_with_newline(self) -> bool:
+        """Whether the stream is empty or its last line is whole."""
+
+    def offset_of_line(self, number: int) -> int:
+        """The byte, from 0, that a line begins with; the stream's size for any line past the last."""
+
+    def line_at(self, offset: int) -> int:
+        """Number of the line that a byte stands in."""
+
+    def line_span(self, start: int, end: int) -> "LineSpan":
+        """The lines of which the bytes from start to before end, at least one, hold anything but the newline."""
+
+
+class MergedStream(Protocol):
+    """Both streams of a command in order of arrival; lines count from 1 through both."""
+
+    ref: str
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+    def refresh(self) -> bool:
+        """Take in what has been written since; whether there was anything."""
+
+    def source(self, stream: str) -> Stream:
+        """One of the two, ``out`` or ``err``."""
+
+    @property
+    def single(self) -> str:
+        """The only stream that has bytes, or empty where both have."""
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of both streams."""
+
+    @property
+    def line_count(self) -> int:
+        """Lines of both streams."""
+
+    def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> "Iterator[tuple[str, Line]]":
+        """(stream, line) for lines first to last of both, inclusive; each line keeps its number in its stream."""
+
+    def runs(self, first: int, last: int) -> "Iterator[Run]":
+        """Which lines of which stream are lines first to last of both."""
+
+    def before(self, number: int) -> dict[str, int]:
+        """How many lines of each stream stand before a line of both."""
+
+    def number_of(self, stream: str, line: int) -> int:
+        """The number among the lines of both that a line of one stream has; past the end, that of the last one."""
+
+    def times(self, first: int, last: int, stream: str = "") -> Iterator[int]:
+        """When lines first to last arrived whole, in nanoseconds since the capture began, as exactly as was recorded.
+
+        Args:
+            first: counted through both streams, or in one where that is given.
+            last: inclusive.
+            stream: ``out`` or ``err``; both by default.
+
+        Returns:
+            A time for each line that exists; nothing at all where no times were recorded.
+        """
+
+
+class Rows(Protocol):
+    """What is known of buffers, sessions, views and notes, as rows. Times are seconds since the epoch."""
+
+    def buffer(self, name: str) -> Buffer | None:
+        """The record of a name; None where there is none."""
+
+    def totals(self) -> Totals:
+        """How many buffers have bytes, and how many bytes."""
+
+    def of_session(self, session: str) -> list[Buffer]:
+        """What a session captured, oldest first; what was evicted, too."""
+
+    def unfiltered(self) -> dict[str, str]:
+        """By name of a command's buffer, the name of the one that has what went into the command's filters."""
+
+    def unanswered(self) -> list[Buffer]:
+        """Commands and calls of tools that go on, or broke off, before anybody was shown anything of them."""
+
+    def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
+        """The newest older buffer of the same command, in the same folder or, ``anywhere``, in any."""
+
+    def session(self, name: str) -> Session | None:
+        """The record of a session."""
+
+    def sessions(self) -> list[Session]:
+        """All sessions, the newest first."""
+
+    def session_counts(self) -> dict[str, SessionCounts]:
+        """What each session asked and captured, by name."""
+
+    def readings(self, session: str | None = None) -> list[tuple[str, str, str]]:
+        """(reader, captor, buffer) of buffers that were shown to another session than the one that captured them."""
+
+    def view(self, session: str, number: int) -> IndexedView | None:
+        """One view of a session."""
+
+    def views(
+        self, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
+    ) -> list[IndexedView]:
+        """Views, newest first; of one buffer, of one session, or from a time on."""
+
+    def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
+        """(number, view) of those that were added after one, in that order."""
+
+    def newest_view(self) -> int:
+        """The largest number of a view, 0 where there is none; it falls only where all were numbered anew."""
+
+    def view_count(self, session: str) -> int:
+        """How many views of a session there are."""
+
+    def last_entries(self) -> dict[str, int]:
+        """By session, the number of its last view."""
+
+    def notes(self, *, buffer: str | None = None) -> list[Note]:
+        """Notes, oldest first: all, or those on one buffer."""
+
+    def derived(self, buffer: str, key: str) -> str | None:
+        """Something that was found out about a buffer's lines before; None where it was not kept."""
+
+    def put_derived(self, buffer: str, key: str, value: str) -> None:
+        """Keep such a thing, so that it need not be found again; where it cannot be kept, nothing happens."""
+
+
+class Reading(Protocol):
+    """What verbs, the audit and the inspector read of a store. `Store` is one; a fleet of hosts is to be another.
+
+    There are no paths in it but that of `local_copy`. Whatever is asked of it raises StoreFailed where the store cannot
+    be read.
+    """
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold for whoever reads."""
+
+    @property
+    def index(self) -> Rows:
+        """The rows, as they are now."""
+
+    def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
+        """What a ref names. Raises BadRef, BadRange, UnknownRef, ExpiredRef, AmbiguousRef."""
+
+    def tombstone(self, name: str) -> dict[str, Any] | None:
+        """What is left of a buffer that is gone, None where it never was."""
+
+    def with_progress(self, buffer: Buffer) -> Buffer:
+        """The record with what its streams hold now, where it is still running."""
+
+    def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
+        """Buffers with their places in the order of use, most recently used first."""
+
+    def end_dead_captures(self) -> None:
+        """Have captures whose writer has died told as interrupted from here on."""
+
+    def open(self, target: Target) -> Stream:
+        """One stream, its bytes as they were written. Raises ExpiredRef or StoreFailed where it is gone."""
+
+    def open_text(self, target: Target) -> Stream:
+        """A stream to be read by lines: as `open`, but of a result's block that is JSON its pretty form."""
+
+    def open_merged(self, buffer: Buffer) -> MergedStream:
+        """Both streams of a buffer in order of arrival. Raises as `open`."""
+
+    def pretty_facts(self, target: Target) -> "Facts | None":
+        """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
+
+    def local_copy(self, target: Target) -> str:
+        """A file on this machine with the lines of `open_text`, for programs that read files. Raises as `open`."""
+
+    def open_log(self, session: str) -> BinaryIO:
+        """The log of a session, lines of JSON, to be read from any byte on. Raises FileNotFoundError."""
 
 
 class Store:
@@ -264,13 +467,29 @@ class Store:
 
     def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
         """Buffers with their places in the order of use, most recently used first; see `Index.listed`."""
-        from sightline.disk.recovery import adopt_dead
-
-        adopt_dead(self.layout, self.index)
+        self.end_dead_captures()
         return [
             Listed(self.with_progress(item.buffer), item.used)
             for item in self.index.listed(limit, before=before, session=session)
         ]
+
+    def end_dead_captures(self) -> None:
+        """Have captures whose writer has died told as interrupted from here on."""
+        from sightline.disk.recovery import adopt_dead
+
+        adopt_dead(self.layout, self.index)
+
+    def end_if_dead(self, name: str) -> None:
+        """The same of one capture."""
+        from sightline.disk.recovery import adopt
+
+        adopt(self.layout, self.index, name)
+
+    def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Changes":
+        """A feed of what other processes change, to be started; see `Changes`."""
+        from sightline.disk.changes import Changes
+
+        return Changes(self.layout, lambda: self.index.data_version(), tell, polls=polls)
 
     def touch(self, name: str) -> None:
         """A use by an agent, or by a person's command: the buffer becomes the most recently used.
@@ -310,7 +529,7 @@ class Store:
 
         return open_pretty(self.layout, target.buffer, target.stream, facts)
 
-    def text_path(self, target: Target) -> str:
+    def local_copy(self, target: Target) -> str:
         """A file with these lines, for programs that read lines. Raises as `open`."""
         facts = self.pretty_facts(target)
         if facts is None:
@@ -326,6 +545,10 @@ class Store:
         from sightline.disk.pretty import facts_of  # few buffers are results
 
         return facts_of(target.buffer, target.stream)
+
+    def open_log(self, session: str) -> BinaryIO:
+        """The log of a session, lines of JSON, to be read from any byte on. Raises FileNotFoundError."""
+        return open(open_private(self.layout.audit_file(session), os.O_RDONLY), "rb")
 
     # writing and keeping
 

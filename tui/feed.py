@@ -1,13 +1,16 @@
 """The store's changes as messages: the one place where they enter the inspector."""
 
 import threading
+from typing import TYPE_CHECKING
 
 from textual.message_pump import MessagePump
 
-from sightline.disk.changes import Change, Changes
 from sightline.errors import SightlineError
 from sightline.store import Store
 from sightline.tui.common.messages import PollingBegun, StoreChanged
+
+if TYPE_CHECKING:
+    from sightline.store import Change
 
 _LOOK_SECONDS = 1.0  # between two looks at what harnesses have written down since, which mostly is one listing
 
@@ -20,7 +23,7 @@ class Feed:
         self._store = store
         self._stop = threading.Event()
         self._looking: threading.Thread | None = None
-        self._changes = Changes(store.layout, lambda: store.index.data_version(), self._tell, polls=self._polls)
+        self._changes = store.changes(self._tell, polls=self._polls)
 
     def start(self) -> None:
         """Begin; loads what watches, so not before there is something on the screen."""
@@ -50,7 +53,7 @@ class Feed:
             if self._stop.wait(_LOOK_SECONDS):
                 return
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: "Change") -> None:
         self._receiver.post_message(StoreChanged(change.records, change.live))
 
     def _polls(self, reason: str) -> None:

@@ -9,7 +9,7 @@ from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.log.chain import last_known, verify_log
 from sightline.records import TOOL_FAILED, Buffer
-from sightline.store import Store
+from sightline.store import Reading
 
 OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
 PARTIAL = "failed-partial"
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
     view: str = ""
 
 
-def find_all(store: Store, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
+def find_all(store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
     """All findings, the overlooked failures first.
 
     Args:
@@ -56,7 +56,9 @@ def find_all(store: Store, calls: Sequence[Call], captured: Sequence[Buffer], se
     return [*(_overlooked(one) for one in unseen), *find_others(store, calls, captured, session)]
 
 
-def find_others(store: Store, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
+def find_others(
+    store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None
+) -> list[Finding]:
     """All findings but the overlooked failures; takes what `find_all` takes."""
     names = [session] if session else sorted({call.view.session for call in calls})
     return [*_partial(captured), *_untold(calls, captured), *_cut(calls), *_broken(store, names)]
@@ -120,7 +122,7 @@ def _ended(buffer: Buffer) -> str:
     return TOOL_FAILED if buffer.kind != "cmd" else "ended with an exit code that is not known"
 
 
-def _broken(store: Store, sessions: Sequence[str]) -> list[Finding]:
+def _broken(store: Reading, sessions: Sequence[str]) -> list[Finding]:
     found, known = [], last_known(store)
     for name in sessions:
         try:

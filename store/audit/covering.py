@@ -16,7 +16,7 @@ from sightline.log.view_list import list_views
 from sightline.log.view_text import TextGone, view_text
 from sightline.records import Buffer, IndexedView, View
 from sightline.shape.markers import CUTS
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 
 LARGE_BYTES = 64 << 20
 """From here on grep looks for lines: it does not know those that are coloured, and takes a fifth of the time."""
@@ -27,7 +27,7 @@ _TRANSFORMING = ("query",)
 """Verbs whose answers are made of lines by programs. All others record what they show of their first buffer."""
 
 
-def coverage_of(store: Store, buffer: Buffer, *, session: str | None = None, until: View | None = None) -> Coverage:
+def coverage_of(store: Reading, buffer: Buffer, *, session: str | None = None, until: View | None = None) -> Coverage:
     """A buffer's coverage as it is now.
 
     Args:
@@ -51,7 +51,7 @@ def _place(view: View) -> tuple[float, int]:
     return view.time, view.number
 
 
-def _views_of(store: Store, buffer: Buffer, session: str | None) -> list[IndexedView]:
+def _views_of(store: Reading, buffer: Buffer, session: str | None) -> list[IndexedView]:
     """The views that may show lines of a buffer, newest first: those of what was filtered from it, too."""
     found = list_views(store, buffer=buffer.name, session=session)
     if filtered := filtered_from(buffer):
@@ -67,7 +67,7 @@ def filtered_from(buffer: Buffer) -> str:
     return buffer.origin if buffer.kind == "cmd" else ""
 
 
-def contribution_of(store: Store, buffer: Buffer, indexed: IndexedView) -> Contribution:
+def contribution_of(store: Reading, buffer: Buffer, indexed: IndexedView) -> Contribution:
     """What one view adds to a buffer's coverage."""
     view = indexed.view
     own = buffer.name in view.refs
@@ -84,7 +84,7 @@ def is_recorded(view: View, name: str) -> bool:
     )
 
 
-def may_have_cut(store: Store, buffer: Buffer, indexed: IndexedView) -> bool:
+def may_have_cut(store: Reading, buffer: Buffer, indexed: IndexedView) -> bool:
     """Whether lines that a view records of a buffer may have been cut: it does not tell, nor does its text."""
     view = indexed.view
     if view.parts is not None or not (claimed := recorded(view.shown, buffer.name)):
@@ -98,7 +98,7 @@ def may_have_cut(store: Store, buffer: Buffer, indexed: IndexedView) -> bool:
     return bool(json.loads(kept))
 
 
-def _leaves_open(store: Store, buffer: Buffer, indexed: IndexedView, claimed: dict[str, Spans]) -> bool:
+def _leaves_open(store: Reading, buffer: Buffer, indexed: IndexedView, claimed: dict[str, Spans]) -> bool:
     """Whether a text is shorter than the lines that it should hold, or says itself that it cuts; or is gone."""
     try:
         if indexed.view.bytes_shown < _bytes_of(store, buffer, claimed):
@@ -110,7 +110,7 @@ def _leaves_open(store: Store, buffer: Buffer, indexed: IndexedView, claimed: di
         return True
 
 
-def _bytes_of(store: Store, buffer: Buffer, lines: dict[str, Spans]) -> int:
+def _bytes_of(store: Reading, buffer: Buffer, lines: dict[str, Spans]) -> int:
     """How many bytes some lines are, their newlines left out."""
     size = 0
     for name, spans in lines.items():
@@ -131,7 +131,7 @@ def is_transformed(view: View, name: str) -> bool:
     return view.verb in _TRANSFORMING or name != view.refs[0]
 
 
-def _matched(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:
+def _matched(store: Reading, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:
     """The lines of a buffer that are recognised in a view's text, by stream; found once."""
     key = f"{_MATCHED} {indexed.view.id}"
     kept = store.index.derived(buffer.name, key)
@@ -141,7 +141,7 @@ def _matched(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str, Sp
     return {stream: tuple((first, last) for first, last in spans) for stream, spans in json.loads(kept).items()}
 
 
-def _recognised(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:
+def _recognised(store: Reading, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:
     how = how_made(command_of(indexed.view))
     if not how.lines or not indexed.view.bytes_shown:
         return {}
@@ -158,14 +158,14 @@ def _recognised(store: Store, buffer: Buffer, indexed: IndexedView) -> dict[str,
     return found
 
 
-def _in_stream(store: Store, target: Target, text: list[str], among: Spans, how: How) -> Spans:
+def _in_stream(store: Reading, target: Target, text: list[str], among: Spans, how: How) -> Spans:
     try:
         with store.open_text(target) as source:
             find = None
             if source.byte_count >= LARGE_BYTES and len(among) == 1:
                 from sightline.search.line_search import can_find, find_lines  # only what is large pays for it
 
-                find = partial(find_lines, store.text_path(target)) if can_find() else None
+                find = partial(find_lines, store.local_copy(target)) if can_find() else None
             return match_lines(text, source, among, how, find)
     except SightlineError:
         return ()  # its bytes are gone: nothing can be recognised in them any more

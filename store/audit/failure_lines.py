@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sightline.disk.streams import StreamReader
 from sightline.records import Buffer
 from sightline.shape.source import BLOCK_BYTES, Source
-from sightline.store import Store, Target
+from sightline.store import Reading, Stream, Target
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
@@ -32,7 +31,7 @@ class GivenUp(Exception):
 class FailureLines:
     """The lines of a buffer's streams that look like failures. A thread at a time."""
 
-    def __init__(self, store: Store, buffer: Buffer, cancelled: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, store: Reading, buffer: Buffer, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Prepare; nothing is read yet.
 
         Args:
@@ -91,7 +90,7 @@ class FailureLines:
             yield block
 
     @contextmanager
-    def _open(self, stream: str) -> Iterator[StreamReader]:
+    def _open(self, stream: str) -> Iterator[Stream]:
         with self._store.open_text(Target(self._buffer, stream)) as reader:
             yield reader
 
@@ -129,7 +128,7 @@ def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bo
             yield number, examination.counts(verdict, line)
 
 
-def _blocks(reader: StreamReader, first: int) -> Iterator[Block]:
+def _blocks(reader: Stream, first: int) -> Iterator[Block]:
     """Blocks from a line on, small at first: the next failure may be near."""
     near = first + _NEAR_LINES
     yield first, b"".join(line.data + b"\n" for line in reader.lines(first, near - 1))
@@ -139,7 +138,7 @@ def _blocks(reader: StreamReader, first: int) -> Iterator[Block]:
 _NEAR_LINES = 200
 
 
-def _blocks_above(reader: StreamReader, line: int) -> Iterator[Block]:
+def _blocks_above(reader: Stream, line: int) -> Iterator[Block]:
     """Blocks above a line, the nearest first."""
     number, end, size = min(line, reader.line_count + 1), reader.offset_of_line(line), BLOCK_BYTES >> 4
     while end > 0 and number > 1:

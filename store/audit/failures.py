@@ -21,7 +21,7 @@ from sightline.shape.failure.judge import ECHO, LOCATED, WORD
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.shape.failure.scope import Scope, scope_of
 from sightline.shape.memory import BytesSource
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
@@ -118,7 +118,7 @@ class Overlooked(NamedTuple):
         return self.failure.ref(self.buffer.name)
 
 
-def failures_of(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
+def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     """What failed in a buffer, in order; of one that has ended found once, and then kept in the index.
 
     Nothing where the output is not judged (`judgement_of`), nor where nothing that is judged says that it failed.
@@ -138,7 +138,7 @@ def failures_of(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
     return found
 
 
-def failures_if_quick(store: Store, buffer: Buffer) -> tuple[Failure, ...] | None:
+def failures_if_quick(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:
     """What failed in a buffer, where that is known or found in a moment; None for a large one not examined yet.
 
     Raises as `failures_of`.
@@ -153,7 +153,7 @@ def not_judged(buffers: Iterable[Buffer]) -> int:
     return sum(bool(buffer.bytes and judgement_of(buffer).why_not) for buffer in buffers)
 
 
-def unjudged_of(store: Store, buffer: Buffer) -> Unjudged:
+def unjudged_of(store: Reading, buffer: Buffer) -> Unjudged:
     """The lines of a buffer that look like failures and do not count; found as, and raises as, `failures_of`."""
     judgement = judgement_of(buffer)
     if judgement.all_counts or not buffer.bytes:
@@ -168,14 +168,14 @@ def unjudged_of(store: Store, buffer: Buffer) -> Unjudged:
     return Unjudged(judgement.why, lines)
 
 
-def unjudged_if_quick(store: Store, buffer: Buffer) -> Unjudged | None:
+def unjudged_if_quick(store: Reading, buffer: Buffer) -> Unjudged | None:
     """As `unjudged_of`, where that is known or found in a moment; None for a large one not examined yet."""
     if buffer.bytes > QUICK_BYTES and store.index.derived(buffer.name, _UNJUDGED) is None:
         return None
     return unjudged_of(store, buffer)
 
 
-def _not_counting(store: Store, buffer: Buffer, judgement: Scope) -> Iterator[tuple[str, Spans]]:
+def _not_counting(store: Reading, buffer: Buffer, judgement: Scope) -> Iterator[tuple[str, Spans]]:
     """(stream, lines), of the streams that have any; as many as anybody is told of."""
     names = [("out", "err")] if buffer.kind == "cmd" else [(stream, "") for stream in buffer.streams]
     for first, second in names:
@@ -188,12 +188,12 @@ def _not_counting(store: Store, buffer: Buffer, judgement: Scope) -> Iterator[tu
                     yield stream, spans
 
 
-def overlooked_in(store: Store, buffer: Buffer, coverage: Coverage) -> list[Failure]:
+def overlooked_in(store: Reading, buffer: Buffer, coverage: Coverage) -> list[Failure]:
     """The failures of a buffer that stood in no view of a coverage. Raises as `failures_of`."""
     return [failure for failure in failures_of(store, buffer) if not failure.is_seen(coverage)]
 
 
-def overlooked(store: Store, buffers: Iterable[Buffer], *, session: str | None = None) -> list[Overlooked]:
+def overlooked(store: Reading, buffers: Iterable[Buffer], *, session: str | None = None) -> list[Overlooked]:
     """The failures of some buffers that stood in no view; of a buffer that is gone nothing is known."""
     found = []
     for buffer in buffers:
@@ -230,7 +230,7 @@ def judgement_of(buffer: Buffer) -> Scope:
     return scope_of(buffer.command, failed=buffer.failed, exit_code=buffer.exit_code)
 
 
-def _examine(store: Store, buffer: Buffer) -> tuple[Failure, ...]:
+def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     judgement = judgement_of(buffer)
     if judgement.why_not:
         return ()

@@ -15,7 +15,7 @@ from sightline.audit.spans import NONE
 from sightline.errors import SightlineError
 from sightline.log.view_list import fill_index
 from sightline.records import Buffer, IndexedView, View
-from sightline.store import Store
+from sightline.store import Reading
 
 if TYPE_CHECKING:
     from sightline.audit.failures import Failure
@@ -82,7 +82,7 @@ class _Known:
 class Overview:
     """Shares of all buffers. One thread at a time may use it."""
 
-    def __init__(self, store: Store, session: str | None = None) -> None:
+    def __init__(self, store: Reading, session: str | None = None) -> None:
         """Prepare; nothing is read before `refresh`.
 
         Args:

@@ -8,13 +8,12 @@ from sightline.audit.accounting import Accounted, accounted, alone_of
 from sightline.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
 from sightline.audit.covering import contribution_of
 from sightline.audit.spans import NONE, Spans, common, size, spans_of, union
-from sightline.disk.recovery import adopt_dead
 from sightline.errors import SightlineError
 from sightline.log.view_list import fill_index
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
 from sightline.records import TOOL_FAILED, Buffer, IndexedView, Shown, View
-from sightline.store import Store
+from sightline.store import Reading
 
 BYTES_A_TOKEN = 4
 """What tokens are estimated by: about what English and code take with the tokenizers of today's models."""
@@ -196,7 +195,7 @@ class Timeline:
         calls: as of the last `refresh`, oldest first.
     """
 
-    def __init__(self, store: Store, *, session: str | None = None, since: float = 0.0) -> None:
+    def __init__(self, store: Reading, *, session: str | None = None, since: float = 0.0) -> None:
         """Prepare; nothing is read before `refresh`.
 
         Args:
@@ -240,7 +239,7 @@ class Timeline:
             limit: so many new ones at most; all by default.
         """
         fill_index(self._store)
-        adopt_dead(self._store.layout, self._store.index)
+        self._store.end_dead_captures()
         self._buffers, self._unfiltered = {}, self._store.index.unfiltered()
         newest = self._store.index.newest_view()
         if newest < self._newest:  # they were indexed anew
@@ -334,14 +333,14 @@ def _unanswered_view(buffer: Buffer) -> View:
     )
 
 
-def calls_of(store: Store, *, session: str | None = None, since: float = 0.0) -> list[Call]:
+def calls_of(store: Reading, *, session: str | None = None, since: float = 0.0) -> list[Call]:
     """The calls of a session, or of all, from a time on, oldest first; see `Timeline`."""
     timeline = Timeline(store, session=session, since=since)
     timeline.refresh()
     return timeline.calls
 
 
-def _part(store: Store, name: str, buffer: Buffer | None, indexed: IndexedView) -> Contribution:
+def _part(store: Reading, name: str, buffer: Buffer | None, indexed: IndexedView) -> Contribution:
     if buffer is None or buffer.state == "evicted":
         return contribution(indexed.view, name)
     return contribution_of(store, buffer, indexed)
@@ -391,12 +390,12 @@ class Wanted(NamedTuple):
     text: str = ""
 
 
-def filtered(store: Store, calls: Iterable[Call], wanted: Wanted) -> list[Call]:
+def filtered(store: Reading, calls: Iterable[Call], wanted: Wanted) -> list[Call]:
     """The calls that are wanted."""
     return [call for call in calls if _is_wanted(store, call, wanted)]
 
 
-def _is_wanted(store: Store, call: Call, wanted: Wanted) -> bool:
+def _is_wanted(store: Reading, call: Call, wanted: Wanted) -> bool:
     view = call.view
     if wanted.verb and view.verb != wanted.verb:
         return False
@@ -407,7 +406,7 @@ def _is_wanted(store: Store, call: Call, wanted: Wanted) -> bool:
     return not wanted.text or _has_text(store, call, wanted.text.lower())
 
 
-def _has_text(store: Store, call: Call, text: str) -> bool:
+def _has_text(store: Reading, call: Call, text: str) -> bool:
     if text in call.view.request.lower():
         return True
     try:
@@ -416,18 +415,18 @@ def _has_text(store: Store, call: Call, text: str) -> bool:
         return False
 
 
-def captured_by(store: Store, sessions: Iterable[str], since: float = 0.0) -> list[Buffer]:
+def captured_by(store: Reading, sessions: Iterable[str], since: float = 0.0) -> list[Buffer]:
     """The buffers that sessions captured and that are there, oldest first; only those made from a time on.
 
     Of a call of a tool that ended without an answer nothing was captured.
     """
-    adopt_dead(store.layout, store.index)  # one whose writer was killed has failed
+    store.end_dead_captures()  # one whose writer was killed has failed
     found = [buffer for name in dict.fromkeys(sessions) for buffer in store.index.of_session(name)]
     there = [store.with_progress(buffer) for buffer in found if buffer.state != "evicted" and buffer.created >= since]
     return sorted((buffer for buffer in there if not buffer.is_unanswered), key=lambda buffer: buffer.created)
 
 
-def unknowable(store: Store, calls: Sequence[Call], sessions: Iterable[str], since: float = 0.0) -> list[str]:
+def unknowable(store: Reading, calls: Sequence[Call], sessions: Iterable[str], since: float = 0.0) -> list[str]:
     """The outputs that went before all of them was shown, by name: what was overlooked in them, nobody can tell.
 
     Args:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.capture.recorder import Recorder, Unkept
+from sightline.disk.pretty import JSON_MIME as JSON_MIME  # what a block that is JSON has
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
 from sightline.disk.stream_files import open_stream

@@ -5,27 +5,12 @@ Read with `pread`, never mapped: another process may cut a file short, and that 
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from sightline.disk.lines import ScannedIndex, StreamIndex, count_newlines, nth_newline
-from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line
+from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line, LineSpan
 
 _SMALL_READ_BYTES = 1 << 16
 _MANY_LINES = 500  # from here on large reads pay
-
-
-class LineSpan(NamedTuple):
-    """The lines that some bytes of a stream make up.
-
-    Attributes:
-        first: the first line that has any of them, 1-based.
-        last: the last, inclusive; below ``first`` where the bytes are newlines of other lines alone.
-        cuts: those of the two that have others, too.
-    """
-
-    first: int
-    last: int
-    cuts: tuple[CutLine, ...] = ()
 
 
 class StreamReader:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from sightline.config import Settings
-from sightline.disk.layout import Layout
 from sightline.disk.recording import share_streams
 from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed, UnsafeStore
@@ -25,7 +24,7 @@ from sightline.log.retention import enforce_limits
 from sightline.log.sessions import safe_name
 from sightline.private_files import read_file, remove_folder, write_atomically
 from sightline.records import Buffer, Session
-from sightline.store import Store
+from sightline.store import Layout, Store
 
 QUIET_SECONDS = 60.0
 """A transcript that nobody has written to for so long is taken to be at its end."""

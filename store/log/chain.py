@@ -5,17 +5,17 @@ from typing import Any
 
 from sightline.log import log
 from sightline.log.view_list import fill_index
-from sightline.store import Store
+from sightline.store import Reading
 
 
-def last_known(store: Store) -> Mapping[str, int]:
+def last_known(store: Reading) -> Mapping[str, int]:
     """By session, the number of the last view that is known; to be asked for before any log is read, which may grow."""
     fill_index(store)
     return store.index.last_entries()
 
 
 def verify_log(
-    store: Store, session: str, last: int, take: Callable[[log.Place, dict[str, Any]], None] | None = None
+    store: Reading, session: str, last: int, take: Callable[[log.Place, dict[str, Any]], None] | None = None
 ) -> int:
     """Check a session's log; how many lines it has, 0 where nothing was ever logged.
 
@@ -23,13 +23,14 @@ def verify_log(
         store: the store.
         session: name of the session.
         last: number of the last view that is known of it, 0 for none.
-        take: as `log.verify` has it.
+        take: as `log.verify_lines` has it.
 
     Raises:
         BrokenChain: it was changed, its newest lines were cut off, or all of it is gone.
     """
     try:
-        lines = log.verify(store.layout.audit_file(session), take)
+        with store.open_log(session) as file:
+            lines = log.verify_lines(file, f"{session}.jsonl", take)
     except FileNotFoundError:
         lines = 0
     if last and not lines:

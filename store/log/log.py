@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.encoding import FORMAT, TIES, Encoded, is_newer, text_holds
@@ -207,19 +207,27 @@ def loggable(value: Any) -> Any:
     return storable(value) if isinstance(value, str) and not value.isascii() else value
 
 
-def read_entry(path: str, offset: int, length: int) -> dict[str, Any]:
-    """One line by its place. Raises BrokenChain where there is none."""
-    fd = open_private(path, os.O_RDONLY)
+def read_entry(file: BinaryIO, number: int, offset: int, length: int) -> dict[str, Any]:
+    """An entry of a log by its number and its place, or wherever it stands now. Raises BrokenChain where it is gone."""
+    file.seek(offset)
     try:
-        return _decode(os.pread(fd, length, offset), path)
-    finally:
-        os.close(fd)
+        entry = _decode(file.read(length), "the log")
+    except BrokenChain:
+        entry = {}
+    if entry.get("n") == number:
+        return entry
+    file.seek(0)
+    for line in file:
+        if line.endswith(b"\n") and (entry := _decode(line, "the log")).get("n") == number:
+            return entry
+    raise BrokenChain(f"the log has no entry {number}", "the log was changed from outside")
 
 
 def read_all(path: str) -> Iterator[tuple[Place, dict[str, Any]]]:
     """All whole lines with their places. Raises BrokenChain for a line that is no JSON object."""
-    for place, entry, _ in _read_lines(path):
-        yield place, entry
+    with open(open_private(path, os.O_RDONLY), "rb") as file:
+        for place, entry, _ in _lines_of(file, path):
+            yield place, entry
 
 
 def read_from(path: str, offset: int) -> Iterator[tuple[Place, dict[str, Any]]]:
@@ -234,22 +242,13 @@ def read_from(path: str, offset: int) -> Iterator[tuple[Place, dict[str, Any]]]:
             offset += len(line)
 
 
-def _read_lines(path: str) -> Iterator[tuple[Place, dict[str, Any], bytes]]:
+def _lines_of(file: BinaryIO, name: str) -> Iterator[tuple[Place, dict[str, Any], bytes]]:
     offset = 0
-    with open(open_private(path, os.O_RDONLY), "rb") as file:
-        for number, line in enumerate(file):
-            if not line.endswith(b"\n"):
-                return  # torn: never sent
-            yield Place(number, offset, len(line)), _decode(line, path), line
-            offset += len(line)
-
-
-def find_entry(path: str, number: int) -> dict[str, Any]:
-    """One line by its number in the chain, wherever it stands now. Raises BrokenChain where there is none."""
-    for _, entry in read_all(path):
-        if entry.get("n") == number:
-            return entry
-    raise BrokenChain(f"{path} has no entry {number}", "the log was changed from outside")
+    for number, line in enumerate(file):
+        if not line.endswith(b"\n"):
+            return  # torn: never sent
+        yield Place(number, offset, len(line)), _decode(line, name), line
+        offset += len(line)
 
 
 def _decode(line: bytes, path: str) -> dict[str, Any]:
@@ -283,11 +282,18 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
         os.close(fd)
 
 
-def verify(path: str, take: Callable[[Place, dict[str, Any]], None] | None = None) -> int:
+def verify(path: str) -> int:
+    """As `verify_lines`, of a file. Raises FileNotFoundError, too."""
+    with open(open_private(path, os.O_RDONLY), "rb") as file:
+        return verify_lines(file, path)
+
+
+def verify_lines(file: BinaryIO, name: str, take: Callable[[Place, dict[str, Any]], None] | None = None) -> int:
     """Check the whole chain; how many lines it has.
 
     Args:
-        path: the file.
+        file: the log from its beginning.
+        name: what errors call it.
         take: is handed each entry that was read and found to be what was written, so that nobody reads it again.
 
     Raises:
@@ -295,13 +301,13 @@ def verify(path: str, take: Callable[[Place, dict[str, Any]], None] | None = Non
         OfNewerVersion: naming the first line that only a newer version can check.
     """
     previous, count = NO_HASH, 0
-    for place, entry, line in _read_lines(path):
+    for place, entry, line in _lines_of(file, name):
         if is_newer(entry):
-            raise OfNewerVersion(f"{path}:{place.number + 1}")
+            raise OfNewerVersion(f"{name}:{place.number + 1}")
         fields = {key: value for key, value in entry.items() if key not in TIES}
         written, previous = Encoded.kept(fields).line(place.number, previous)
         if line != written or not text_holds(entry):
-            raise BrokenChain(f"{path}:{place.number + 1} is not what was written", "the log was changed from outside")
+            raise BrokenChain(f"{name}:{place.number + 1} is not what was written", "the log was changed from outside")
         if take:
             take(place, entry)
         count += 1

@@ -14,7 +14,7 @@ from sightline.log.view_list import fill_index
 from sightline.private_files import make_folder, open_private, remove_file, write_atomically
 from sightline.records import Note, Session, View, storable
 from sightline.refs import format_ref, parse_ref
-from sightline.store import Store, Target
+from sightline.store import Reading, Store, Target
 
 ANYONE = "*"
 """Instead of a session's name: whoever asks next."""
@@ -44,7 +44,7 @@ def write_note(store: Store, session: Session, target: Target, text: str) -> Not
     return Note(f"{session.name}:{number}", session.name, now, ref, text)
 
 
-def list_notes(store: Store, *, buffer: str | None = None) -> list[Note]:
+def list_notes(store: Reading, *, buffer: str | None = None) -> list[Note]:
     """Notes, oldest first: all, or those on one buffer."""
     fill_index(store)
     return store.index.notes(buffer=buffer)

@@ -9,7 +9,7 @@ from sightline.errors import SightlineError, UsageError
 from sightline.log.entries import append_entry
 from sightline.log.view_list import fill_index
 from sightline.records import Buffer, Session, SessionCounts
-from sightline.store import Store
+from sightline.store import Reading, Store
 
 TITLE_CHARACTERS = 80
 
@@ -46,7 +46,7 @@ class SessionFacts(NamedTuple):
         return bool(self.session.removed) and self.counts.last <= self.session.removed
 
 
-def list_sessions(store: Store) -> list[SessionFacts]:
+def list_sessions(store: Reading) -> list[SessionFacts]:
     """All sessions, the one that asked last first; the removed ones, too."""
     fill_index(store)
     counts = store.index.session_counts()
@@ -80,7 +80,7 @@ class Belongings(NamedTuple):
     read: tuple[tuple[str, str], ...]
 
 
-def belongings_of(store: Store, session: str) -> Belongings:
+def belongings_of(store: Reading, session: str) -> Belongings:
     """The buffers of a session, oldest first, those that were evicted among them; who read them, and whose it read."""
     readers: dict[str, list[str]] = {}
     read = []
@@ -93,7 +93,7 @@ def belongings_of(store: Store, session: str) -> Belongings:
     return Belongings(tuple(captured), tuple(read))
 
 
-def find_session(store: Store, text: str) -> SessionFacts:
+def find_session(store: Reading, text: str) -> SessionFacts:
     """The session that a name, a title, or the unique beginning of one of them means.
 
     Raises:

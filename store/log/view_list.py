@@ -10,7 +10,7 @@ from sightline.log import log
 from sightline.log.comparing import sessions_behind
 from sightline.log.views import Other, indexed_view, session_from, traced_of, with_shown
 from sightline.records import IndexedView, Session
-from sightline.store import Store, Target
+from sightline.store import Reading, Store, Target
 
 if TYPE_CHECKING:
     from sightline.disk.sorter import Sorter
@@ -21,7 +21,7 @@ class UnknownView(SightlineError):
 
 
 def list_views(
-    store: Store, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
+    store: Reading, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
 ) -> list[IndexedView]:
     """Views, newest first: all, those of a buffer or a session, or those from a time on (seconds since the epoch).
 
@@ -31,11 +31,13 @@ def list_views(
     return store.index.views(buffer=buffer, session=session, since=since, limit=limit)
 
 
-def fill_index(store: Store, session: str | None = None) -> None:
+def fill_index(store: Reading, session: str | None = None) -> None:
     """See to it that the index knows what the audit files hold: that of one session, or all.
 
     An index made anew does not, nor one whose writer died after it had logged a view.
     """
+    if not isinstance(store, Store):
+        return  # another kind has its rows from elsewhere
     if store.index.views_stale():
         rebuild_views(store)
     elif not store.index.unwritable and (behind := sessions_behind(store, session)):
@@ -44,7 +46,7 @@ def fill_index(store: Store, session: str | None = None) -> None:
         catch_up(store, behind)
 
 
-def find_view(store: Store, view_id: str) -> IndexedView:
+def find_view(store: Reading, view_id: str) -> IndexedView:
     """A view by its id, ``SESSION:N``. Raises UnknownView."""
     fill_index(store)
     session, _, number = view_id.rpartition(":")
@@ -115,7 +117,7 @@ def _read_views(store: Store, session: str, others: list[Other]) -> list[Indexed
     return list(views.values())
 
 
-def seen_lines(store: Store, session: Session, target: Target) -> int:
+def seen_lines(store: Reading, session: Session, target: Target) -> int:
     """The last line of a stream that a session has been shown, 0 for none."""
     return max(
         (

@@ -10,14 +10,14 @@ from sightline.records import IndexedView, View
 from sightline.refs import parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import render_lines
-from sightline.store import Store
+from sightline.store import Reading
 
 
 class TextGone(SightlineError):
     """A view's text can no longer be had: blanked by a person, or its buffer has expired."""
 
 
-def view_text(store: Store, indexed: IndexedView) -> str:
+def view_text(store: Reading, indexed: IndexedView) -> str:
     """The exact text of a view, as it was sent.
 
     Raises:
@@ -39,7 +39,7 @@ def view_text(store: Store, indexed: IndexedView) -> str:
     return text
 
 
-def _pieces(store: Store, indexed: IndexedView) -> list[Any] | None:
+def _pieces(store: Reading, indexed: IndexedView) -> list[Any] | None:
     """A view's text as the log has it, None where it was blanked. Raises OfNewerVersion where it has another form."""
     entry = _entry(store, indexed)
     if is_newer(entry):
@@ -47,20 +47,16 @@ def _pieces(store: Store, indexed: IndexedView) -> list[Any] | None:
     return entry.get("text")
 
 
-def _entry(store: Store, indexed: IndexedView) -> dict[str, Any]:
+def _entry(store: Reading, indexed: IndexedView) -> dict[str, Any]:
     """The view's line of the log; looked for where blanking has moved it since it was indexed."""
-    path, number = store.layout.audit_file(indexed.view.session), indexed.view.number
     try:
-        try:
-            entry = log.read_entry(path, indexed.offset, indexed.length)
-        except log.BrokenChain:
-            entry = {}
-        return entry if entry.get("n") == number else log.find_entry(path, number)
+        with store.open_log(indexed.view.session) as file:
+            return log.read_entry(file, indexed.view.number, indexed.offset, indexed.length)
     except FileNotFoundError:
         raise TextGone(f"the log of session {indexed.view.session} is gone", "it was removed from outside") from None
 
 
-def _render(store: Store, view: View, piece: list[Any]) -> str:
+def _render(store: Reading, view: View, piece: list[Any]) -> str:
     from sightline.shape.variants import cleaned, cleaning_of
 
     ref, first, last, version = piece
@@ -77,7 +73,7 @@ def _render(store: Store, view: View, piece: list[Any]) -> str:
         ) from None
 
 
-def quotes_of(store: Store, name: str) -> dict[str, str]:
+def quotes_of(store: Reading, name: str) -> dict[str, str]:
     """What the log's views quote of a buffer by range, rendered: its tombstone keeps that when the buffer goes."""
     quotes: dict[str, str] = {}
     for indexed in list_views(store, buffer=name):

@@ -124,7 +124,7 @@ def _outputs_of(store: Store, buffer: Buffer) -> Iterator[_Output]:
         if info.bytes:
             target = Target(buffer, stream)
             try:
-                yield _Output(target, store.text_path(target))
+                yield _Output(target, store.local_copy(target))
             except (SightlineError, OSError):
                 continue  # removed since it was listed
 

@@ -28,6 +28,20 @@ class CutLine(NamedTuple):
     seen: tuple[tuple[int, int], ...]
 
 
+class LineSpan(NamedTuple):
+    """The lines that some bytes of a stream make up.
+
+    Attributes:
+        first: the first line that has any of them, 1-based.
+        last: the last, inclusive; below ``first`` where the bytes are newlines of other lines alone.
+        cuts: those of the two that have others, too.
+    """
+
+    first: int
+    last: int
+    cuts: tuple[CutLine, ...] = ()
+
+
 class Line(NamedTuple):
     """One raw line, without its newline.
 

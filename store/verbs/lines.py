@@ -11,7 +11,7 @@ from sightline.shape.clean import clean_line
 from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import CutLine, Line
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.verbs.short import clean
 
 
@@ -35,7 +35,7 @@ class Lines(Protocol):
 
 
 class _OneStream:
-    def __init__(self, store: Store, target: Target, profile: Profile) -> None:
+    def __init__(self, store: Reading, target: Target, profile: Profile) -> None:
         self._reader = store.open_text(target)
         self._cleaned = clean(self._reader, profile)
         self.line_count = self._reader.line_count
@@ -50,7 +50,7 @@ class _OneStream:
 
 
 class _BothStreams:
-    def __init__(self, store: Store, target: Target, profile: Profile) -> None:
+    def __init__(self, store: Reading, target: Target, profile: Profile) -> None:
         self._profile = profile
         self._merged = store.open_merged(target.buffer)
         self._refs = {stream: Target(target.buffer, stream).ref for stream in ("out", "err")}
@@ -70,7 +70,7 @@ class _BothStreams:
 
 
 @contextlib.contextmanager
-def open_lines(store: Store, target: Target, profile: Profile = DEFAULT) -> Iterator[Lines]:
+def open_lines(store: Reading, target: Target, profile: Profile = DEFAULT) -> Iterator[Lines]:
     """The lines that a target names, as they are now, to be read by a profile's rule."""
     lines = _BothStreams(store, target, profile) if target.stream == "all" else _OneStream(store, target, profile)
     try:

@@ -9,7 +9,7 @@ from sightline.log.views import Shows
 from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.verbs.asking import Asking
 from sightline.verbs.printing import printable
 from sightline.verbs.reply import Reply, in_order
@@ -60,7 +60,7 @@ def list_outputs(asking: Asking, request: Request) -> Reply:
     return Reply(ordered, body, Shows(VERB, request.logged()), missing=bool(ordered))
 
 
-def find_buffers(store: Store, request: Request) -> list[Buffer]:
+def find_buffers(store: Reading, request: Request) -> list[Buffer]:
     """The buffers that a request names, in order. Raises UsageError for a limit below 1."""
     if request.limit < 1:
         raise UsageError(f"limit is {request.limit}", "it is a number from 1 on")
@@ -70,7 +70,7 @@ def find_buffers(store: Store, request: Request) -> list[Buffer]:
     return _matching(store, request.match, session)[: request.limit]
 
 
-def _matching(store: Store, match: str, session: str | None) -> list[Buffer]:
+def _matching(store: Reading, match: str, session: str | None) -> list[Buffer]:
     """Buffers that hold every word come first, in order of use; then those that come close."""
     from rapidfuzz import fuzz  # 13 ms that only a match costs
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from sightline.disk.streams import StreamReader
 from sightline.log.views import Traced
 from sightline.records import LinePart, Shown
 from sightline.shape.json.pretty import pretty_size
-from sightline.store import Store, Target
+from sightline.store import Reading, Stream, Target
 
 MOST_BYTES = 64 << 20
 """Further in nothing is worked out: it would take seconds, for a page that nobody pages on from."""
@@ -14,7 +13,7 @@ MOST_BYTES = 64 << 20
 _READ_BYTES = 1 << 16
 
 
-def pretty_lines(store: Store, target: Target, start: int, end: int) -> Traced:
+def pretty_lines(store: Reading, target: Target, start: int, end: int) -> Traced:
     """The lines that the bytes from start to before end stand for, and those of which they are a part."""
     if end > MOST_BYTES or start >= end:
         return Traced()
@@ -35,6 +34,6 @@ def pretty_lines(store: Store, target: Target, start: int, end: int) -> Traced:
     )
 
 
-def _chunks(source: StreamReader, end: int) -> Iterator[bytes]:
+def _chunks(source: Stream, end: int) -> Iterator[bytes]:
     for at in range(0, end, _READ_BYTES):
         yield source.read(at, min(_READ_BYTES, end - at))

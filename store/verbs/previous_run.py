@@ -1,10 +1,10 @@
 """Finds what an output is most often compared with: the run of the same command before it."""
 
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 
 
-def previous_run(store: Store, buffer: Buffer) -> Buffer | None:
+def previous_run(store: Reading, buffer: Buffer) -> Buffer | None:
     """The run of the same command before this one, the version of the same file, or the result of the same call.
 
     One in the same folder is preferred; where there is none, any will do. None where it is the first.

@@ -46,14 +46,14 @@ def query(asking: Asking, request: Request) -> Reply:
 
     def resolve(ref: str) -> str:
         targets[ref] = asking.resolve(ref)
-        return asking.store.text_path(targets[ref])
+        return asking.store.local_copy(targets[ref])
 
     pipeline = parse(request.pipeline, resolve)
     targets = {ref: targets[ref] for ref in pipeline.refs}
     limits = Limits(**asking.profile.query._asdict())
     result = run(pipeline, limits=limits, sink=request.sink, cancel=asking.cancel)
     fields = _fields(asking, result)
-    names = {asking.store.text_path(target): target.ref for target in targets.values()}
+    names = {asking.store.local_copy(target): target.ref for target in targets.values()}
     body = _body(result, names, asking.profile.cleaning.answers)
     missing = result.truncated or bool(result.next_pipeline) or result.timed_out or result.exit_code is None
     shows = Shows(

@@ -3,7 +3,6 @@
 import time
 from typing import Any, NamedTuple
 
-from sightline.disk.streams import StreamReader
 from sightline.errors import BadRange, BadRef, UsageError
 from sightline.log.view_list import seen_lines
 from sightline.log.views import Shows, parts_of, shown_of
@@ -12,7 +11,7 @@ from sightline.refs import parse_lines
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
-from sightline.store import Target
+from sightline.store import Stream, Target
 from sightline.verbs.asking import Asking
 from sightline.verbs.lines import open_lines, page_of
 from sightline.verbs.reply import Reply, fitting, in_order
@@ -225,7 +224,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     )
 
 
-def _bytes_from(source: StreamReader, start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:
+def _bytes_from(source: Stream, start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:
     """Where a page ends, and its body."""
     end = _page_end(source, start, min(start + limit, source.byte_count))
     if start >= end:
@@ -244,7 +243,7 @@ def _bytes_from(source: StreamReader, start: int, limit: int, cleaning: str) -> 
     return end, (Segment(text, source.ref, lines.first, lines.last, not whole, lines.cuts),)
 
 
-def _character_start(source: StreamReader, offset: int) -> int:
+def _character_start(source: Stream, offset: int) -> int:
     """The offset, or the start of the character that it stands in."""
     if offset >= source.byte_count:
         return offset
@@ -260,7 +259,7 @@ def _character_start(source: StreamReader, offset: int) -> int:
     return offset
 
 
-def _page_end(source: StreamReader, start: int, end: int) -> int:
+def _page_end(source: Stream, start: int, end: int) -> int:
     """The end of a page, moved back where it would split a character; forward where nothing else would be left."""
     moved = _character_start(source, end)
     if moved > start:

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from sightline.capture.result import TEXT_MIME, Field, fields_of, key_of, number_of
-from sightline.disk.pretty import JSON_MIME, facts_of
+from sightline.capture.result import JSON_MIME, TEXT_MIME, Field, fields_of, key_of, number_of
 from sightline.log.views import Shows, parts_of, shown_of
 from sightline.records import Buffer
 from sightline.shape import markers
@@ -123,7 +122,7 @@ def _short(
             body.append(Segment(f"{ended}{markers.part(number_of(stream))}\n"))
         with asking.store.open(Target(buffer, stream)) as source:
             text = clean_text(source.read(0, source.byte_count))
-            is_plain = facts_of(buffer, stream) is None
+            is_plain = asking.store.pretty_facts(Target(buffer, stream)) is None
             body.append(Segment(text, source.ref, 1, buffer.stream(stream).lines, partial=not is_plain))
     text = join_segments(body)
     budget = None if verbosity == "auto" else budget_for(verbosity, exit_ok=True, budgets=asking.profile.budgets)
@@ -155,7 +154,7 @@ def _part(
         if made:
             return _Part(target.ref, made)
         shaped = shape(source, BytesSource(b""), budget=budget, failed=failed, limit=room)
-        is_json = facts_of(target.buffer, target.stream) is not None
+        is_json = asking.store.pretty_facts(target) is not None
         description = describe(read_document(source, sampling), source, sampling) if is_json else TEXT
         return _Part(target.ref, Structured(shaped, description))
 

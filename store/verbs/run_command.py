@@ -16,7 +16,7 @@ from sightline.profile import Profile
 from sightline.records import known_fields
 from sightline.refs import is_ack
 from sightline.shape.budgets import budget_for
-from sightline.store import Target
+from sightline.store import Target, cause_of
 from sightline.verbs.asking import Asking
 from sightline.verbs.command_view import Ending, command_reply, ending_of
 from sightline.verbs.reply import Reply, in_order
@@ -130,7 +130,7 @@ def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ..
         return (shell_argv(request.command) if request.command else list(request.argv)), ()
     from sightline.verbs.substitution import substitute, substitute_words
 
-    path = asking.store.text_path
+    path = asking.store.local_copy
     if request.command:
         substituted = substitute(request.command, asking.resolve, path)
         return shell_argv(substituted.command), substituted.targets
@@ -221,8 +221,6 @@ def _ask_back(asking: Asking, request: Request, reason: str) -> Reply:
     try:
         asking.store.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
     except Exception as error:  # by its class SQLite would have to be loaded
-        from sightline.disk.errors import cause_of
-
         what, _ = cause_of(error, asking.store.root)
         raise UsageError(
             f"not run, since {reason}; and no confirmation can be kept: {what}",

@@ -33,7 +33,7 @@ def search_reply(
         SearchFailed: the time limit was reached; Cancelled: the caller has ended it.
     """
     most = asking.profile.reading.matches
-    path = asking.store.text_path(target)
+    path = asking.store.local_copy(target)
     hits = search(path, pattern, ignore_case=ignore_case, first=most, cancel=asking.cancel)
     with open_lines(asking.store, target, asking.profile) as lines:
         body, shown = _body(lines, hits, context, _word_of(pattern, hits.literal))

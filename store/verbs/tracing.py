@@ -10,7 +10,7 @@ from sightline.pipeline.run import QueryResult
 from sightline.records import LinePart, Shown
 from sightline.refs import format_ref
 from sightline.shape.line_cut import common_head
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 
 RERUN_SECONDS = 1.5
 """A search that took longer is not run again for its line numbers: who asked still waits for the process to end."""
@@ -22,7 +22,7 @@ def lines_of(target: Target) -> int:
 
 
 def tracer(
-    store: Store, pipeline: Pipeline, result: QueryResult, targets: Mapping[str, Target], *, everything: bool
+    store: Reading, pipeline: Pipeline, result: QueryResult, targets: Mapping[str, Target], *, everything: bool
 ) -> Callable[[], Traced]:
     """Finds the raw lines behind an answer.
 
@@ -53,7 +53,7 @@ def tracer(
     return find
 
 
-def _cut(store: Store, only: Shown, result: QueryResult) -> Traced:
+def _cut(store: Reading, only: Shown, result: QueryResult) -> Traced:
     """The one line of an answer that was too long for it, as far as its beginning stands there as it is."""
     with store.open_text(store.resolve(format_ref(only.buffer, only.stream))) as source:
         line = next(iter(source.lines(only.first, only.first)), None)
@@ -75,7 +75,7 @@ def _may_grow(target: Target) -> bool:
 
 
 def _of_streams(
-    store: Store, targets: Mapping[str, Target], ranges: Mapping[str, Iterable[Range]], *, whole: bool
+    store: Reading, targets: Mapping[str, Target], ranges: Mapping[str, Iterable[Range]], *, whole: bool
 ) -> Iterable[Shown]:
     """Ranges by ref as ranges of streams; of one that may grow, where ``whole``, without a last line that may go on."""
     for ref, found in ranges.items():
@@ -88,7 +88,7 @@ def _of_streams(
             yield from _of_both(store, target, there)
 
 
-def _of_both(store: Store, target: Target, ranges: Iterable[Range]) -> Iterable[Shown]:
+def _of_both(store: Reading, target: Target, ranges: Iterable[Range]) -> Iterable[Shown]:
     merged = store.open_merged(target.buffer)
     try:
         for first, last in ranges:

@@ -4,14 +4,13 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
 from sightline.log.views import Shows
 from sightline.records import joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment
 from sightline.shape.source import Line
-from sightline.store import Store
+from sightline.store import Store, StreamReader
 from sightline.verbs.lines import beyond, page_of
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.unkept_view import warning_of

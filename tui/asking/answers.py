@@ -244,7 +244,7 @@ def _paths(asking: Asking, text: str) -> dict[str, str]:
 
 def _resolved(asking: Asking, ref: str) -> tuple[Target, str]:
     target = asking.resolve(ref)
-    return target, asking.store.text_path(target)
+    return target, asking.store.local_copy(target)
 
 
 def _lines_of(target: Target) -> int:

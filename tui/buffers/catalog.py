@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from sightline.disk.index import Brief, Listed
 from sightline.records import Buffer
+from sightline.store import Brief, Listed
 from sightline.tui.buffers.columns import Entries, Entry, entries_of
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sightline.disk.index import Listed
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Listed, Store
 from sightline.tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_brief
 from sightline.tui.buffers.columns import Entry
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from rich.segment import Segment
 from textual.strip import Strip
 
-from sightline.disk.streams import StreamReader
 from sightline.records import Buffer
 from sightline.shape.source import Line
-from sightline.store import Store, Target
+from sightline.store import Store, Stream, Target
 from sightline.tui.common.painting import Paint
 from sightline.tui.common.reading import Reading, streams_of
 
@@ -20,7 +19,7 @@ _SHOWN = bytes(code if 0x20 <= code < 0x7F else 0x2E for code in range(256))
 class Dump:
     """The bytes of streams, one stream after another, in rows."""
 
-    def __init__(self, parts: dict[str, StreamReader]) -> None:
+    def __init__(self, parts: dict[str, Stream]) -> None:
         self._parts = parts
         self.streams = tuple(parts)
 
@@ -42,7 +41,7 @@ class Dump:
                     yield stream, Line(row, data[at : at + ROW_BYTES], len(data[at : at + ROW_BYTES]))
             standing += count
 
-    def source(self, stream: str) -> StreamReader:
+    def source(self, stream: str) -> Stream:
         """One stream."""
         return self._parts[stream]
 
@@ -73,7 +72,7 @@ class Dump:
             part.close()
 
 
-def _rows(part: StreamReader) -> int:
+def _rows(part: Stream) -> int:
     return -(-part.byte_count // ROW_BYTES)
 
 

@@ -28,7 +28,7 @@ class State(Message):
 
 @dataclass(eq=False, repr=False)
 class StoreChanged(Message):
-    """The store may have changed; see `sightline.disk.changes.Change`."""
+    """The store may have changed; see `sightline.store.Change`."""
 
     index: bool
     live: frozenset[str]

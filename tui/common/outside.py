@@ -95,7 +95,7 @@ def pager_call(store: Store, shown: Shown, environment: Mapping[str, str] = os.e
     targets = _targets(store, shown)
     if os.path.basename(words[0]) != _LESS:
         return Call(words, {}, _safe_lines(store, shown))
-    paths = [store.text_path(target) for target in targets]
+    paths = [store.local_copy(target) for target in targets]
     return Call([*words, *_at(words, shown.first), "--", *paths], {"LESSSECURE": "1"})
 
 
@@ -112,7 +112,7 @@ def editor_call(store: Store, shown: Shown, copies: Copies, environment: Mapping
         path = copies.path(_file_name(target))
         if os.path.exists(path):
             os.unlink(path)
-        shutil.copyfile(store.text_path(target), path)
+        shutil.copyfile(store.local_copy(target), path)
         os.chmod(path, 0o400)
         paths.append(path)
     return Call([*words, *_at(words, shown.first), *paths], {})

@@ -6,12 +6,10 @@ A *number* counts the lines of a reading; a *line* counts those of one stream, a
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from sightline.disk.merged import MergedReader
-from sightline.disk.streams import StreamReader
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.source import Line
-from sightline.store import Store, Target
+from sightline.store import MergedStream, Store, Stream, Target
 
 
 class Reading(Protocol):
@@ -28,7 +26,7 @@ class Reading(Protocol):
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
         """(stream, line) for numbers first to last, as far as they exist; of each line at most its two ends."""
 
-    def source(self, stream: str) -> StreamReader:
+    def source(self, stream: str) -> Stream:
         """One of its streams."""
 
     def offsets(self, number: int) -> dict[str, int]:
@@ -51,7 +49,7 @@ class Text(Protocol):
     def streams(self) -> Sequence[str]:
         """The streams that it shows."""
 
-    def source(self, stream: str) -> StreamReader:
+    def source(self, stream: str) -> Stream:
         """One of its streams."""
 
     def before(self, number: int) -> dict[str, int]:
@@ -78,7 +76,7 @@ class Both(_ByLines):
 
     streams = ("out", "err")
 
-    def __init__(self, merged: MergedReader) -> None:
+    def __init__(self, merged: MergedStream) -> None:
         self._merged = merged
         self.source = merged.source
         self.before = merged.before
@@ -102,7 +100,7 @@ class Both(_ByLines):
 class One(_ByLines):
     """One stream of a buffer."""
 
-    def __init__(self, merged: MergedReader, stream: str) -> None:
+    def __init__(self, merged: MergedStream, stream: str) -> None:
         self.streams = (stream,)
         self._merged = merged
         self._stream = stream
@@ -137,7 +135,7 @@ class One(_ByLines):
 class Blocks(_ByLines):
     """The blocks of a result, one after another."""
 
-    def __init__(self, parts: dict[str, StreamReader]) -> None:
+    def __init__(self, parts: dict[str, Stream]) -> None:
         self._parts = parts
         self.streams = tuple(parts)
 
@@ -157,7 +155,7 @@ class Blocks(_ByLines):
                     yield stream, line
             standing += count
 
-    def source(self, stream: str) -> StreamReader:
+    def source(self, stream: str) -> Stream:
         """One block."""
         return self._parts[stream]
 

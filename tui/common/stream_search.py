@@ -7,10 +7,10 @@ offsets, which are whole as far as they go; so the next hit is known long before
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from sightline.disk.streams import StreamReader
 from sightline.search.engine import Pattern
 from sightline.search.hits import Hits, offset_in, scan
 from sightline.search.processes import Cancel
+from sightline.store import Stream
 
 _SMALL_BYTES = 1 << 22  # of a stream this small the first hit need not be looked for by itself
 
@@ -58,7 +58,7 @@ class Reading(Protocol):
     def streams(self) -> Sequence[str]:
         """The streams that are searched."""
 
-    def source(self, stream: str) -> StreamReader:
+    def source(self, stream: str) -> Stream:
         """One of them."""
 
     def offsets(self, number: int) -> dict[str, int]:

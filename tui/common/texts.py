@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from sightline.disk.streams import StreamReader
 from sightline.search.processes import Cancel
 from sightline.shape.source import Line
+from sightline.store import Stream, StreamReader
 
 WHOLE_LIMIT_BYTES = 2 << 30
 """Bytes of an answer that are spooled at most: a script that never ends must not fill the store's disk."""
@@ -56,7 +56,7 @@ class Text:
 class File:
     """A stream of bytes on disk; it is closed with it."""
 
-    def __init__(self, stream: StreamReader) -> None:
+    def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._line_count = stream.line_count
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from sightline.disk.streams import StreamReader
 from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side
 from sightline.search.engine import Pattern
+from sightline.store import Stream
 from sightline.tui.common.stream_search import Search, Step
 from sightline.tui.diff.rows import Kind, Rows
 from sightline.tui.diff.texts import Pairs, Texts
@@ -25,7 +25,7 @@ class SideReading:
         """Lines of all its parts."""
         return self._side.line_count
 
-    def source(self, stream: str) -> StreamReader:
+    def source(self, stream: str) -> Stream:
         """One part."""
         return self._side.parts[int(stream)].reader
 

@@ -10,11 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.disk.streams import StreamReader
 from sightline.search.engine import Pattern
 from sightline.shape.json.scanner import NotJson
 from sightline.shape.summary import human_bytes
-from sightline.store import Store, Target
+from sightline.store import Store, Stream, Target
 from sightline.tui.common.errand import Errand
 from sightline.tui.common.keys import named
 from sightline.tui.common.pane_search import Searching
@@ -329,13 +328,13 @@ def _least(node: Node) -> str:
 class _Bytes:
     """A stream byte by byte, as a search reads it."""
 
-    def __init__(self, reader: StreamReader, stream: str) -> None:
+    def __init__(self, reader: Stream, stream: str) -> None:
         self._reader = reader
         self.streams = (stream,)
         self.line_count = reader.byte_count
         self.close = reader.close
 
-    def source(self, stream: str) -> StreamReader:  # noqa: ARG002 (as of every reading)
+    def source(self, stream: str) -> Stream:  # noqa: ARG002 (as of every reading)
         return self._reader
 
     def offsets(self, number: int) -> dict[str, int]:

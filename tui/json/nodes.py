@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import NamedTuple, cast
 
-from sightline.disk.streams import StreamReader
 from sightline.shape.json.scanner import FAILURES, NotJson, Scanner, kind_of, parsed, scan
 from sightline.shape.source import Source
+from sightline.store import Stream
 
 PAGE = 200
 """Children that are read at a time."""
@@ -109,7 +109,7 @@ class Batch(NamedTuple):
     broken: int = -1
 
 
-def read_root(source: StreamReader) -> Node:
+def read_root(source: Stream) -> Node:
     """The value of a text, or the root of several, each on a new line. Raises NotJson for anything but containers."""
     scanner = Scanner(source)
     start = scanner.start()
@@ -122,7 +122,7 @@ def read_root(source: StreamReader) -> Node:
     return root
 
 
-def _is_first_of_several(source: StreamReader, start: int) -> bool:
+def _is_first_of_several(source: Stream, start: int) -> bool:
     """Whether the first line is a value of its own, and something follows it."""
     line_end = source.offset_of_line(source.line_at(start) + 1)
     if line_end - start > _FIRST_LINE_BYTES or line_end >= source.byte_count:

@@ -9,9 +9,8 @@ from textual.cache import LRUCache
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.disk.streams import StreamReader
 from sightline.records import Buffer
-from sightline.store import Store, Target
+from sightline.store import Store, Stream, Target
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
@@ -56,7 +55,7 @@ class CoveredRows(RowView):
         self._streams: Sequence[Standing] = ()
         self._rows = Rows(())
         self._folds = True
-        self._readers = dict[str, StreamReader]()
+        self._readers = dict[str, Stream]()
         self._strips: LRUCache[tuple[str, int], Strip] = LRUCache(_KEPT_STRIPS)
 
     def show(self, buffer: Buffer | None, streams: Sequence[Standing]) -> None:

@@ -100,7 +100,7 @@ class ViewerSearch(Searching[Search]):
 
     def _path(self, opened: Opened, stream: str) -> str:
         store, target = self._pane.store, Target(opened.buffer, stream)
-        return store.path(target) if opened.hex else store.text_path(target)
+        return store.path(target) if opened.hex else store.local_copy(target)
 
     def _go_to(self, number: int) -> None:
         self._inside = self._sought = None

@@ -16,7 +16,7 @@ from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.log.view_text import TextGone, view_text
 from sightline.records import Buffer, Note
 from sightline.shape.clean import clean_line, clean_text
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 
 MOST_CALLS, MOST_OUTPUTS, MOST_OVERLOOKED = 400, 200, 100
 TEXT_CHARACTERS = 6000
@@ -126,7 +126,7 @@ class Report(NamedTuple):
     unjudged: int = 0
 
 
-def gather(store: Store, *, session: str | None = None, since: float = 0.0) -> Report:
+def gather(store: Reading, *, session: str | None = None, since: float = 0.0) -> Report:
     """Everything a report tells of a session, or of all.
 
     Args:
@@ -175,7 +175,7 @@ def _left_out(calls: int, outputs: int, unseen: int, gone: int) -> Iterable[str]
         yield f"what failed in {gone:,} output{'' if gone == 1 else 's'} that went before all was shown"
 
 
-def _outputs(store: Store, captured: Sequence[Buffer], session: str | None) -> list[Output]:
+def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) -> list[Output]:
     made = []
     for buffer in captured:
         try:
@@ -201,7 +201,7 @@ def _failing(failures: Iterable[Failure], stream: str) -> Spans:
     return spans_of(spans)
 
 
-def _missed(store: Store, one: Overlooked) -> Missed:
+def _missed(store: Reading, one: Overlooked) -> Missed:
     place = one.failure.places[0]
     telling = {number for first, last in place.telling for number in range(first, min(last, first + EXCERPT_LINES) + 1)}
     first = max(1, place.first - EXCERPT_AROUND)
@@ -216,7 +216,7 @@ def _missed(store: Store, one: Overlooked) -> Missed:
     return Missed(one.failure, one.buffer, one.ref, tuple(lines), max(place.last - end, 0))
 
 
-def _told(store: Store, calls: Sequence[Call]) -> list[Told]:
+def _told(store: Reading, calls: Sequence[Call]) -> list[Told]:
     told = []
     left = ALL_TEXT_CHARACTERS
     for call in reversed(calls):  # what happened last is told in full
@@ -242,7 +242,7 @@ def halves(told: Told) -> tuple[str, str]:
     return head, tail
 
 
-def _text(store: Store, call: Call) -> tuple[str | None, str]:
+def _text(store: Reading, call: Call) -> tuple[str | None, str]:
     try:
         return clean_text(view_text(store, call.indexed).encode(errors="surrogateescape")), ""
     except TextGone as gone:

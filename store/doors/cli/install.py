@@ -5,7 +5,6 @@ import os
 from typing import Any
 
 from sightline.config import default_root
-from sightline.disk.layout import Layout
 from sightline.doors.cli.arguments import Parser, parser
 from sightline.doors.cli.output import dim, green, print_json, red, write_out
 from sightline.doors.install.claude_plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
@@ -26,6 +25,7 @@ from sightline.doors.install.installation_record import Record
 from sightline.doors.install.status import status_of
 from sightline.errors import UsageError
 from sightline.harnesses.base import DEFAULT_MODE, MODES
+from sightline.store import Layout
 from sightline.verbs.printing import printable
 
 _MODES = (

@@ -160,8 +160,8 @@ def _stdout_gone() -> int:
 
 def _store_failed(error: Exception) -> int:
     from sightline.config import default_root
-    from sightline.disk.errors import cause_of, is_known
     from sightline.doors.cli.output import tell_error
+    from sightline.store import cause_of, is_known
 
     if isinstance(error, OSError) and not is_known(error):
         raise error

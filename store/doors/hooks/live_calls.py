@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from sightline.config import default_root
-from sightline.disk.layout import Layout
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import ToolCall
 from sightline.imports.live_transcript import LiveTranscript, TranscriptPlace, Waiting, begin, opened
 from sightline.records import Buffer, Session, Shown
-from sightline.store import Store
+from sightline.store import Layout, Store
 
 _PATIENCE_TURNS, _TURN_SECONDS = 30, 0.01  # until a command's end is in the transcript, which is written beside hooks
 

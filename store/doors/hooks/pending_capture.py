@@ -7,14 +7,13 @@ from sightline.capture.pipe_reader import PipeReader, pass_on
 from sightline.capture.pipe_writers import exit_code_of
 from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
 from sightline.config import working_directory
-from sightline.disk.recording import Recording
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.doors.hooks.pending_commands import PendingCommand
 from sightline.errors import StoreFailed
 from sightline.log.sessions import use_key
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Recording, Store
 
 _LEFT_BEHIND = "ended before something that it had started: what that writes is not kept"
 

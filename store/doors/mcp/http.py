@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from sightline.disk.layout import Layout
 from sightline.doors.mcp.protocol import (
     EVERY_SECONDS,
     Call,
@@ -32,6 +31,7 @@ from sightline.doors.mcp.tools import Options
 from sightline.errors import UsageError
 from sightline.http_guard import Guard, Refusal, address_of
 from sightline.private_files import open_private, read_file, write_all
+from sightline.store import Layout
 
 try:
     import mcp_types as types

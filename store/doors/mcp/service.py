@@ -58,7 +58,7 @@ class Service:
         except Exception as error:
             if type(error).__module__ == "sqlite3":  # by name: loading it is for those who need the store
                 from sightline.config import default_root  # by then it is loaded
-                from sightline.disk.errors import cause_of
+                from sightline.store import cause_of
 
                 call.answer(_trouble(call, *cause_of(error, default_root())))
                 return

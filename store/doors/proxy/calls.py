@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sightline.doors.mcp.protocol import META, Context, Id, client_label
 
 if TYPE_CHECKING:  # loaded once a call takes long
-    from sightline.disk.recording import Recording
+    from sightline.store import Recording
 
 LOOKS_LIKE_OURS = re.compile(rb"tools/(?:call|list)|notifications/cancelled|clientInfo|\\")
 """Finds something in every line of a client that the proxy must read; a backslash may spell any of it otherwise."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from sightline.capture.result import call_text, capture_result
 from sightline.config import working_directory
-from sightline.disk.recording import Recording
-from sightline.disk.recovery import adopt
 from sightline.doors.mcp.handlers import Caller, render, result_of
 from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
@@ -20,6 +18,7 @@ from sightline.log.views import Appended, Shows, append_view, header_of, index_v
 from sightline.records import TOOL_FAILED, Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment
+from sightline.store import Recording
 from sightline.verbs.delivery import deliver
 from sightline.verbs.result_view import result_reply
 from sightline.verbs.structured_view import sampling_of
@@ -318,7 +317,6 @@ class LongCalls:
         try:
             recording = call.recording or self._recording(call)
             recording.abandon()
-            store = self._service.handlers().store
-            adopt(store.layout, store.index, recording.name)
+            self._service.handlers().store.end_if_dead(recording.name)
         except Exception as error:
             self._warn(error)

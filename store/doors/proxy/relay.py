@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sightline.config import default_root, load_settings, working_directory
-from sightline.disk.layout import Layout
 from sightline.doors.mcp.lines import LineWriter
 from sightline.doors.mcp.protocol import (
     INTERNAL_ERROR,
@@ -48,6 +47,7 @@ from sightline.doors.proxy.calls import (
 )
 from sightline.errors import OutOfProcesses, SightlineError
 from sightline.profile import check_profile_name
+from sightline.store import Layout
 from sightline.threads import start_thread
 
 if TYPE_CHECKING:  # loaded while the server starts

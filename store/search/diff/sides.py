@@ -151,7 +151,7 @@ def _streams(buffer: Buffer) -> Sequence[str]:
 
 
 def _part(store: Store, target: Target) -> Part:
-    path = store.text_path(target)
+    path = store.local_copy(target)
     if target.stream != "all":
         return Part(path, store.open_text(target))
     return Part(path, StreamReader(open_private(path, os.O_RDONLY), target.ref))

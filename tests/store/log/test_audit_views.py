@@ -102,7 +102,8 @@ def test_a_purge_touches_the_logs_of_those_alone_who_were_shown_it(
     assert set(read) == {"mine.jsonl", "theirs.jsonl"}
     assert {indexed.view.id for indexed in list_views(store)} == {indexed.view.id for indexed in before}
     for indexed in list_views(store):
-        entry = log.read_entry(store.layout.audit_file(indexed.view.session), indexed.offset, indexed.length)
+        with store.open_log(indexed.view.session) as file:
+            entry = log.read_entry(file, indexed.view.number, indexed.offset, indexed.length)
         assert entry["n"] == indexed.view.number
     assert {note.text for note in list_notes(store)} == {None, "another"}
 
