@@ -92,21 +92,21 @@ class Recorder:
         self._has_logged.set()
         self._indexing.join()
 
-    def result(self, call: ToolCall, value: Any, size: int, send: Send | None) -> None:
+    def result(self, call: ToolCall, value: Any, line: bytes, send: Send | None) -> None:
         """Keep a large result and send what is shown of it instead; log what passes as it is.
 
         Args:
             call: what the client called.
             value: the server's result.
-            size: bytes of the line that it stands in.
+            line: the line that it stands in.
             send: takes what is sent instead, if anything is; None where it may not be.
 
         Raises:
             SightlineError: it could not be logged, and passes as it is.
         """
-        if send and size > self._keeps_above:
+        if send and len(line) > self._keeps_above:
             result = read_result(value)
-            if result and result.is_larger(self._keeps_above) and self._keep(call, result, send):
+            if result and result.is_larger(self._keeps_above) and self._keep(call, result, line, send):
                 return
         if send and self._hide(call, value, send):
             return
@@ -191,9 +191,9 @@ class Recorder:
             for _ in logged:
                 self._logged.popleft()
 
-    def _keep(self, call: ToolCall, result: Result, send: Send) -> bool:
+    def _keep(self, call: ToolCall, result: Result, line: bytes, send: Send) -> bool:
         asking, caller = self._service.handlers().asking(call.context)
-        parts = parts_of(result)
+        parts = parts_of(result, line)
         about = [TOOL_FAILED] if result.failed else []
         kept = capture_result(
             asking.store,

@@ -336,13 +336,13 @@ class Proxy:
             return
         if isinstance(said, list):
             self._batch_from_server(line, said)
-        elif not self._answered(said, len(line), lambda made: self._write(written(made, line))):
+        elif not self._answered(said, line, lambda made: self._write(written(made, line))):
             self._write(line)
 
     def _batch_from_server(self, line: bytes, messages: list[Any]) -> None:
         instead: list[dict[str, Any]] = []
         for at, message in enumerate(messages):
-            if self._answered(message, len(line), instead.append):
+            if self._answered(message, line, instead.append):
                 messages[at] = instead[-1]
         self._write(written(messages, line) if instead else line)
 
@@ -381,12 +381,12 @@ class Proxy:
     def _may_keep(self, tool: str) -> bool:
         return not self._only or tool in self._only
 
-    def _answered(self, message: Any, size: int, send: Callable[[dict[str, Any]], None]) -> bool:
+    def _answered(self, message: Any, line: bytes, send: Callable[[dict[str, Any]], None]) -> bool:
         """Keep or log what a message answers; whether another one was sent in its place.
 
         Args:
             message: the server's.
-            size: bytes of the line that it stands in.
+            line: the line that it stands in.
             send: takes the other one.
         """
         if not isinstance(message, dict) or "method" in message:
@@ -403,7 +403,7 @@ class Proxy:
             if isinstance(asked, Listing) and "result" in message:
                 self._listed(message["result"], asked, sending)
             elif isinstance(asked, ToolCall):
-                self._called(message, size, asked, sending)
+                self._called(message, line, asked, sending)
         except Exception as error:
             if is_sent:
                 raise
@@ -413,10 +413,10 @@ class Proxy:
                 asked.discard()
         return is_sent
 
-    def _called(self, message: dict[str, Any], size: int, call: ToolCall, send: Callable[[Any], None]) -> None:
+    def _called(self, message: dict[str, Any], line: bytes, call: ToolCall, send: Callable[[Any], None]) -> None:
         recorder = self._made_recorder()
         if "result" in message:
-            recorder.result(call, message["result"], size, send if self._may_keep(call.name) else None)
+            recorder.result(call, message["result"], line, send if self._may_keep(call.name) else None)
         elif "error" in message:
             recorder.passed(call, dumped(message["error"]), failed=True)
 

@@ -1,6 +1,8 @@
 """What a tool's result holds: what of it may be kept, how it is told in the log, and what is sent in its place."""
 
+import contextlib
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,6 +17,7 @@ IMAGE_BYTES = 1 << 16
 MANY_BLOCKS = 32
 """Of more blocks than these none would get a readable share of a view: their array is kept as one JSON text."""
 
+_DECODER = json.JSONDecoder()
 _NAMED_RESOURCES = 10
 _URI_CHARACTERS = 200
 
@@ -99,20 +102,37 @@ def _text_of(block: dict[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def parts_of(result: Result) -> list[Part]:
-    """What of a result becomes which stream, in order."""
-    parts = list(_content_parts(result))
+def parts_of(result: Result, line: bytes) -> list[Part]:
+    """What of a result becomes which stream, in order.
+
+    Args:
+        result: the result.
+        line: the line of the server that it stands in: what is JSON is kept as it is spelled there.
+    """
+    parts = list(_content_parts(result, line))
     if result.structured is not None:
         number, same = len(parts), _is_told(result)
         about = f"part {number} is structuredContent" + (", which says the same" if same else "")
-        parts.append(Part(Block([dumped(result.structured).encode()]), not same, about if parts else ""))
+        spelled = _spelled(line, "structuredContent", result.structured)
+        parts.append(Part(Block([spelled]), not same, about if parts else ""))
     return parts
 
 
-def _content_parts(result: Result) -> Iterator[Part]:
+def _spelled(line: bytes, key: str, value: Any) -> bytes:
+    """A member's value as a line has it; as we write it where the line spells the key in some other way."""
+    text = line.decode()
+    for found in re.finditer(rf'"{key}"[ \t]*:[ \t]*', text):  # in a string its quotes would have backslashes
+        with contextlib.suppress(ValueError):
+            read, end = _DECODER.raw_decode(text, found.end())
+            if read == value:
+                return text[found.end() : end].encode()
+    return dumped(value).encode()
+
+
+def _content_parts(result: Result, line: bytes) -> Iterator[Part]:
     if len(result.items) > MANY_BLOCKS:
         about = f"part 0 is all {len(result.items):,} blocks as JSON"
-        yield Part(Block([dumped(result.items).encode()]), True, about)
+        yield Part(Block([_spelled(line, "content", result.items)]), True, about)
         return
     blocks, _ = blocks_of({"content": result.items}) or ([], False)
     for number, (item, block) in enumerate(zip(result.items, blocks, strict=True)):
