@@ -16,7 +16,7 @@ from sightline.doors.mcp.protocol import INVALID_PARAMS, Call, Cancelled, Contex
 from sightline.doors.mcp.subscriptions import Watch
 from sightline.doors.mcp.tools import Options, calls_in, schema_of
 from sightline.errors import SightlineError, UsageError
-from sightline.harnesses import find, of_client
+from sightline.harnesses import of_client
 from sightline.log.sessions import SHELL, current_session, safe_name
 from sightline.profile import load_profile
 from sightline.records import Session, storable
@@ -86,7 +86,7 @@ def _name_of(client: str) -> str:
 
 def room_of(caller: Caller) -> Room:
     """How large a reply the caller's harness leaves whole: one that it cuts would not be what the log says."""
-    known = find(caller.harness)
+    known = of_client(caller.harness)
     return Room(known.reply_bytes, known.reply_lines) if known and known.reply_bytes else ROOMY
 
 
