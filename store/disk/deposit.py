@@ -3,33 +3,22 @@
 What `Recording` does for a running capture costs several times as much, which past sessions have thousands of.
 """
 
-import hashlib
+import hashlib  # noqa: F401 - of thousands of streams OpenSSL, which it loads, pays for itself: see `sha256`
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from sightline.disk.buffer_writer import StreamWriter
 from sightline.disk.errors import store_failed
-from sightline.disk.layout import SEALED_MODE, Layout
+from sightline.disk.layout import Layout
 from sightline.disk.meta import encode_buffer
 from sightline.disk.order import STREAM_CODES, pack_arrival
-from sightline.disk.recording import without_dropped
+from sightline.disk.recording import sealed_record
 from sightline.private_files import FILE_MODE, new_file, remove_folder, sync_folder, write_all
-from sightline.records import Buffer, Gap, StreamInfo, joined_notes
+from sightline.records import Buffer, Gap
 
 if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction
-
-
-class _Stream:
-    """One stream's file while it is written."""
-
-    def __init__(self, path: str) -> None:
-        self.fd = new_file(path, SEALED_MODE)
-        self.bytes = 0
-        self.newlines = 0
-        self.dropped = 0
-        self.last = b""
-        self.sha256 = hashlib.sha256()
 
 
 class Deposit:
@@ -50,7 +39,7 @@ class Deposit:
         self._max_stream_bytes = max_stream_bytes
         self._durable = durable
         self._redaction = redaction
-        self._streams: dict[str, _Stream] = {}
+        self._streams: dict[str, StreamWriter] = {}
 
     @property
     def name(self) -> str:
@@ -76,16 +65,9 @@ class Deposit:
         try:
             written = self._streams.get(stream)
             if written is None:
-                written = self._streams[stream] = _Stream(self._layout.stream(self.name, stream))
-            room = self._max_stream_bytes - written.bytes
-            if len(data) > room:
-                written.dropped += len(data) - room
-                data = data[:room]
-            write_all(written.fd, data)
-            written.bytes += len(data)
-            written.newlines += data.count(b"\n")
-            written.last = data[-1:] or written.last
-            written.sha256.update(data)
+                path = self._layout.stream(self.name, stream)
+                written = self._streams[stream] = StreamWriter(path, self._max_stream_bytes)
+            written.append(data, None)
         except OSError as error:
             raise store_failed(error) from error
 
@@ -114,21 +96,18 @@ class Deposit:
         """
         self.settle()
         dropped = {name: one.dropped for name, one in self._streams.items() if one.dropped}
-        if self._redaction and self._redaction.count:
-            note = joined_notes(note, f"redacted: {self._redaction.count:,}")
-        infos: dict[str, StreamInfo] = {}
         try:
             self._write_order()
-            for name, stream in self._streams.items():
-                count = (lines or {}).get(name, stream.newlines + (stream.last != b"\n"))
-                infos[name] = StreamInfo(stream.bytes, count, stream.sha256.hexdigest(), (mimes or {}).get(name, ""))
-                if self._durable:
-                    os.fsync(stream.fd)
-            self.buffer = self.buffer._replace(
-                state="sealed", exit_code=exit_code, note=note, streams=infos, partial=partial, gaps=tuple(gaps)
+            streams = {name: one.seal(durable=self._durable) for name, one in self._streams.items()}
+            self.buffer = sealed_record(
+                self.buffer._replace(exit_code=exit_code, partial=partial, gaps=tuple(gaps)),
+                {name: info for name, info in streams.items() if info.bytes},
+                dropped,
+                note=note,
+                mimes=mimes or {},
+                lines=lines or {},
+                redacted=self._redaction.count if self._redaction else 0,
             )
-            if dropped:
-                self.buffer = without_dropped(self.buffer, dropped)
             self._write("meta.json", encode_buffer(self.buffer))
             if self._durable:
                 sync_folder(self._layout.folder(self.name))
@@ -156,7 +135,7 @@ class Deposit:
 
     def _close(self) -> None:
         for stream in self._streams.values():
-            os.close(stream.fd)
+            stream.close()
         self._streams.clear()
 
     def discard(self) -> None:

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.errors import is_busy, store_failed
 from sightline.disk.index import Index
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.meta import write_meta
-from sightline.disk.writing import BufferWriter
 from sightline.errors import StoreFailed
 from sightline.private_files import FOLDER_MODE, open_private, remove_file, remove_folder
 from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable
@@ -180,24 +180,22 @@ class Recording:
         dropped = self._writer.dropped
         self._sizes = {stream: info.bytes for stream, info in self._writer.infos().items()}
         streams = self._writer.finish()
-        if self.redaction and self.redaction.count:
-            note = joined_notes(note, f"redacted: {self.redaction.count:,}")
-        self.buffer = self.buffer._replace(
-            state="sealed",
-            ended=max(time.time(), self.buffer.created),  # the clock may have been set back
-            exit_code=exit_code,
-            signal=signal,
-            timed_out=timed_out,
+        self.buffer = sealed_record(
+            self.buffer._replace(
+                ended=max(time.time(), self.buffer.created),  # the clock may have been set back
+                exit_code=exit_code,
+                signal=signal,
+                timed_out=timed_out,
+                partial=partial,
+                gaps=tuple(gaps),
+            ),
+            streams,
+            dropped,
             note=note,
-            streams={
-                name: info._replace(mime=(mimes or {}).get(name, ""), lines=(lines or {}).get(name, info.lines))
-                for name, info in streams.items()
-            },
-            partial=partial,
-            gaps=tuple(gaps),
+            mimes=mimes or {},
+            lines=lines or {},
+            redacted=self.redaction.count if self.redaction else 0,
         )
-        if dropped:
-            self.buffer = without_dropped(self.buffer, dropped)
         try:
             share_streams(self._layout, self._index(), [self.buffer])
             with self._index().transaction():
@@ -236,12 +234,41 @@ class Recording:
         self._writer.abandon(for_adoption=True)
 
 
-def without_dropped(buffer: Buffer, dropped: Mapping[str, int]) -> Buffer:
-    """The record of a buffer of whose streams so many bytes were dropped, since they were too large."""
-    gaps = [Gap(stream, buffer.stream(stream).lines, count, "bytes") for stream, count in dropped.items()]
-    kept = [gap for gap in buffer.gaps if gap.after <= buffer.stream(gap.stream).lines]
-    partial = ", ".join(filter(None, (buffer.partial, DROPPED)))
-    return buffer._replace(partial=partial, gaps=(*kept, *gaps))
+def sealed_record(
+    buffer: Buffer,
+    streams: Mapping[str, StreamInfo],
+    dropped: Mapping[str, int],
+    *,
+    note: str,
+    mimes: Mapping[str, str],
+    lines: Mapping[str, int],
+    redacted: int,
+) -> Buffer:
+    """The record of a buffer whose streams are written.
+
+    Args:
+        buffer: its record so far.
+        streams: what was written.
+        dropped: bytes of each stream that came after its limit.
+        note: what a reader must know of how it was captured.
+        mimes: MIME types by stream.
+        lines: lines by stream, where they are not those of its raw bytes.
+        redacted: secrets that were hidden.
+    """
+    sealed = buffer._replace(
+        state="sealed",
+        note=joined_notes(note, f"redacted: {redacted:,}" if redacted else ""),
+        streams={
+            name: info._replace(mime=mimes.get(name, ""), lines=lines.get(name, info.lines))
+            for name, info in streams.items()
+        },
+    )
+    if not dropped:
+        return sealed
+    gaps = [Gap(stream, sealed.stream(stream).lines, count, "bytes") for stream, count in dropped.items()]
+    kept = [gap for gap in sealed.gaps if gap.after <= sealed.stream(gap.stream).lines]
+    partial = ", ".join(filter(None, (sealed.partial, DROPPED)))
+    return sealed._replace(partial=partial, gaps=(*kept, *gaps))
 
 
 def share_streams(layout: Layout, index: Index, buffers: Sequence[Buffer]) -> None:

@@ -112,7 +112,7 @@ def test_a_version_that_was_kept_before_redaction_was_turned_on_is_not_shown_aga
 
 def _failing(store: Store, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """The disk takes so many bytes."""
-    from sightline.disk import writing
+    from sightline.disk import buffer_writer as writing
 
     left, real = after, writing.write_all
 

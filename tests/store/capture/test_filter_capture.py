@@ -13,7 +13,7 @@ import pytest
 from sightline.capture import filter_pipe
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.filters import find_split
-from sightline.disk.writing import BufferWriter
+from sightline.disk.buffer_writer import BufferWriter
 from sightline.errors import StoreFailed
 from sightline.store import Store, Target
 

@@ -9,9 +9,9 @@ import pytest
 from sightline.capture.recorder import Size, Unkept
 from sightline.capture.result import Block, blocks_of, call_text, capture_result, fields_of
 from sightline.config import Settings
+from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.pretty import facts_of
 from sightline.disk.recovery import rebuild_buffers
-from sightline.disk.writing import BufferWriter
 from sightline.errors import StoreFailed
 from sightline.records import Buffer
 from sightline.store import Store, Target

@@ -66,7 +66,7 @@ def test_a_disk_that_is_full_half_way_leaves_nothing_half_done(
         os.write(fd, data)
 
     with monkeypatch.context() as patched:
-        patched.setattr("sightline.disk.deposit.write_all", full)
+        patched.setattr("sightline.disk.buffer_writer.write_all", full)
         with pytest.raises(StoreFailed, match="the disk is full"):
             imported(transcripts)
     kept = buffers(store)
@@ -102,7 +102,7 @@ def test_what_nobody_expected_is_told_and_what_was_written_before_it_stays(
 
     monkeypatch.setattr(past_batch, "WORTH_CALLS", worth)
     with monkeypatch.context() as patched:
-        patched.setattr("sightline.disk.deposit.write_all", broken)
+        patched.setattr("sightline.disk.buffer_writer.write_all", broken)
         with pytest.raises(StoreFailed, match="ZeroDivisionError: a mistake of ours"):
             imported(transcripts)
     kept = buffers(store)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.disk.writing import BufferWriter
+from sightline.disk.buffer_writer import BufferWriter
 from sightline.errors import StoreFailed
 from sightline.verbs.filtering import left_side
 from sightline.verbs.reply import FIELD_ORDER

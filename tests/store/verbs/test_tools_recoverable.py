@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sightline.capture.result import Block, capture_result
-from sightline.disk.writing import BufferWriter
+from sightline.disk.buffer_writer import BufferWriter
 from sightline.errors import BadRange, StoreFailed
 from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
-from sightline.disk.writing import BufferWriter
+from sightline.disk.buffer_writer import BufferWriter
 from sightline.errors import CommandNotStarted, StoreFailed, UsageError
 from sightline.profile import DEFAULT
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for

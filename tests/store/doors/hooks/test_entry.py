@@ -32,7 +32,7 @@ piped.main_of_script(sys.argv[2:])
 """
 A_FULL_DISK = """
 import os, sys
-from sightline.disk.writing import BufferWriter
+from sightline.disk.buffer_writer import BufferWriter
 from sightline.doors.hooks import capture_pipe as piped
 append, left = BufferWriter._append, [100_000]
 def full(self, stream, data, newlines=None):

@@ -16,17 +16,72 @@ from sightline.records import StreamInfo
 from sightline.sha256 import Hasher
 
 
-class _Stream:
-    """One stream's file while it is written."""
+class StreamWriter:
+    """One stream's file while it is written: its bytes up to a limit, what is counted of them, and their hash.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+    Attributes:
+        bytes: written so far.
+        newlines: among them.
+        dropped: bytes that came after the limit.
+    """
+
+    def __init__(self, path: str, most: int) -> None:
+        """Make the file.
+
+        Args:
+            path: where it lies.
+            most: bytes that are kept.
+        """
         self.bytes = 0
         self.newlines = 0
-        self.unterminated = False
         self.dropped = 0
-        self.hasher = Hasher(self.fd)
+        self._path = path
+        self._most = most
+        self._unterminated = False
+        self._fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        self._hasher = Hasher(self._fd)
+
+    def append(self, data: bytes | memoryview, newlines: int | None) -> int:
+        """Write the next bytes; how many of them, since no more are kept than the limit says."""
+        room = self._most - self.bytes
+        if len(data) > room:
+            self.dropped += len(data) - room
+            data, newlines = memoryview(data)[:room], None
+        if not len(data):
+            return 0
+        write_all(self._fd, data)
+        self.bytes += len(data)
+        self.newlines += bytes(data).count(b"\n") if newlines is None else newlines
+        self._unterminated = data[len(data) - 1] != 0x0A
+        self._hasher.update(data)
+        return len(data)
+
+    def take_back(self, size: int) -> None:
+        """What was written behind a size goes, as whoever gave it is told that nothing of it was taken."""
+        try:
+            os.ftruncate(self._fd, size)
+        except OSError:
+            pass  # the failure that led here is the one to tell of
+
+    @property
+    def info(self) -> StreamInfo:
+        """What has been written so far, without its hash."""
+        return StreamInfo(self.bytes, self.newlines + self._unterminated)
+
+    def seal(self, *, durable: bool) -> StreamInfo:
+        """No more bytes will come: hash them, make the file read-only, or remove it where it is empty."""
+        if self.bytes:
+            os.fchmod(self._fd, SEALED_MODE)
+        else:
+            os.unlink(self._path)
+        if durable:
+            os.fsync(self._fd)
+        return self.info._replace(sha256=self._hasher.hexdigest())
+
+    def close(self) -> None:
+        """Close the file as it is."""
+        self._hasher.stop()
+        os.close(self._fd)
 
 
 class BufferWriter:
@@ -48,7 +103,7 @@ class BufferWriter:
         self._layout = layout
         self._max_stream_bytes = max_stream_bytes
         self._durable = durable
-        self._streams: dict[str, _Stream] = {}
+        self._streams: dict[str, StreamWriter] = {}
         self._records = 0
         self._order_fd = -1
         self._lines_fd = -1
@@ -74,37 +129,21 @@ class BufferWriter:
         try:
             self._append(stream, data, newlines)
         except OSError as error:
-            self._take_back(stream, before)
+            if stream in self._streams:
+                self._streams[stream].take_back(before)
             raise store_failed(error) from error
-
-    def _take_back(self, name: str, size: int) -> None:
-        """The caller is told that nothing of its bytes was taken, so none may stay."""
-        if name in self._streams:
-            try:
-                os.ftruncate(self._streams[name].fd, size)
-            except OSError:
-                pass  # the failure that led here is the one to tell of
 
     def _append(self, name: str, data: bytes | memoryview, newlines: int | None) -> None:
         stream = self._streams.get(name)
         if stream is None:
-            stream = self._streams[name] = _Stream(self._layout.stream(self.name, name))
-        room = self._max_stream_bytes - stream.bytes
-        if len(data) > room:
-            stream.dropped += len(data) - room
-            data, newlines = memoryview(data)[:room], None
-        if not len(data):
+            path = self._layout.stream(self.name, name)
+            stream = self._streams[name] = StreamWriter(path, self._max_stream_bytes)
+        written = stream.append(data, newlines)
+        if not written:
             return
-        write_all(stream.fd, data)
-        if newlines is None:
-            newlines = bytes(data).count(b"\n")
-        stream.bytes += len(data)
-        stream.newlines += newlines
-        stream.unterminated = data[len(data) - 1] != 0x0A
-        self._bytes += len(data)
-        stream.hasher.update(data)
+        self._bytes += written
         if name in STREAM_CODES:
-            self._note_arrival(name, len(data))
+            self._note_arrival(name, written)
         self._marker.touch()
 
     def _note_arrival(self, stream: str, length: int) -> None:
@@ -134,11 +173,7 @@ class BufferWriter:
 
     def infos(self) -> dict[str, StreamInfo]:
         """What has been written so far, without hashes."""
-        return {
-            name: StreamInfo(stream.bytes, stream.newlines + stream.unterminated)
-            for name, stream in self._streams.items()
-            if stream.bytes
-        }
+        return {name: stream.info for name, stream in self._streams.items() if stream.bytes}
 
     def finish(self) -> dict[str, StreamInfo]:
         """No more bytes will come: hash, make read-only, close. The marker stays held until `release`.
@@ -146,26 +181,17 @@ class BufferWriter:
         Raises:
             StoreFailed: the files could not be brought to rest.
         """
-        infos = self.infos()
         try:
-            for name, stream in self._streams.items():
-                if name in infos:
-                    infos[name] = infos[name]._replace(sha256=stream.hasher.hexdigest())
-                    os.fchmod(stream.fd, SEALED_MODE)
-                else:
-                    os.unlink(stream.path)
-                if self._durable:
-                    os.fsync(stream.fd)
+            sealed = {name: stream.seal(durable=self._durable) for name, stream in self._streams.items()}
         except OSError as error:
             raise store_failed(error) from error
         finally:
             self._close_files()
-        return infos
+        return {name: info for name, info in sealed.items() if info.bytes}
 
     def _close_files(self) -> None:
         for stream in self._streams.values():
-            stream.hasher.stop()
-            os.close(stream.fd)
+            stream.close()
         self._streams.clear()
         for fd in (self._order_fd, self._lines_fd):
             if fd >= 0:
