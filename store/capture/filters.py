@@ -4,9 +4,11 @@ Nothing of the command is taken apart and put together again: two redirections a
 certain that they change nothing. Which processes there are, how they are joined and how they end stays the shell's.
 """
 
+import os
 import re
 from typing import NamedTuple
 
+from sightline.refs import looks_like_a_ref
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import (
     ASSIGNMENT,
@@ -19,6 +21,8 @@ from sightline.shell_words.pipelines import (
 
 FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk", "cut", "wc", "sort", "uniq", "tr"))
 
+_READERS = FILTERS | {"cat"}
+_SETTINGS = ("BASH_ENV", "SHELLOPTS", "BASHOPTS")  # variables by which a shell may have other settings than its own
 _LOOKED_AT = re.compile(r"BASH_COMMAND|BASH_EXECUTION_STRING|\bDEBUG\b|\balias|\bset\s[^;&|\n]*(?:-\w*v|verbose)")
 """What can see the text of a command, or come between it and what it does."""
 
@@ -97,6 +101,27 @@ def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> Sp
         read_at=stages[first].redirect_at,
         sure=tokens.simple and parser.simple,
     )
+
+
+def left_side(command: str, argv: list[str]) -> Split | None:
+    """Where the trailing filters of a command begin.
+
+    None where there are none, where that is not certain, and where the left side only reads buffers: what it reads is
+    kept already.
+
+    Args:
+        command: as the caller gave it.
+        argv: the shell, ``-c`` and the command with paths in the place of its refs.
+    """
+    bash = os.path.basename(argv[0]) == "bash"
+    hardened = any(name in os.environ for name in _SETTINGS)
+    given = find_split(command, bash=bash, hardened=hardened)
+    if given is None:
+        return None
+    if program_of(given.words) in _READERS and any(looks_like_a_ref(word.strip('"')) for word in given.words):
+        return None
+    split = find_split(argv[-1], bash=bash, hardened=hardened)
+    return split and split._replace(left=given.left)
 
 
 def _is_filter(stage: Stage) -> bool:

@@ -64,7 +64,7 @@ def read_file(asking: Asking, request: Request) -> Reply:
     try:
         buffer = capture_file(asking.store, path, asking.session.name, exact=request.exact)
     except StoreFailed as error:
-        from sightline.verbs.unkept_file import unkept_file  # as seldom as a full disk
+        from sightline.verbs.unkept_view import unkept_file  # as seldom as a full disk
 
         fd = open_exactly(path) if request.exact else open_regular(path)
         return unkept_file(asking.store, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())

@@ -23,6 +23,7 @@ from sightline.verbs.reply import Reply, in_order
 from sightline.verbs.safety import reason_to_confirm
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
+    from sightline.capture.filter_pipe import Unfiltered
     from sightline.capture.filters import Split
 
 VERB = "run_command"
@@ -141,7 +142,7 @@ def _split(request: Request, argv: list[str]) -> "Split | None":
     """Where the command's trailing filters begin; None where there are none, or all they read is kept already."""
     if "|" not in request.command:
         return None
-    from sightline.verbs.filtering import left_side
+    from sightline.capture.filters import left_side
 
     return left_side(request.command, argv)
 
@@ -175,12 +176,19 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
         return unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
     more: dict[str, Any] = {}
     if captured.unfiltered is not None:
-        from sightline.verbs.filtering import fields_of
-
-        more = fields_of(captured.unfiltered)
+        more = _unfiltered_fields(captured.unfiltered)
     return command_reply(
         asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged(), **more
     )
+
+
+def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
+    """The fields of a reply that name what went into the filters, or say why it is not there."""
+    if unfiltered.buffer is None:
+        why = unfiltered.error.message if unfiltered.error else "storing failed"
+        return {"warning": f"{why}; what went into the filter was not kept"}
+    kept = unfiltered.buffer
+    return {"unfiltered_output": kept.ref, "unfiltered_lines": kept.lines, "unfiltered_bytes": kept.bytes}
 
 
 def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> Reply:

@@ -14,6 +14,7 @@ from fault_kit import PROGRAM, Server, Until, in_group, lives, no_thread, open_f
 from sightline.capture.background import start_in_background
 from sightline.capture.child import shell_argv
 from sightline.capture.command import CommandCapture
+from sightline.capture.filters import left_side
 from sightline.config import Settings
 from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.stdio import StdioServer
@@ -25,7 +26,6 @@ from sightline.pipeline.run import run as run_query
 from sightline.search.errors import ProgramMissing
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
-from sightline.verbs.filtering import left_side
 
 FORKS = 200
 

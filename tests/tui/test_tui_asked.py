@@ -8,7 +8,7 @@ from sightline.errors import QueryRefused, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.parse import parse
 from sightline.tui.asking.asked import Part, Pipeline, Place, asked, over
-from sightline.tui.asking.completing import completions
+from sightline.tui.asking.completion import completions
 from sightline.tui.asking.history import KEPT, earlier, later, with_newest
 
 REF = "@cmd_a1b2c3.all"

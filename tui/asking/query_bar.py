@@ -13,7 +13,7 @@ from textual.widgets import Input
 from sightline.errors import SightlineError
 from sightline.store import Store
 from sightline.tui.asking.asked import Asked, asked
-from sightline.tui.asking.completing import Completions, completions
+from sightline.tui.asking.completion import Completions, completions
 from sightline.tui.asking.history import History, earlier, later, with_newest
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.errand import Errand
