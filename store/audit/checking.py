@@ -7,7 +7,7 @@ from sightline.audit.covering import filtered_from
 from sightline.audit.failures import Overlooked, overlooked
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
-from sightline.log.chain import last_known, verify_log
+from sightline.log.log_index import last_known, verify_log
 from sightline.records import TOOL_FAILED, Buffer
 from sightline.store import Reading
 

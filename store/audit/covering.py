@@ -12,7 +12,7 @@ from sightline.audit.matching import How, how_made, match_lines
 from sightline.audit.spans import Spans
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.log import BrokenChain
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import TextGone, view_text
 from sightline.records import Buffer, IndexedView, View
 from sightline.shape.markers import CUTS

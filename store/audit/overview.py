@@ -13,7 +13,7 @@ from sightline.audit.covering import (
 )
 from sightline.audit.spans import NONE
 from sightline.errors import SightlineError
-from sightline.log.view_list import fill_index
+from sightline.log.log_index import fill_index
 from sightline.records import Buffer, IndexedView, View
 from sightline.store import Reading
 

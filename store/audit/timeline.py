@@ -9,7 +9,7 @@ from sightline.audit.coverage import Contribution, Lines, contribution, joined, 
 from sightline.audit.covering import contribution_of
 from sightline.audit.spans import NONE, Spans, common, size, spans_of, union
 from sightline.errors import SightlineError
-from sightline.log.view_list import fill_index
+from sightline.log.log_index import fill_index
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
 from sightline.records import TOOL_FAILED, Buffer, IndexedView, Shown, View

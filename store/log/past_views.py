@@ -10,7 +10,7 @@ from sightline.disk.meta import read_meta
 from sightline.disk.view_index import ViewRow
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
-from sightline.log.encoding import Encoded
+from sightline.log.log import Encoded
 from sightline.log.views import Shows, header_of, indexed_view, logged_fields, session_from
 from sightline.records import Buffer, IndexedView, Session
 from sightline.store import Store

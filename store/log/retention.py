@@ -11,9 +11,8 @@ from sightline.disk.live import writer_alive
 from sightline.disk.meta import is_newer
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log import log
-from sightline.log.entries import append_entry
+from sightline.log.log_index import append_entry, fill_index, list_views
 from sightline.log.notes import list_notes, take_back
-from sightline.log.view_list import fill_index, list_views
 from sightline.log.view_text import quotes_of
 from sightline.private_files import write_atomically
 from sightline.records import Buffer, Session

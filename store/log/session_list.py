@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sightline.errors import SightlineError, UsageError
-from sightline.log.entries import append_entry
-from sightline.log.view_list import fill_index
+from sightline.log.log_index import append_entry, fill_index
 from sightline.records import Buffer, Session, SessionCounts
 from sightline.store import Reading, Store
 

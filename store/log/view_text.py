@@ -4,8 +4,8 @@ from typing import Any
 
 from sightline.errors import ExpiredRef, OfNewerVersion, SightlineError, UnknownRef
 from sightline.log import log
-from sightline.log.encoding import is_newer
-from sightline.log.view_list import list_views
+from sightline.log.log import is_newer
+from sightline.log.log_index import list_views
 from sightline.records import IndexedView, View
 from sightline.refs import parse_ref
 from sightline.sha256 import sha256_hex

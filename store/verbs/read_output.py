@@ -4,7 +4,7 @@ import time
 from typing import Any, NamedTuple
 
 from sightline.errors import BadRange, BadRef, UsageError
-from sightline.log.view_list import seen_lines
+from sightline.log.log_index import seen_lines
 from sightline.log.views import Shows, parts_of, shown_of
 from sightline.profile import DEFAULT
 from sightline.refs import parse_lines

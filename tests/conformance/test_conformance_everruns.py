@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from sightline.log.log_index import list_views
 from sightline.log.retention import evict
-from sightline.log.view_list import list_views
 from sightline.log.view_text import view_text
 from sightline.profile import load_profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for

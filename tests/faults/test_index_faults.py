@@ -20,8 +20,8 @@ from sightline.disk.recovery import rebuild_buffers
 from sightline.doors.cli.main import main
 from sightline.doors.doctor.doctor import examine
 from sightline.log.log import verify
+from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.notes import list_notes, write_note
-from sightline.log.view_list import list_views, rebuild_views
 from sightline.log.view_text import view_text
 from sightline.log.views import Shows, Traced, append_view, index_view, record_shown, record_view
 from sightline.records import Buffer, Session, Shown

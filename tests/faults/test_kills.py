@@ -21,7 +21,7 @@ from kill_kit import Moments, Nursery, is_gone, refs_in, soon
 from sightline.config import Settings
 from sightline.doors.doctor.doctor import examine
 from sightline.log import log
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer
 from sightline.store import Store, Target

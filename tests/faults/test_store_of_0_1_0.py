@@ -17,8 +17,8 @@ from sightline.audit.overview import Overview
 from sightline.audit.timeline import calls_of, totals_of
 from sightline.doors.doctor.doctor import examine
 from sightline.errors import ExpiredRef
+from sightline.log.log_index import list_views
 from sightline.log.notes import list_notes
-from sightline.log.view_list import list_views
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, LinePart, Session, Shown, View

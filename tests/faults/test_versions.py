@@ -21,9 +21,9 @@ from sightline.doors.doctor.doctor import examine
 from sightline.errors import OfNewerVersion
 from sightline.harnesses.formats import Source
 from sightline.imports.importer import Ledger
-from sightline.log import encoding, log
+from sightline.log import log
+from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.retention import purge_gone, remove
-from sightline.log.view_list import list_views, rebuild_views
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Gap, Session
@@ -164,13 +164,13 @@ def newer(store: Store, keep: Keep) -> Buffer:
     path.write_text(json.dumps(fields))
     header = {"kind": "session", "session": {**AGENT._asdict(), "name": "newer", "mood": "calm"}}
     with open(store.layout.audit_file("agent")) as file:
-        view = {name: value for name, value in json.loads(file.readlines()[1]).items() if name not in encoding.TIES}
+        view = {name: value for name, value in json.loads(file.readlines()[1]).items() if name not in log.TIES}
     log.append_all(
         store.layout.audit_file("newer"),
         header,
         [
-            encoding.Encoded.of({**view, "shown": [[buffer.name, "out", 1, 1, "by heart"]], "mood": "calm"}),
-            encoding.Encoded.of({"kind": "glance", "time": 3.0, "at": [1, 2]}),
+            log.Encoded.of({**view, "shown": [[buffer.name, "out", 1, 1, "by heart"]], "mood": "calm"}),
+            log.Encoded.of({"kind": "glance", "time": 3.0, "at": [1, 2]}),
         ],
     )
     store.close()
@@ -273,29 +273,29 @@ def test_lines_of_a_newer_form_in_a_log_are_kept_and_named(store: Store, keep: K
             record_view(store, AGENT, Shows("run_command", {}, (buffer.name,)), (Segment(text),))
     path = Path(store.layout.audit_file("agent"))
     lines = path.read_text().splitlines()
-    lines[1] = lines[1].replace(f'"v":{encoding.FORMAT}', f'"v":{encoding.FORMAT + 1}')
+    lines[1] = lines[1].replace(f'"v":{log.FORMAT}', f'"v":{log.FORMAT + 1}')
     path.write_text("\n".join(lines) + "\n")
     findings = {finding.text: finding.level for finding in examine(store)}
     [told] = [text for text in findings if "agent.jsonl:2 was written by a newer Sightline" in text]
     assert findings[told] == "note"
     assert log.blank(str(path), lambda _: True) == 2
-    assert f'"v":{encoding.FORMAT + 1}' in path.read_text().splitlines()[1]
+    assert f'"v":{log.FORMAT + 1}' in path.read_text().splitlines()[1]
     assert "one" not in path.read_text()
 
 
-def log_as_newer(store: Store, name: str, text: list[Any], version: int = encoding.FORMAT) -> None:
+def log_as_newer(store: Store, name: str, text: list[Any], version: int = log.FORMAT) -> None:
     """Log a view of a buffer as a version would whose texts are other than ours."""
     path = store.layout.audit_file("agent")
     with store.index.transaction():
         record_view(store, AGENT, Shows("run_command", {}, (name,)), (Segment("one\n"),))
     with open(path) as file:
         header, view = (
-            {key: value for key, value in entry.items() if key not in encoding.TIES} for entry in map(json.loads, file)
+            {key: value for key, value in entry.items() if key not in log.TIES} for entry in map(json.loads, file)
         )
     Path(path).unlink()
-    log.append_all(path, header, [encoding.Encoded.of({**view, "text": text})])
+    log.append_all(path, header, [log.Encoded.of({**view, "text": text})])
     first, second = Path(path).read_text().splitlines()
-    Path(path).write_text(first + "\n" + second.replace(f'"v":{encoding.FORMAT},', f'"v":{version},') + "\n")
+    Path(path).write_text(first + "\n" + second.replace(f'"v":{log.FORMAT},', f'"v":{version},') + "\n")
     store.start_index_anew()
     rebuild_buffers(store.layout, store.index)
     assert rebuild_views(store) == 1
@@ -304,7 +304,7 @@ def log_as_newer(store: Store, name: str, text: list[Any], version: int = encodi
 @pytest.mark.parametrize(
     ("pieces", "version"),
     [
-        ('[{"of": "another kind"}]', encoding.FORMAT + 1),
+        ('[{"of": "another kind"}]', log.FORMAT + 1),
         ('[["@NAME", 1, 1, 99]]', 1),
         ('[["@NAME", 1, 1, "csi/99"]]', 1),
     ],

@@ -18,7 +18,7 @@ from sightline.doors.cli.output import cli_call
 from sightline.errors import SettingError
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, Session
 from sightline.store import Store, Target

@@ -22,9 +22,9 @@ from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.mcp.http import token_of
 from sightline.errors import SettingError, SightlineError, UnsafeStore
 from sightline.imports.importer import Ledger
+from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.notes import list_notes, write_note
 from sightline.log.sessions import current_session, safe_name
-from sightline.log.view_list import list_views, rebuild_views
 from sightline.log.views import Shows, record_view
 from sightline.private_files import open_private
 from sightline.records import Buffer, Session

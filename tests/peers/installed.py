@@ -13,7 +13,7 @@ from harnesses import HARNESSES, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
 
 from sightline.harnesses.base import MODES
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer
 from sightline.store import Store

@@ -14,7 +14,7 @@ import pytest
 from harnesses import HARNESSES, PROXY, SANDBOXED, SERVER, Harness, Run, run_harness
 from scripted_model import Json, ScriptedModel, Seen, Step, Use
 
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Session
 from sightline.store import Store

@@ -15,7 +15,7 @@ import node_peers
 import pytest
 
 from sightline.doors.mcp.tools import TOOLS
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.store import Store
 
 INSPECTOR = "@modelcontextprotocol/inspector"

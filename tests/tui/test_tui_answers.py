@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.style import Style
 from tui_kit import add, numbered
 
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.search.processes import Cancel
 from sightline.shape.source import Line
 from sightline.store import Store

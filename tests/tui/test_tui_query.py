@@ -10,8 +10,8 @@ from textual import events
 from textual.pilot import Pilot
 from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
+from sightline.log.log_index import list_views
 from sightline.log.sessions import is_person
-from sightline.log.view_list import list_views
 from sightline.log.view_text import view_text
 from sightline.search.processes import Cancel
 from sightline.store import Store

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.records import Buffer, IndexedView, Session, View
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Store, Target

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sightline.audit.coverage import Contribution
 from sightline.audit.covering import coverage_of
 from sightline.audit.spans import NONE, Spans, holds, size
-from sightline.log.view_list import find_view
+from sightline.log.log_index import find_view
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, View
 from sightline.shape.clean import clean_line

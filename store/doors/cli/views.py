@@ -10,8 +10,8 @@ from sightline.audit.timeline import asked_of
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
+from sightline.log.log_index import find_view, list_views
 from sightline.log.session_list import find_session
-from sightline.log.view_list import find_view, list_views
 from sightline.log.view_text import view_text
 from sightline.log.views import ref_of_shown
 from sightline.records import IndexedView, View

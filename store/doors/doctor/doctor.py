@@ -13,7 +13,7 @@ from sightline.doors.doctor.complaints import Advance, Finding, unheard
 from sightline.doors.doctor.files import Derived, check_files
 from sightline.doors.doctor.views import check_views
 from sightline.errors import SightlineError
-from sightline.log.view_list import rebuild_views
+from sightline.log.log_index import rebuild_views
 from sightline.pipeline.options import GRAMMARS
 from sightline.private_files import FOLDER_MODE
 from sightline.search.errors import ProgramMissing

@@ -8,8 +8,7 @@ from typing import Any
 from sightline.doors.doctor.complaints import Advance, Finding
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log import log
-from sightline.log.chain import last_known, verify_log
-from sightline.log.view_list import fill_index, rebuild_views
+from sightline.log.log_index import fill_index, last_known, rebuild_views, verify_log
 from sightline.store import Store
 
 _PAGE = 1_000

@@ -22,10 +22,10 @@ from sightline.audit.timeline import (
 )
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log import log, retention
+from sightline.log.log_index import find_view, rebuild_views
 from sightline.log.notes import send_note, write_note
 from sightline.log.retention import StillRunning, remove_session
 from sightline.log.session_list import UnknownSession, find_session, list_sessions, rename_session
-from sightline.log.view_list import find_view, rebuild_views
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, Traced, record_shown, record_view
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown, View

@@ -12,7 +12,7 @@ import pytest
 import sightline
 import sightline.doors.python as door
 from sightline import Reply, Store, list_outputs, query, read_file, read_output, run_command
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.imports.importer import Importer
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, View
 from sightline.store import Store

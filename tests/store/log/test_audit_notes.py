@@ -7,7 +7,7 @@ import pytest
 
 from sightline.errors import UsageError
 from sightline.log import log, retention
-from sightline.log.indexing import catch_up
+from sightline.log.log_index import catch_up, rebuild_views
 from sightline.log.notes import (
     ANYONE,
     MAX_CHARACTERS,
@@ -22,7 +22,6 @@ from sightline.log.notes import (
     withdraw_note,
     write_note,
 )
-from sightline.log.view_list import rebuild_views
 from sightline.records import Buffer, Note, Session
 from sightline.store import Store, Target
 

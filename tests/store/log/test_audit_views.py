@@ -11,10 +11,10 @@ from sightline.config import Settings
 from sightline.disk.view_index import ViewRow
 from sightline.errors import ExpiredRef
 from sightline.log import log, retention
-from sightline.log.encoding import TIES
+from sightline.log.log import TIES
+from sightline.log.log_index import UnknownView, find_view, list_views, rebuild_views, seen_lines
 from sightline.log.notes import list_notes, write_note
 from sightline.log.sessions import current_session, is_person, safe_name
-from sightline.log.view_list import UnknownView, find_view, list_views, rebuild_views, seen_lines
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import Shows, Traced, indexed_view, record_shown, record_view, shown_of
 from sightline.records import Buffer, Session, Shown, View

@@ -10,7 +10,7 @@ import pytest
 
 from sightline.config import Settings
 from sightline.doors.cli.output import cli_call, render_text
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, Session, View
 from sightline.store import Store, Target

@@ -10,8 +10,8 @@ from sightline.audit.covering import coverage_of
 from sightline.audit.failures import failures_of, overlooked
 from sightline.audit.report.gather import gather
 from sightline.audit.timeline import calls_of
+from sightline.log.log_index import list_views
 from sightline.log.session_list import list_sessions
-from sightline.log.view_list import list_views
 from sightline.log.view_text import view_text
 from sightline.store import Reading, Rows, Store
 

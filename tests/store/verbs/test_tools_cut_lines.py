@@ -14,7 +14,7 @@ from sightline.audit.covering import coverage_of
 from sightline.audit.overview import Overview
 from sightline.audit.spans import size
 from sightline.audit.timeline import calls_of, captured_by, totals_of
-from sightline.log.view_list import rebuild_views
+from sightline.log.log_index import rebuild_views
 from sightline.profile import load_profile
 from sightline.records import Buffer, LinePart
 from sightline.store import Target

@@ -13,7 +13,7 @@ from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
 from sightline.imports.live_transcript import catch_up
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Gap
 from sightline.store import Store

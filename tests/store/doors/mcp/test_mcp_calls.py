@@ -54,7 +54,7 @@ def ended(client: Any, ref: str) -> bool:
 
 
 def views_of(client: Any) -> list[Any]:
-    from sightline.log.view_list import list_views
+    from sightline.log.log_index import list_views
 
     with client.store() as store:
         return [indexed.view for indexed in list_views(store)]
@@ -298,7 +298,7 @@ def test_more_calls_than_anyone_waits_for_are_refused(connect: Callable[..., Any
 
 
 def test_views_are_logged_with_their_exact_text_before_they_are_sent(client: Any) -> None:
-    from sightline.log.view_list import list_views
+    from sightline.log.log_index import list_views
     from sightline.log.view_text import view_text
 
     result = client.answer(client.begin("run_command", command="seq 1 5000"))["result"]

@@ -271,7 +271,7 @@ def test_the_end_seals_what_runs(serve: Callable[..., HttpServer], tmp_path: Pat
 
 
 def test_views_say_which_client_asked(serve: Callable[..., HttpServer]) -> None:
-    from sightline.log.view_list import list_views
+    from sightline.log.log_index import list_views
 
     server = serve()
 

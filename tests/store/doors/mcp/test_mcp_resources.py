@@ -91,7 +91,7 @@ def test_an_empty_output_reads_as_empty(client: Any) -> None:
 
 
 def test_reading_a_resource_is_logged_as_a_view(client: Any, ref: str) -> None:
-    from sightline.log.view_list import list_views
+    from sightline.log.log_index import list_views
     from sightline.log.view_text import view_text
 
     uri = BASE + ref[1:] + "?from=42&to=44"

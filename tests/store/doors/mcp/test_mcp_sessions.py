@@ -51,7 +51,7 @@ def test_a_client_that_tells_nothing_has_one_session_a_server() -> None:
 
 @pytest.mark.parametrize("words", [("--session", "mine"), ()])
 def test_every_view_says_who_asked(connect: Callable[..., Any], words: tuple[str, ...]) -> None:
-    from sightline.log.view_list import list_views
+    from sightline.log.log_index import list_views
 
     client = connect(*words, CODEX_SESSION_ID="from-another-harness")
     client.call("run_command", meta={"callId": "c1", "sessionId": "s1"}, command="echo hi")

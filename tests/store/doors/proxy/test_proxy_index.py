@@ -12,7 +12,7 @@ from sightline.doors.mcp.tools import Options
 from sightline.doors.proxy import recorder
 from sightline.doors.proxy.calls import Ledger, ToolCall
 from sightline.doors.proxy.recorder import Recorder
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.views import index_view
 from sightline.store import Store
 

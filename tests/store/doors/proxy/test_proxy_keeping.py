@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
 
 from sightline.audit.timeline import calls_of
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 
 Make = Callable[..., Client]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from proxy_kit import PATIENCE_SECONDS, Client, answer, text_result
 
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 
 Make = Callable[..., Client]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from proxy_kit import Client, answer, text_result
 
 from sightline.doors.proxy.calls import LongLine
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 
 NUMBERS = st.integers(-5, 10**12) | st.text(max_size=8)

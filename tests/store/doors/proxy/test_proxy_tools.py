@@ -172,7 +172,7 @@ def test_what_the_two_tools_show_is_in_the_log(client: Make) -> None:
     through.own("read_output", ref=ref, lines="1-3")
     through.close()
     with through.store() as store:
-        from sightline.log.view_list import list_views
+        from sightline.log.log_index import list_views
 
         view = list_views(store, session="mine")[0].view
     assert (view.verb, view.shown[0][2:]) == ("read_output", (1, 3))

@@ -1,0 +1,313 @@
+"""What the log holds, in the index: views, notes, names and ends of sessions.
+
+The audit files are the truth. Whoever asks for views has the index filled first from where it lacks some: it was made
+anew, or a writer died between logging and indexing.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sightline.disk.errors import cause_of, is_busy
+from sightline.errors import SightlineError, StoreFailed
+from sightline.log import log
+from sightline.log.views import Other, header_of, indexed_view, session_from, traced_of, with_shown
+from sightline.records import IndexedView, Note, Session
+from sightline.refs import parse_ref
+from sightline.store import Reading, Store, Target
+
+if TYPE_CHECKING:
+    from sightline.disk.sorter import Sorter
+
+
+class UnknownView(SightlineError):
+    """No view has this id."""
+
+
+def list_views(
+    store: Reading, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
+) -> list[IndexedView]:
+    """Views, newest first: all, those of a buffer or a session, or those from a time on (seconds since the epoch).
+
+    An index that lacks some is filled first.
+    """
+    fill_index(store, session)
+    return store.index.views(buffer=buffer, session=session, since=since, limit=limit)
+
+
+def fill_index(store: Reading, session: str | None = None) -> None:
+    """See to it that the index knows what the audit files hold: that of one session, or all.
+
+    An index made anew does not, nor one whose writer died after it had logged a view.
+    """
+    if not isinstance(store, Store):
+        return  # another kind has its rows from elsewhere
+    if store.index.views_stale():
+        rebuild_views(store)
+    elif not store.index.unwritable and (behind := _sessions_behind(store, session)):
+        catch_up(store, behind)
+
+
+def find_view(store: Reading, view_id: str) -> IndexedView:
+    """A view by its id, ``SESSION:N``. Raises UnknownView."""
+    fill_index(store)
+    session, _, number = view_id.rpartition(":")
+    found = store.index.view(session, int(number)) if number.isdigit() else None
+    if found is None:
+        raise UnknownView(f"there is no view {view_id!r}", "`sightline views` lists them")
+    return found
+
+
+def rebuild_views(store: Store) -> int:
+    """Index all views and notes anew from the audit files, and put buffers into the order that these were shown in.
+
+    How many views there are.
+    """
+    from sightline.disk.sorter import with_sorter  # with what only this needs: looking at the list starts faster
+
+    with store.index.transaction():
+        return with_sorter(partial(_index_anew, store))
+
+
+def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int:
+    others: list[Other] = []
+    sizes: dict[str, int] = {}
+    used: dict[str, float] = {}
+    for file in sorted(os.listdir(store.layout.audit)):
+        session_name, dot, ending = file.rpartition(".")
+        if ending == "jsonl" and dot:
+            store.index.forget_views(session_name)
+            store.index.forget_notes(session_name)
+            sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
+            views = _read_views(store, session_name, others)
+            # A clock that was set back must not make what a session asked last its first.
+            for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
+                found.put(when, (when, indexed))
+    for when, indexed in found:  # the list goes by the order in which they are put
+        store.index.put_view(indexed)
+        used |= dict.fromkeys(indexed.view.refs, when)
+    if others:
+        index_others(store, others)
+    for name, size in sizes.items():
+        store.index.set_log(name, size)
+    if store.index.views_stale():
+        for name, when in sorted(used.items(), key=lambda item: item[1]):
+            store.index.touch(name, when)
+        store.index.set_views_stale(False)
+    return found.count
+
+
+def _read_views(store: Store, session: str, others: list[Other]) -> list[IndexedView]:
+    """The views of a session's file, as far as it can be read; its session is put into the index."""
+    views: dict[int, IndexedView] = {}
+    try:
+        for place, entry in log.read_all(store.layout.audit_file(session)):
+            if entry.get("kind") == "session":
+                if entry["session"]["name"] != session:  # a name becomes a path
+                    raise log.BrokenChain(f"the log of {session} says that it is another's")
+                store.index.put_session(session_from(entry))
+            elif entry.get("kind") == "view":
+                views[place.number] = indexed_view(session, place, entry)
+            elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
+                views[found.view.number] = found._replace(view=with_shown(found.view, traced_of(entry)))
+            else:
+                others.append(Other(session, place.number, entry))
+    except (log.BrokenChain, KeyError, TypeError):
+        pass  # changed from outside: the doctor says so
+    return list(views.values())
+
+
+def seen_lines(store: Reading, session: Session, target: Target) -> int:
+    """The last line of a stream that a session has been shown, 0 for none."""
+    return max(
+        (
+            shown.last
+            for indexed in list_views(store, buffer=target.buffer.name, session=session.name)
+            for shown in (*indexed.view.shown, *indexed.view.matched)
+            if shown.buffer == target.buffer.name and shown.stream == target.stream
+        ),
+        default=0,
+    )
+
+
+COMPARED_SECONDS = 2.0
+"""How often one process looks at all of them at most."""
+
+
+def _sessions_behind(store: Store, session: str | None = None) -> list[str]:
+    """The sessions whose file has more than is indexed of it; only the one that is given is looked at each time."""
+    if session is not None:
+        try:
+            size = os.stat(store.layout.audit_file(session)).st_size
+        except FileNotFoundError:
+            return []
+        return [session] if size > store.index.indexed_bytes(session) else []
+    now = time.monotonic()
+    if now < store.index.compared + COMPARED_SECONDS:
+        return []
+    store.index.compared = now
+    known = store.index.logs()
+    with os.scandir(store.layout.audit) as files:
+        sizes = [(file.name.removesuffix(".jsonl"), file) for file in files if file.name.endswith(".jsonl")]
+        return [name for name, file in sizes if file.stat(follow_symlinks=False).st_size > known.get(name, 0)]
+
+
+class _Tail(NamedTuple):
+    """What stands in a session's file after what is known to be indexed, up to a byte of it."""
+
+    entries: list[tuple[log.Place, dict[str, Any]]]
+    end: int
+
+
+def catch_up(store: Store, sessions: Iterable[str]) -> None:
+    """Index what the audit files of some sessions hold beyond what is indexed of them.
+
+    Their writers may be alive and about to do the same: what is there already stays as it is. Where the index is
+    locked for long, lists do without.
+    """
+    try:
+        with store.index.hurried():
+            for session in sessions:
+                _catch_up(store, session)
+    except sqlite3.OperationalError as error:
+        if not is_busy(error):
+            raise
+
+
+def _catch_up(store: Store, session: str) -> None:
+    tail = _tail(store, session, store.index.indexed_bytes(session))
+    if tail.end == store.index.indexed_bytes(session):
+        return
+    with store.index.transaction():
+        for place, entry in tail.entries:
+            try:
+                _index_entry(store, session, place, entry)
+            except (KeyError, TypeError):
+                continue  # changed from outside: the doctor says so
+        store.index.set_log(session, max(tail.end, store.index.indexed_bytes(session)))
+
+
+def _tail(store: Store, session: str, begin: int) -> _Tail:
+    path = store.layout.audit_file(session)
+    entries: list[tuple[log.Place, dict[str, Any]]] = []
+    end = begin
+    try:
+        for place, entry in log.read_from(path, begin):
+            entries.append((place, entry))
+            end = place.offset + place.length
+    except FileNotFoundError:
+        pass
+    except log.BrokenChain:  # changed from outside: the doctor says so, and nobody need read it again
+        end = os.stat(path).st_size
+    return _Tail(entries, end)
+
+
+def _index_entry(store: Store, session: str, place: log.Place, entry: dict[str, Any]) -> None:
+    match entry.get("kind"):
+        case "session":
+            if store.index.session(session) is None and entry["session"]["name"] == session:
+                store.index.put_session(session_from(entry))
+        case "view":
+            store.index.put_view(indexed_view(session, place, entry))
+        case "shown":
+            if known := store.index.view(session, entry["of"]):
+                store.index.amend_view(with_shown(known.view, traced_of(entry)))
+        case _:
+            index_others(store, [Other(session, place.number, entry)])
+
+
+def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
+    """Log something that is no view in a session's file, and index it; its number there.
+
+    Raises:
+        StoreFailed: it could not be logged.
+    """
+    path = store.layout.audit_file(session.name)
+    try:
+        place = log.append(path, header_of(session), entry, durable=store.settings.durable)
+        with store.index.transaction():
+            if place.number == 1:
+                store.index.put_session(session)
+            _index_other(store, Other(session.name, place.number, entry))
+            store.index.advance(session.name, *place)
+    except Exception as error:  # disk full speaks through OSError and SQLite alike
+        what, hint = cause_of(error, store.root)
+        raise StoreFailed(f"this could not be logged: {what}", hint) from error
+    return place.number
+
+
+def index_others(store: Store, others: Iterable[Other]) -> None:
+    """Index entries that are no views, of any number of sessions; one that was changed from outside is left out."""
+    for other in sorted(others, key=lambda one: float(one.entry.get("time", 0.0))):
+        try:
+            _index_other(store, other)
+        except (KeyError, TypeError):
+            continue
+
+
+def _index_other(store: Store, other: Other) -> None:
+    """Put an entry into the index; once more is as once, even where later ones of other files are there already."""
+    entry = other.entry
+    match entry.get("kind"):
+        case "note":
+            note_id = f"{other.session}:{other.number}"
+            note = Note(note_id, other.session, entry["time"], entry["ref"], entry.get("text"))
+            if known := store.index.note(note_id):
+                note = note._replace(to=known.to, sent=known.sent, sent_to=known.sent_to)
+            _put_note(store, note)
+        case "send":
+            if (written := store.index.note(entry["note"])) and written.sent < entry["time"]:
+                if entry["to"]:  # once more, where it was sent before; else it was taken back
+                    written = written._replace(sent=0.0, sent_to="")
+                _put_note(store, written._replace(to=entry["to"]))
+        case "sent":
+            if written := store.index.note(entry["note"]):
+                _put_note(store, written._replace(sent=entry["time"], sent_to=other.session))
+        case "titled":
+            if session := store.index.session(other.session):
+                store.index.put_session(session._replace(title=entry["title"]))
+        case "removed":
+            if session := store.index.session(other.session):
+                store.index.put_session(session._replace(removed=entry["time"]))
+
+
+def _put_note(store: Store, note: Note) -> None:
+    store.index.put_note(note, parse_ref(note.ref).name)
+
+
+def last_known(store: Reading) -> Mapping[str, int]:
+    """By session, the number of the last view that is known; to be asked for before any log is read, which may grow."""
+    fill_index(store)
+    return store.index.last_entries()
+
+
+def verify_log(
+    store: Reading, session: str, last: int, take: Callable[[log.Place, dict[str, Any]], None] | None = None
+) -> int:
+    """Check a session's log; how many lines it has, 0 where nothing was ever logged.
+
+    Args:
+        store: the store.
+        session: name of the session.
+        last: number of the last view that is known of it, 0 for none.
+        take: as `log.verify_lines` has it.
+
+    Raises:
+        BrokenChain: it was changed, its newest lines were cut off, or all of it is gone.
+    """
+    try:
+        with store.open_log(session) as file:
+            lines = log.verify_lines(file, f"{session}.jsonl", take)
+    except FileNotFoundError:
+        lines = 0
+    if last and not lines:
+        raise log.BrokenChain(f"the log of session {session} is gone", "it was removed from outside")
+    if last and lines <= last:
+        raise log.BrokenChain(
+            f"the log of session {session} ends before its view {last}", "its end was cut off from outside"
+        )
+    return lines
