@@ -23,8 +23,7 @@ from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
-from sightline.tui.common.prompt import Prompt
-from sightline.tui.common.prompts import PROMPTS
+from sightline.tui.common.prompt import PROMPTS, Prompt, SearchPrompt
 from sightline.tui.common.remembered import Remembered
 from sightline.tui.common.strips import Part
 from sightline.tui.common.wording import is_void, tombstone_text
@@ -253,8 +252,6 @@ class Inspector(BufferActions):
         prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
             if name == "search":
-                from sightline.tui.common.search_prompt import SearchPrompt
-
                 prompt = SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).searching.typed(text))
             else:
                 prompt = Prompt(asks, id=name, typed=self._filter, settled=self.query_one(BufferList).settled)

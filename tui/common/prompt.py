@@ -1,7 +1,7 @@
-"""A line to type in that is there when it is needed: the filter above the list, "go to line" below the viewer."""
+"""A line to type in that is there when it is needed: the filter above the list, the search below the viewer."""
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -9,10 +9,35 @@ from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.widgets import Input
 
-from sightline.tui.common.messages import PromptAnswered
-from sightline.tui.common.prompts import Asks
+from sightline.tui.common.messages import CaseSwitched, PromptAnswered, PromptLeft
 from sightline.tui.common.styled import KeptStyles
 from sightline.tui.common.textual_internals import KeysFirst
+
+
+class Asks(NamedTuple):
+    """One prompt.
+
+    Attributes:
+        hint: what to type there, told while it is empty.
+        pane: selector of the pane that it stands in.
+        above: selector of the widget that it stands above; at the pane's bottom where it is empty.
+        back: selector of the widget that the keys go to afterwards.
+        keeps: whether its text is still there when it is opened again.
+    """
+
+    hint: str
+    pane: str
+    above: str
+    back: str
+    keeps: bool = False
+
+
+PROMPTS = {
+    "filter": Asks(
+        "filter: command, ref, label, session; / searches outputs", "#left", "#buffers", "#buffers", keeps=True
+    ),
+    "search": Asks("search: text or regex, small letters match either case", "#right", "", "#viewer"),
+}
 
 
 class Prompt(KeptStyles, KeysFirst):
@@ -96,3 +121,20 @@ class Prompt(KeptStyles, KeysFirst):
         """Escape: never mind."""
         self.clear()
         self._close()
+
+
+class SearchPrompt(Prompt):
+    """A prompt that tells when it is left, and has a key for the case of letters."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("alt+c,ctrl+t", "switch_case", "Match case", key_display="alt+c"),
+    ]
+
+    def action_switch_case(self) -> None:
+        """Match letters in another way."""
+        self.post_message(CaseSwitched())
+
+    def action_leave(self) -> None:
+        """Escape: never mind."""
+        self.post_message(PromptLeft(self.id or ""))
+        super().action_leave()

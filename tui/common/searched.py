@@ -10,8 +10,7 @@ from textual.widgets import Input
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.messages import PromptAnswered
 from sightline.tui.common.pane_search import Searching
-from sightline.tui.common.prompts import PROMPTS
-from sightline.tui.common.search_prompt import SearchPrompt
+from sightline.tui.common.prompt import PROMPTS, SearchPrompt
 
 SEARCH_KEY = Binding("slash", "search", "Search", key_display="/", priority=True)
 """To be among a screen's keys; with priority: what is typed behind it is meant for the prompt."""

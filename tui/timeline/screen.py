@@ -20,8 +20,7 @@ from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import LineChosen, ViewChosen
-from sightline.tui.common.prompt import Prompt
-from sightline.tui.common.prompts import Asks
+from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.safe import title
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part

@@ -18,8 +18,7 @@ from sightline.tui.common.errand import Errand
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.prompt import Prompt
-from sightline.tui.common.prompts import Asks
+from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
 from sightline.tui.common.stylesheets import load_style
