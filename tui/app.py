@@ -23,9 +23,9 @@ from sightline.tui.common.remembered import Remembered
 from sightline.tui.common.safe import visible
 from sightline.tui.common.textual_internals import FaultTold
 from sightline.tui.common.theme import DARK, LIGHT, TERMINAL, THEMES
-from sightline.tui.ending import end_when_told, end_with_terminal
 from sightline.tui.feed import Feed
 from sightline.tui.inspector import Inspector
+from sightline.tui.shutdown import end_when_told, end_with_terminal, keep, told
 
 if TYPE_CHECKING:
     from sightline.tui.common.actions import Action
@@ -136,8 +136,6 @@ class InspectorApp(FaultTold[None]):
 
     def fault_told(self, fault: BaseException | None) -> RenderableType:
         """A fault of ours ends it: in a sentence, with the whole story in a file for whoever mends it."""
-        from sightline.tui.fault import keep, told
-
         return told(keep(self._store.root, fault))
 
     # what happens

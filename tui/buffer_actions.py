@@ -90,8 +90,7 @@ class BufferActions(Screen[None]):
     def action_outside(self, program: str) -> None:
         """Open the buffer in the person's pager, or a copy of it in their editor."""
         if self._buffer is not None:
-            from sightline.tui.common.leaving import leave_for
-            from sightline.tui.common.outside import Copies, Shown
+            from sightline.tui.common.outside import Copies, Shown, leave_for
 
             self._copies = self._copies or Copies()
             shown = Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)

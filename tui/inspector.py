@@ -17,18 +17,18 @@ from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.buffers.list_title import ListTitle
 from sightline.tui.buffers.ordering import GROUPS, SORTS, Order
 from sightline.tui.common import messages
-from sightline.tui.common.divider import Divider
 from sightline.tui.common.errand import is_whole
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
+from sightline.tui.common.places import Hit, shown_number, viewer_line
 from sightline.tui.common.prompt import PROMPTS, Prompt, SearchPrompt
 from sightline.tui.common.remembered import Remembered
+from sightline.tui.common.split import Divider, Split
 from sightline.tui.common.strips import Part
 from sightline.tui.common.wording import is_void, tombstone_text
 from sightline.tui.header import Header
-from sightline.tui.splitting import Split
 from sightline.tui.viewer.info import Info
 from sightline.tui.viewer.viewer import Viewer
 
@@ -379,8 +379,6 @@ class Inspector(BufferActions):
         opened = self.query_one(Viewer).opened
         if opened is None or not opened.is_of(message.buffer) or not (opened.stream or opened.hex):
             return line
-        from sightline.tui.common.places import shown_number
-
         try:
             return shown_number(self._store, message.buffer, line, opened.reading)
         except STORE_ERRORS as error:
@@ -389,7 +387,6 @@ class Inspector(BufferActions):
 
     def show_line(self, buffer: Buffer, stream: str, line: int, last: int = 0) -> None:
         """Show a line of one of a buffer's streams, or the lines up to a last one."""
-        from sightline.tui.common.places import Hit, viewer_line
 
         async def place() -> None:
             try:

@@ -15,7 +15,7 @@ from sightline.tui.buffers.ranking import Term, terms_of
 from sightline.tui.common.actions import Action
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import Part, row
-from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.theme import load_style
 
 
 class Choices(RowView, can_focus=False):

@@ -10,7 +10,7 @@ from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.messages import PlaceMeant
 from sightline.tui.common.reading import shown_ref
-from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.theme import load_style
 from sightline.tui.viewer.viewer import Viewer
 
 

@@ -9,7 +9,7 @@ from sightline.errors import SightlineError, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.words import Word, split
 from sightline.refs import looks_like_a_ref
-from sightline.tui.common.goto import is_place
+from sightline.tui.common.places import is_place
 from sightline.verbs.read_output import Request
 
 FORMS = (

@@ -20,7 +20,7 @@ from sightline.tui.common.errand import Errand
 from sightline.tui.common.failures import STORE_ERRORS
 from sightline.tui.common.messages import ContentsSearched, HitSelected, LineMeant
 from sightline.tui.common.places import Hit, viewer_line
-from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.theme import load_style
 from sightline.tui.common.wording import counted
 
 SETTLE_SECONDS = 0.15  # after the last key; Enter does not wait

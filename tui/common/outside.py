@@ -4,6 +4,7 @@ Neither can harm the store: a pager reads a sealed file without being able to st
 safe; an editor gets a copy.
 """
 
+import asyncio
 import os
 import shlex
 import shutil
@@ -13,11 +14,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from textual.app import App, SuspendNotSupported
+
 from sightline.errors import SightlineError, UsageError
 from sightline.records import Buffer
 from sightline.shape.clean import clean_line
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
+from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.reading import open_reading, shown_ref
 from sightline.tui.common.safe import lone_controls_shown, pieces
 
@@ -198,3 +202,41 @@ def _feed(write: Callable[[bytes], object], text: Iterator[bytes]) -> None:
 
 def _ignore(_number: int, _frame: object) -> None:
     pass
+
+
+async def leave_for(app: App[None], store: Store, shown: Shown, program: str, copies: Copies) -> None:
+    """Open a buffer in the ``pager`` or the ``editor``, and wait for its end.
+
+    Args:
+        app: is suspended meanwhile.
+        store: the store.
+        shown: what is opened.
+        program: which of the two.
+        copies: where an editor's copy goes.
+    """
+
+    def prepare() -> Call:
+        if program == "pager":
+            return pager_call(store, shown)
+        return editor_call(store, shown, copies)
+
+    try:
+        call = await asyncio.to_thread(prepare)
+        with app.suspend():
+            _run(app, call)
+    except SuspendNotSupported:
+        app.notify(
+            f"This terminal cannot be left to another program; `sightline path {shown.buffer.ref}` names the file",
+            severity="warning",
+            markup=False,
+        )
+    except STORE_ERRORS as error:
+        tell(app, error)
+
+
+def _run(app: App[None], call: Call) -> None:
+    """Run it; an error must not keep the terminal from being taken back."""
+    try:
+        run_outside(call)
+    except STORE_ERRORS as error:
+        tell(app, error)

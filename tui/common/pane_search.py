@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from rich.style import Style
 from textual.strip import Strip
@@ -17,13 +17,41 @@ from textual.widget import Widget
 from sightline.search.engine import Pattern, pattern_of
 from sightline.search.errors import Cancelled
 from sightline.search.hits import places_in
-from sightline.tui.common.engine import Engine
 from sightline.tui.common.errand import Errand, is_whole
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.painting import restyled
 from sightline.tui.common.safe import title
 from sightline.tui.common.stream_search import Step
 from sightline.tui.common.strips import cut
+
+
+class Engine(Protocol):
+    """One search for one pattern; see `sightline.tui.common.stream_search.Search`."""
+
+    @property
+    def pattern(self) -> Pattern:
+        """What is looked for."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all has been looked through."""
+
+    @property
+    def total(self) -> int:
+        """Hits found so far."""
+
+    def cancel(self) -> None:
+        """End it."""
+
+    def run(self, tell: Callable[[], None]) -> None:
+        """Look through all of it, in a thread of its own."""
+
+    def run_on(self, tell: Callable[[], None]) -> None:
+        """Look through what has been written since."""
+
+    def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
+        """The next hit from a number on; None where that is not known yet."""
+
 
 TYPING_SECONDS = 0.02  # between letters that are pasted or typed ahead: none of them is worth a search of its own
 TELL_SECONDS = 0.05  # a count that grows is told so often

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 from textual import events
 
-from sightline.tui.common.folding import Place
 from sightline.tui.common.tall import Tall
-from sightline.tui.common.window import Window
+from sightline.tui.common.window import Place, Window
 
 _WHEEL_ROWS = 3
 

@@ -1,11 +1,88 @@
-"""A pane of so many rows that only those on the screen are ever drawn."""
+"""A pane of so many rows that only those on the screen are ever drawn, with a scrollbar that costs as little."""
 
-from textual.geometry import Size
-from textual.scrollbar import ScrollBar
+from typing import Any
 
-from sightline.tui.common.bare_rows import BareRows
-from sightline.tui.common.row_scroll_bar import RowScrollBar
-from sightline.tui.common.textual_internals import OwnScrollbar, keep_rows_in
+from rich.style import Style
+from textual.css.styles import StylesBase
+from textual.geometry import Region, Size
+from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.strip import Strip
+from textual.widget import Widget
+
+from sightline.tui.common.textual_internals import OwnScrollbar, StylesCache, keep_rows_in
+
+_OUTLINES = ("outline_top", "outline_right", "outline_bottom", "outline_left")
+_CHANGES_ROWS = (*_OUTLINES, "tint", "hatch", "text_opacity")
+
+
+class BareRows(StylesCache):
+    """What Textual keeps a widget's rows in; asking a dozen style rules about each doubles what a short one costs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_bare = False
+
+    def render_widget(self, widget: Widget, crop: Region) -> list[Strip]:
+        """The rows of a region of the widget."""
+        self._is_bare = widget.opacity == 1.0 and not widget.styles.has_any_rules(*_CHANGES_ROWS)
+        return super().render_widget(widget, crop)
+
+    def render_line(
+        self, styles: StylesBase, y: int, size: Size, content_size: Size, *args: Any, **kwargs: Any
+    ) -> Strip:
+        """One row: as the widget draws it, where nothing goes around it."""
+        if not self._is_bare or size != content_size:
+            return super().render_line(styles, y, size, content_size, *args, **kwargs)
+        _, base_background, background, draw, *_ = args
+        strip: Strip = draw(y)
+        if strip.cell_length == size.width:
+            return strip
+        inner, _ = self.get_inner_outer(base_background, background)
+        return strip.adjust_cell_length(size.width, inner.rich_style)
+
+
+class RowScrollBar(ScrollBar):
+    """Looks and behaves as Textual's, which has its few different cells laid out as a text of many lines each time."""
+
+    def __init__(self, thickness: int) -> None:
+        super().__init__(vertical=True, name="vertical", thickness=thickness)
+        keep_rows_in(self, BareRows())
+        self._rows: list[Strip] = []
+        self._drawn: object = None
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Its rows, made anew where the bar has changed; none where what it belongs to was just taken away."""
+        if self.parent is None:
+            return [Strip.blank(crop.width)] * crop.height
+        bar = self.render()
+        assert isinstance(bar, ScrollBarRender)
+        drawn = (self.size, bar.style, bar.virtual_size, bar.window_size, bar.position)
+        if drawn != self._drawn:
+            self._rows, self._drawn = self._strips(bar), drawn
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """A row; blank where the screen already has room for more of them than the bar has been told of."""
+        if y < len(self._rows):
+            return self._rows[y]
+        return Strip.blank(self.size.width, self.visual_style.rich_style)
+
+    def _strips(self, bar: ScrollBarRender) -> list[Strip]:
+        style = bar.style
+        assert isinstance(style, Style)
+        assert style.color is not None
+        assert style.bgcolor is not None
+        cells = bar.render_bar(
+            size=self.size.height,
+            virtual_size=bar.virtual_size,
+            window_size=bar.window_size,
+            position=bar.position,
+            thickness=self.size.width,
+            back_color=style.bgcolor,
+            bar_color=style.color,
+        ).segments
+        strips = {cell: Strip([cell], self.size.width) for cell in set(cells)}
+        return [strips[cell] for cell in cells]
 
 
 class Tall(OwnScrollbar):

@@ -1,7 +1,9 @@
-"""The themes: dark, light, and the terminal's own colours, whichever those are."""
+"""Colours and style sheets: the themes dark, light and the terminal's own, and the sheets that are read at need."""
 
+import os
 from dataclasses import replace
 
+from textual.app import App
 from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
@@ -53,3 +55,14 @@ TERMINAL = replace(
 
 THEMES = (DARK, LIGHT, TERMINAL)
 """In the order that a key goes through them."""
+
+
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
+
+
+def load_style(app: App[object], name: str) -> None:
+    """Take in a sheet by its place below ``tui/``, such as ``common/row_view``, once."""
+    path = os.path.join(_FOLDER, f"{name}.tcss")
+    if not app.stylesheet.has_source(path, ""):
+        app.stylesheet.read(path)
+        app.stylesheet.reparse()

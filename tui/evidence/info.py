@@ -21,9 +21,9 @@ from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part
-from sightline.tui.common.stylesheets import load_style
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.texts import Text
+from sightline.tui.common.theme import load_style
 from sightline.tui.evidence.dossier import facts_of, read_dossier, view_told, view_when
 from sightline.tui.evidence.fact_rows import FactRows
 

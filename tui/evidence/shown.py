@@ -20,9 +20,9 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.messages import StoreChanged
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part
-from sightline.tui.common.stylesheets import load_style
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.texts import Text
+from sightline.tui.common.theme import load_style
 from sightline.tui.common.wording import counted
 from sightline.tui.evidence.replies import Reply, line_behind, read_replies, text_of
 from sightline.tui.evidence.reply_rows import ReplyRows, lines_text

@@ -17,7 +17,7 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.safe import title, visible
 from sightline.tui.common.searched import SEARCH_KEY, SearchedScreen
 from sightline.tui.common.strips import Part
-from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.theme import load_style
 from sightline.tui.json.json_view import JsonSearching, JsonView, json_target
 from sightline.tui.json.nodes import Node
 

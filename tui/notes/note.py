@@ -19,7 +19,7 @@ from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.safe import title, visible
 from sightline.tui.common.strips import Part, row
-from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.theme import load_style
 
 
 class Excerpt(NamedTuple):

@@ -24,7 +24,7 @@ from sightline.tui.common.safe import title
 from sightline.tui.common.sessions import person_session
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
-from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.theme import load_style
 from sightline.tui.common.wording import counted
 from sightline.tui.notes.note import Excerpt, NoteScreen, Recipient, Written
 from sightline.tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows

@@ -16,9 +16,9 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.messages import LineChosen
 from sightline.tui.common.store_screen import StoreScreen
 from sightline.tui.common.strips import Part
-from sightline.tui.common.stylesheets import load_style
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.texts import Text
+from sightline.tui.common.theme import load_style
 from sightline.tui.timeline.covered_rows import CoveredRows
 from sightline.tui.timeline.replaying import Replaying, Step
 from sightline.tui.timeline.step_parts import (

@@ -24,7 +24,7 @@ from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.safe import title
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
-from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.theme import load_style
 from sightline.tui.timeline import wanted as filters
 from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
 from sightline.tui.timeline.call_rows import CallRows

@@ -21,7 +21,7 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
-from sightline.tui.common.stylesheets import load_style
+from sightline.tui.common.theme import load_style
 from sightline.tui.common.wording import counted
 from sightline.tui.timeline.session_parts import FactRow, fact_rows, heading_parts
 from sightline.tui.timeline.session_rows import SessionFactRows, SessionRows

@@ -12,9 +12,9 @@ from textual import events
 from textual.scrollbar import ScrollBar, ScrollTo
 from textual.strip import Strip
 
-from sightline.tui.common.bare_rows import BareRows
 from sightline.tui.common.messages import PlaceMeant
 from sightline.tui.common.styled import Styled
+from sightline.tui.common.tall import BareRows
 from sightline.tui.common.textual_internals import keep_rows_in
 from sightline.tui.common.wording import PARTIAL
 

@@ -8,9 +8,9 @@ from textual.geometry import Size
 from textual.strip import Strip
 
 from sightline.tui.common.failures import STORE_ERRORS, tell
-from sightline.tui.common.folding import Place, fold, folds
 from sightline.tui.common.painting import Paint
 from sightline.tui.common.pens import SIXTEEN
+from sightline.tui.common.window import Place, fold, folds
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Drawn
 

@@ -12,11 +12,11 @@ from sightline.shape.source import Line
 from sightline.store import Target
 from sightline.tui.common.errand import Errand
 from sightline.tui.common.failures import STORE_ERRORS, tell
-from sightline.tui.common.folding import Place
 from sightline.tui.common.hexdump import open_dump
 from sightline.tui.common.pane_search import Marks, Searching
 from sightline.tui.common.reading import Reading, open_reading
 from sightline.tui.common.stream_search import NONE, Search
+from sightline.tui.common.window import Place
 from sightline.tui.viewer.opened_output import Opened
 from sightline.tui.viewer.pane import OutputPane
 

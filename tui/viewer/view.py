@@ -11,10 +11,11 @@ from textual.strip import Strip
 
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.common.folding import START, Place
 from sightline.tui.common.hexdump import ROW_BYTES
 from sightline.tui.common.messages import PlaceChanged
 from sightline.tui.common.painting import LOOKS
+from sightline.tui.common.places import lines_meant
+from sightline.tui.common.window import START, Place
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
 from sightline.tui.viewer.opened_output import Opened, Opening
@@ -220,9 +221,6 @@ class OutputView(AnnotatedPane, can_focus=True):
         Args:
             text: ``42``, ``42,80``, ``50%``, ``$``, or where bytes are shown ``0x2a0``.
         """
-        from sightline.tui.common.goto import (
-            lines_meant,  # its pattern takes half a millisecond of the first screen's time
-        )
 
         row_bytes = ROW_BYTES if self.opened is not None and self.opened.hex else 0
         meant = lines_meant(text, self.line_count, row_bytes)

@@ -6,9 +6,9 @@ from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 
-from sightline.tui.common.folding import START, Place
 from sightline.tui.common.keys import named
 from sightline.tui.common.painting import LOOKS
+from sightline.tui.common.window import START, Place
 from sightline.tui.viewer.view import OutputView
 
 AHEAD_SECONDS = 0.03  # after a page key, when its page is on the screen, the lines of the next one are drawn

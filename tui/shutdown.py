@@ -1,14 +1,20 @@
-"""The inspector's end from outside: its terminal is closed, or it is told to end."""
+"""The inspector's end: its terminal is closed, it is told to end, or it breaks by a fault of its own."""
 
 import asyncio
 import os
 import select
 import signal
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
+from rich.text import Text
 from textual.app import App
+
+from sightline.disk.layout import write_atomically
+from sightline.tui.common.failures import STORE_ERRORS
+from sightline.tui.common.safe import visible
 
 HUNG_UP, TERMINATED = 128 + signal.SIGHUP, 128 + signal.SIGTERM
 """Exit codes, as shells have them."""
@@ -55,3 +61,34 @@ def end_when_told(app: App[Any]) -> None:
         loop.call_soon_threadsafe(lambda: app.exit(return_code=TERMINATED))
 
     signal.signal(signal.SIGTERM, told)
+
+
+FILE = "inspector-fault.txt"
+"""Its name under the store's root."""
+
+
+def keep(root: str, fault: BaseException | None) -> tuple[str, str]:
+    """Write down what happened.
+
+    Args:
+        root: the store's folder.
+        fault: what was not caught.
+
+    Returns:
+        The fault in a line, and the file's path; no path where it could not be written.
+    """
+    path = os.path.join(root, FILE)
+    story = "".join(traceback.format_exception(fault)) if fault is not None else ""
+    what = f"{type(fault).__name__}: {fault}"
+    try:
+        write_atomically(path, story.encode(errors="backslashreplace"))
+    except STORE_ERRORS:
+        return what, ""
+    return what, path
+
+
+def told(kept: tuple[str, str]) -> Text:
+    """The sentence that is left on the terminal."""
+    what, path = kept
+    where = f"\nWhat led to it is in {path}; please send that along when you report it." if path else ""
+    return Text(f"The inspector broke, the store did not: {visible(what)[:200]}{where}")
