@@ -28,7 +28,7 @@ from sightline.tui.inspector import Inspector
 from sightline.tui.shutdown import end_when_told, end_with_terminal, keep, told
 
 if TYPE_CHECKING:
-    from sightline.tui.common.actions import Action
+    from sightline.tui.commands import Action
 
 YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
 FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
@@ -221,8 +221,7 @@ class InspectorApp(FaultTold[None]):
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
         from sightline.tui.asking.asked import FORMS
-        from sightline.tui.common.actions import actions_of
-        from sightline.tui.help import Help, sections_of
+        from sightline.tui.commands import Help, actions_of, sections_of
 
         sections = sections_of(actions_of(self.screen, self._keys))
         if self.screen is self._inspector:
@@ -231,8 +230,7 @@ class InspectorApp(FaultTold[None]):
 
     def action_palette(self) -> None:
         """Offer every action of the screen that is shown."""
-        from sightline.tui.common.actions import actions_of, as_looked_for
-        from sightline.tui.palette import Palette
+        from sightline.tui.commands import Palette, actions_of, as_looked_for
 
         actions = as_looked_for(actions_of(self.screen, self._keys), self.focused)
         self.push_screen(Palette(actions), self._carry_out)

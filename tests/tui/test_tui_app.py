@@ -7,8 +7,8 @@ import pytest
 from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 from sightline.store import Store
+from sightline.tui.commands import Help
 from sightline.tui.common.errand import Errand
-from sightline.tui.help import Help
 from sightline.tui.inspector import Inspector
 from sightline.tui.viewer import opened_output
 from sightline.tui.viewer.viewer import Viewer

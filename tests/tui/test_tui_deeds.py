@@ -9,11 +9,10 @@ from textual.pilot import Pilot
 from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.store import Store
+from sightline.tui.commands import Choices, Help, Palette
 from sightline.tui.common.confirm import Confirm
 from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.help import Help
 from sightline.tui.inspector import Inspector
-from sightline.tui.palette import Choices, Palette
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
 from sightline.config import Settings
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
+from sightline.tui.commands import Help
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.split import Divider
 from sightline.tui.header import Header
-from sightline.tui.help import Help
 from sightline.tui.shutdown import FILE
 from sightline.tui.viewer.info import Info
 

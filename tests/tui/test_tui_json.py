@@ -17,7 +17,7 @@ from sightline.disk.streams import StreamReader
 from sightline.shape.json.path import find, parse_path
 from sightline.shape.json.scanner import NotJson
 from sightline.store import Store
-from sightline.tui.common.actions import actions_of
+from sightline.tui.commands import actions_of
 from sightline.tui.inspector import Inspector
 from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root

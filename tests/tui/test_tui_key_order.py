@@ -17,8 +17,8 @@ from tui_kit import NOW, add, buffers, burst, numbered, open_store, opened, pres
 
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
+from sightline.tui.commands import Help
 from sightline.tui.common.prompt import Prompt
-from sightline.tui.help import Help
 from sightline.tui.inspector import Inspector
 
 KEYS = {"\r": "enter", "\x1b": "escape", "\t": "tab", "/": "slash", ":": "colon", "?": "question_mark"}

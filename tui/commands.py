@@ -1,0 +1,252 @@
+"""What can be done on the screen that is shown: its actions with their keys, as a page and as a palette."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, NamedTuple
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from sightline.tui.buffers.buffer_row import marked_parts
+from sightline.tui.buffers.ranking import Term, terms_of
+from sightline.tui.common.keys import written
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.strips import Part, row
+from sightline.tui.common.theme import load_style
+
+ANYWHERE = "Anywhere"
+_OURS = "sightline."
+_PANES = {
+    "BufferList": "Buffers",
+    "FoundLines": "Found lines",
+    "TextRows": "Answer",
+    "ResultPane": "Answer",
+    "DiffView": "Comparison",
+}
+
+_MOVES = frozenset(("move", "page", "scroll_by", "top", "bottom", "edge", "sideways", "line_start", "line_end"))
+
+
+class Action(NamedTuple):
+    """Something that can be done.
+
+    Attributes:
+        pane: where its keys act.
+        what: it does.
+        keys: as they are written on the screen.
+        node: whose it is.
+        call: its name and arguments, as Textual runs it.
+    """
+
+    pane: str
+    what: str
+    keys: tuple[str, ...]
+    node: DOMNode
+    call: str
+
+
+def actions_of(screen: Screen[object], keymap: dict[str, str]) -> list[Action]:
+    """What can be done on a screen, pane by pane; what can be done anywhere comes last.
+
+    Args:
+        screen: the one that is shown.
+        keymap: a person's own keys, by binding id.
+    """
+    panes = [widget for widget in screen.query("*") if not isinstance(widget, Input)]
+    found = dict[tuple[str, str], Action]()
+    for node in (*panes, screen, screen.app):
+        pane = ANYWHERE if node in (screen, screen.app) else _pane(node)
+        for binding in _bindings(node):
+            keys = keymap.get(binding.id or "", binding.key).split(",")
+            action = Action(pane, binding.description, tuple(map(written, keys)), node, binding.action)
+            found.setdefault((pane, binding.description), action)
+    return list(found.values())
+
+
+def as_looked_for(actions: Iterable[Action], here: DOMNode | None) -> list[Action]:
+    """Deeds before movements, which nobody looks for by name; and what acts anywhere, or where one is, first.
+
+    Args:
+        actions: as `actions_of` gives them.
+        here: what has the focus.
+    """
+
+    def rank(action: Action) -> tuple[bool, int]:
+        moves = action.call.partition("(")[0] in _MOVES
+        return moves, 0 if action.pane == ANYWHERE else 1 if action.node is here else 2
+
+    return sorted(actions, key=rank)
+
+
+def _bindings(node: DOMNode) -> Iterator[Binding]:
+    """Those that have a description, of classes of ours, and do something now."""
+    for cls in type(node).__mro__:
+        if cls.__module__.startswith(_OURS):
+            for binding in cls.__dict__.get("BINDINGS", ()):
+                if isinstance(binding, Binding) and binding.description and _acts(node, binding):
+                    yield binding
+
+
+def _acts(node: DOMNode, binding: Binding) -> bool:
+    return node.check_action(binding.action.partition("(")[0], ()) is not False
+
+
+def _pane(node: DOMNode) -> str:
+    name = type(node).__name__
+    return _PANES.get(name) or " ".join(re.findall(r"[A-Z][a-z]*", name)).capitalize()
+
+
+Section = tuple[str, list[tuple[str, str]]]
+
+
+def section(name: str, bindings: Iterable[BindingType]) -> Section:
+    """A section of the help from a class' own bindings."""
+    described = [binding for binding in bindings if isinstance(binding, Binding) and binding.description]
+    return name, [(" ".join(map(written, binding.key.split(","))), binding.description) for binding in described]
+
+
+def sections_of(actions: Iterable[Action]) -> list[Section]:
+    """A section for each pane."""
+    sections = dict[str, list[tuple[str, str]]]()
+    for action in actions:
+        sections.setdefault(action.pane, []).append((" ".join(action.keys), action.what))
+    return list(sections.items())
+
+
+class Help(ModalScreen[None]):
+    """A page of keys over the screen."""
+
+    CSS_PATH = "help.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark", "dismiss", "Close"),
+        Binding("down,j", "scroll(1)", "Down", show=False),
+        Binding("up,k", "scroll(-1)", "Up", show=False),
+    ]
+
+    def __init__(self, sections: list[Section]) -> None:
+        super().__init__()
+        self._sections = sections
+
+    def compose(self) -> ComposeResult:
+        """The sections under each other."""
+        with VerticalScroll(id="help") as panel:
+            panel.border_title = "Keys"
+            for name, rows in self._sections:
+                yield Static(Content(name), classes="section", markup=False)
+                width = max(len(keys) for keys, _ in rows)
+                lines = [Content.assemble((f"{keys:>{width}}", "bold $primary"), "  ", what) for keys, what in rows]
+                yield Static(Content("\n").join(lines), markup=False)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by a line."""
+        self.query_one("#help").scroll_relative(y=lines, animate=False)
+
+
+class Choices(RowView, can_focus=False):
+    """Actions, one of them under the cursor."""
+
+    PARTS = (*RowView.PARTS, "match")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+
+    def __init__(self) -> None:
+        super().__init__(id="choices")
+        self._actions = list[Action]()
+        self._terms = list[Term]()
+
+    def offer(self, actions: list[Action], terms: list[Term]) -> None:
+        """Show other actions, the first of them chosen."""
+        self._actions, self._terms = actions, terms
+        self.set_rows(len(actions), cursor=0)
+
+    @property
+    def chosen(self) -> Action | None:
+        """The action under the cursor."""
+        return self._actions[self.cursor] if self._actions else None
+
+    def choose(self) -> None:
+        """It was clicked on twice."""
+        self.call_later(self.run_action, "screen.choose")
+
+    def draw(self, at: int, width: int) -> Strip:
+        """An action, where its keys act, and the keys."""
+        action = self._actions[at]
+        named = marked_parts([Part(action.what), Part(f"  {action.pane.lower()}", "dim")], self._terms, is_command=True)
+        keys = [Part(f"{' '.join(action.keys)} ", "key")]
+        return row([Part(" "), *named], keys, width, self.own_style, self.part_styles)
+
+
+class Palette(ModalScreen[Action | None]):
+    """A line to type in above the actions that it finds."""
+
+    CSS_PATH = "palette.tcss"
+    AUTO_FOCUS = "#palette-line"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close"),
+        Binding("down,ctrl+n", "move(1)", "Down", show=False, priority=True),
+        Binding("up,ctrl+p", "move(-1)", "Up", show=False, priority=True),
+    ]
+
+    def __init__(self, actions: list[Action]) -> None:
+        """Make it.
+
+        Args:
+            actions: what it offers.
+        """
+        super().__init__()
+        self._actions = actions
+
+    def compose(self) -> ComposeResult:
+        """The line, and what it finds."""
+        load_style(self.app, "common/row_view")
+        with Vertical(id="palette") as panel:
+            panel.border_title = "Do"
+            line = Input(placeholder="what to do", id="palette-line", compact=True)
+            line.cursor_blink = False
+            yield line
+            yield Choices()
+
+    def on_mount(self) -> None:
+        """Offer everything."""
+        self._offer("")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Offer what the text finds."""
+        self._offer(event.value)
+
+    def on_input_submitted(self) -> None:
+        """Enter: that one."""
+        self.action_choose()
+
+    def action_choose(self) -> None:
+        """Close, and have it done."""
+        self.dismiss(self.query_one(Choices).chosen)
+
+    def action_move(self, rows: int) -> None:
+        """Move among what is offered."""
+        self.query_one(Choices).action_move(rows)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside it closes it."""
+        if event.widget is self:
+            self.dismiss(None)
+
+    def _offer(self, text: str) -> None:
+        terms = terms_of(text)
+        self.query_one(Choices).offer(matching(self._actions, terms), terms)
+
+
+def matching(actions: list[Action], terms: list[Term]) -> list[Action]:
+    """The actions that terms find by what they do and where, the best first."""
+    scored = list[tuple[int, int]]()
+    for at, action in enumerate(actions):
+        scores = [term.score(f"{action.what} {action.pane}".lower()) for term in terms]
+        if min(scores, default=0) >= 0:
+            scored.append((sum(scores), at))
+    return [actions[at] for _, at in sorted(scored)]
