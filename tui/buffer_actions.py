@@ -166,14 +166,14 @@ class BufferActions(Screen[None]):
 
     def action_pin(self) -> None:
         """Keep the selected buffer whatever the limits, or no longer."""
-        from sightline.tui.buffers.keeping import pin
+        from sightline.tui.buffers.removal import pin
 
         if self._buffer is not None:
             self.run_worker(pin(self.app, self._store, self._buffer))
 
     def action_delete(self) -> None:
         """Delete the selected buffer, once it is confirmed."""
-        from sightline.tui.buffers.keeping import delete
+        from sightline.tui.buffers.removal import delete
 
         if self._buffer is not None:
             delete(self.app, self._store, self._buffer)

@@ -7,14 +7,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.strip import Strip
 from textual.timer import Timer
 
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.buffers.buffer_row import group_parts, row_parts
-from sightline.tui.buffers.list_keys import KEYS
 from sightline.tui.buffers.loading import Answer, load, records_of
 from sightline.tui.buffers.ordering import GROUPS, SEEN, SORTS, Order, following
 from sightline.tui.buffers.rows import BufferRows
@@ -48,6 +47,23 @@ _KEPT_SEEN = 2_000
 _FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
 
 
+_KEYS: list[BindingType] = [
+    Binding("down,j", "move(1)", "Down", show=False),
+    Binding("up,k", "move(-1)", "Up", show=False),
+    Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
+    Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
+    Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+    Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+    Binding("home,g", "top", "Most recently used", show=False),
+    Binding("end,G", "bottom", "Least recently used", show=False),
+    Binding("enter", "choose", "Read"),
+    Binding("m", "mark", "Mark"),
+    Binding("S", "sort", "Sort"),
+    Binding("R", "turn", "Reverse", show=False),
+    Binding("o", "group", "Group", show=False),
+]
+
+
 class BufferList(Styled, Tall, can_focus=True):
     """Buffers, most recently used first. Looking at one is no use of it: browsing never changes the order."""
 
@@ -58,7 +74,7 @@ class BufferList(Styled, Tall, can_focus=True):
         *("program", "option", "quoted", "join"),
     )
     COMPONENT_CLASSES: ClassVar = {f"buffer-list--{part}" for part in (*PARTS, "cursor")}
-    BINDINGS: ClassVar[list[BindingType]] = named("list", KEYS)
+    BINDINGS: ClassVar[list[BindingType]] = named("list", _KEYS)
 
     def __init__(
         self,
