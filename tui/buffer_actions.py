@@ -98,7 +98,7 @@ class BufferActions(Screen[None]):
 
     async def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""
-        from sightline.tui.diff.compared import open_diff
+        from sightline.tui.diff.screen import open_diff
 
         await self._opened(open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
 

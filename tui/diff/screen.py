@@ -3,33 +3,104 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
 from sightline.records import Buffer
 from sightline.refs import parse_ref
 from sightline.search.diff.engines import Ignore
+from sightline.search.diff.hunks import Hunks
 from sightline.search.diff.sides import Side
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
 from sightline.tui.common import messages
+from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.errand import is_whole
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.notice import Notice, Said
+from sightline.tui.common.safe import title
 from sightline.tui.common.searched import SEARCH_KEY, SearchedScreen
 from sightline.tui.common.strips import Part
-from sightline.tui.common.wording import counted
+from sightline.tui.common.wording import age, counted, ending, facts, state_of
 from sightline.tui.diff.comparing import Compared, Comparing
 from sightline.tui.diff.comparison_view import DiffSearching
-from sightline.tui.diff.diff_header import DiffHeader, Told
 from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.texts import text_of
+from sightline.verbs.previous_run import previous_run
+
+_FACTS = 3  # of a buffer: how it ended, lines, bytes
+
+
+class Told(NamedTuple):
+    """What the header tells.
+
+    Attributes:
+        ignore: what makes no difference.
+        hunks: what was found, None while nothing has been.
+        hunk: the hunk that the cursor is in or behind, from 1.
+        capped: whether there are more hunks than these.
+        doing: what goes on, with how far it is; empty when nothing does.
+        searched: what is searched for, and what was found; empty for nothing.
+    """
+
+    ignore: Ignore = Ignore()
+    hunks: Hunks | None = None
+    hunk: int = 0
+    capped: bool = False
+    doing: str = ""
+    searched: str = ""
+
+
+class DiffHeader(Bar):
+    """Three rows: the counts, the left side, the right side."""
+
+    def __init__(self, *, clock: Callable[[], float]) -> None:
+        super().__init__(id="diff-header")
+        self._clock = clock
+
+    def tell(self, left: Target, right: Target, told: Told) -> None:
+        """Say it."""
+        ignored = [name for name, on in zip(("whitespace", "volatile tokens"), told.ignore, strict=True) if on]
+        head = [Part(" ◉ ", "accent"), Part("Diff", "strong")]
+        if ignored:
+            head += [Part("  without ", "dim"), Part(" and ".join(ignored), "running")]
+        if told.searched:
+            head.append(Part(f"  {told.searched}", "accent"))
+        self.say((head, _counts(told)), self._side("-", left), self._side("+", right))
+
+    def _side(self, mark: str, target: Target) -> tuple[list[Part], list[Part]]:
+        buffer, now = target.buffer, self._clock()
+        style = "failed" if mark == "-" else "ok"
+        left = [Part(f" {mark} ", style), Part(target.ref.removesuffix(".all"), "accent"), Part("  ")]
+        left.append(Part(title(buffer.command), "strong"))
+        told = [Part(ending(buffer), state_of(buffer))]
+        told += [Part(f" · {fact}", "dim") for fact in facts(buffer, now)[1:_FACTS]]
+        return left, [*told, Part(f" · {age(max(now - buffer.created, 0.0))} ", "dim")]
+
+
+def _counts(told: Told) -> list[Part]:
+    doing = [Part(f"{told.doing} ", "running")] if told.doing else []
+    if told.hunks is None:
+        return doing
+    hunks = told.hunks
+    if doing:
+        doing.append(Part(" ·  ", "dim"))
+    if not hunks:
+        return [*doing, Part("no changes ")]
+    return [
+        *doing,
+        Part(f"-{hunks.removed:,} ", "failed"),
+        Part(f"+{hunks.added:,}", "ok"),
+        Part("  ·  ", "dim"),
+        Part(f"{told.hunk:,} of {counted(len(hunks), 'change')}" + (" or more " if told.capped else " ")),
+    ]
+
 
 SIDE_BY_SIDE_COLUMNS = 120  # below it, each side would have less than 50 for its text
 PROGRESS_SECONDS = 0.2
@@ -261,3 +332,35 @@ def _target(side: Target | Buffer) -> Target:
 
 def _stops() -> list[Part]:
     return [Part("Esc", "accent"), Part(" stops it", "dim")]
+
+
+async def open_diff(app: App[None], store: Store, buffer: Buffer | None, marks: tuple[str, ...]) -> None:
+    """Open the diff, or say what is missing for one.
+
+    Args:
+        app: shows it.
+        store: the store.
+        buffer: the selected one.
+        marks: names of the marked ones; one alone is compared with the selected one.
+    """
+    try:
+        sides = await asyncio.to_thread(_sides, store, buffer, marks)
+    except STORE_ERRORS as error:
+        tell(app, error)
+        return
+    if sides is None:
+        what = f"{buffer.ref} is the first run of its command" if buffer else "There is nothing to compare"
+        app.notify(f"{what}: mark two outputs with m, then d", severity="warning", markup=False)
+        return
+    await app.push_screen(DiffScreen(store, *sides))
+
+
+def _sides(store: Store, buffer: Buffer | None, marks: tuple[str, ...]) -> tuple[Buffer, Buffer] | None:
+    names = list(marks)
+    if len(names) == 1 and buffer is not None and buffer.name != names[0]:
+        names.append(buffer.name)
+    if len(names) == 2:
+        left, right = sorted((store.resolve(f"@{name}").buffer for name in names), key=lambda side: side.created)
+        return left, right
+    earlier = previous_run(store, buffer) if buffer is not None else None
+    return (earlier, buffer) if earlier is not None and buffer is not None else None
