@@ -8,11 +8,54 @@ from textual.geometry import Size
 from textual.strip import Strip
 
 from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.hexdump import offset_text
 from sightline.tui.common.painting import Paint
 from sightline.tui.common.pens import SIXTEEN
 from sightline.tui.common.window import Place, fold, folds
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Drawn
+
+_SECOND = 1_000_000_000
+LONG_SECONDS = 1.0
+LONG_SHARE = 0.02
+SHORTEST_LONG_SECONDS = 0.1
+"""A wait is marked when it took a second, or in a short run its 50th part and a tenth of a second."""
+
+TIME_COLUMNS, WAIT_COLUMNS = 9, 7
+
+
+def is_long(wait: int, whole: int) -> bool:
+    """Whether a wait for the next line stands out.
+
+    Args:
+        wait: nanoseconds.
+        whole: nanoseconds that all lines took.
+    """
+    return wait >= min(LONG_SECONDS * _SECOND, max(SHORTEST_LONG_SECONDS * _SECOND, LONG_SHARE * whole))
+
+
+def time_text(nanoseconds: int) -> str:
+    """Time since the start: ``12.345``, ``3:07.2``, ``1:02:03``, never wider than TIME_COLUMNS for a day."""
+    minutes, rest = divmod(nanoseconds, 60 * _SECOND)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{rest // _SECOND:02}"
+    tenths = rest // (_SECOND // 10)
+    return f"{minutes}:{tenths // 10:02}.{tenths % 10}" if minutes else f"{rest // 1_000_000 / 1000:.3f}"
+
+
+def wait_text(nanoseconds: int) -> str:
+    """How long one waited: ``+0.4s``, ``+12s``, ``+3m20s``, ``+2h05m``, in at most WAIT_COLUMNS."""
+    seconds = nanoseconds / _SECOND
+    if seconds < 9.95:
+        return f"+{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"+{whole}s"
+    if whole < 3600:
+        return f"+{whole // 60}m{whole % 60:02}s"
+    return f"+{whole // 3600}h{whole // 60 % 60:02}m"
+
 
 STREAM_MARKS = {"err": "▌"}
 """What stands between number and text; the other streams have nothing there."""
@@ -217,15 +260,11 @@ class Rows:
     def _numbered(self, number: int, drawn: Drawn) -> str:
         opened = self._pane.opened
         if opened is not None and opened.hex:
-            from sightline.tui.common.hexdump import offset_text
-
             return offset_text(drawn.line)
         return str(number)
 
     def _time(self, number: int, base: Style) -> list[Segment]:
         """When a line came, and how long one waited for the next where that was long; nothing for line 0."""
-        from sightline.tui.common.elapsed import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
-
         came = self._times.get(number)
         when = "" if came is None else time_text(came)
         wait = 0 if came is None else self._times.get(number + 1, came) - came
