@@ -220,7 +220,7 @@ class InspectorApp(FaultTold[None]):
 
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
-        from sightline.tui.asking.asked import FORMS
+        from sightline.tui.asking.question import FORMS
         from sightline.tui.commands import Help, actions_of, sections_of
 
         sections = sections_of(actions_of(self.screen, self._keys))

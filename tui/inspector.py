@@ -24,6 +24,7 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
 from sightline.tui.common.places import Hit, shown_number, viewer_line
 from sightline.tui.common.prompt import PROMPTS, Prompt, SearchPrompt
+from sightline.tui.common.reading import shown_ref
 from sightline.tui.common.remembered import Remembered
 from sightline.tui.common.split import Divider, Split
 from sightline.tui.common.strips import Part
@@ -348,13 +349,13 @@ class Inspector(BufferActions):
         """The line between the panes goes where the mouse is."""
         self._split.drag(message)
 
-    # asking: see `tui.querying`, loaded when it is first wanted
+    # asking
 
     def open_query(self) -> None:
         """Take a place or a question."""
-        from sightline.tui.querying import open_bar
+        from sightline.tui.asking.query_bar import open_bar
 
-        open_bar(self, self._store, self._buffer)
+        open_bar(self, self._store, shown_ref(self._buffer, self.query_one(Viewer).stream))
 
     def on_result_closed(self) -> None:
         """The viewer has the room, and the keys."""

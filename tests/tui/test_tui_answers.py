@@ -13,7 +13,7 @@ from sightline.search.processes import Cancel
 from sightline.shape.source import Line
 from sightline.store import Store
 from sightline.tui.asking import answers
-from sightline.tui.asking.asked import Pipeline, over
+from sightline.tui.asking.question import Pipeline, over
 from sightline.tui.asking.result_pane import field_rows
 from sightline.tui.common.places import Hit
 from sightline.tui.common.text_rows import drawn

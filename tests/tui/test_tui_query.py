@@ -16,7 +16,7 @@ from sightline.log.view_text import view_text
 from sightline.search.processes import Cancel
 from sightline.store import Store
 from sightline.tui.asking import answers
-from sightline.tui.asking.asked import Pipeline
+from sightline.tui.asking.question import Pipeline
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.texts import Spool
 from sightline.verbs.asking import Asking

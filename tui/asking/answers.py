@@ -21,7 +21,7 @@ from sightline.refs import parse_ref
 from sightline.search.processes import Cancel
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.tui.asking.asked import SHOW, Part, Pipeline
+from sightline.tui.asking.question import SHOW, Part, Pipeline
 from sightline.tui.common.places import Hit
 from sightline.tui.common.sessions import person_session
 from sightline.tui.common.texts import Lines, Spool, Text

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sightline.pipeline.options import GRAMMARS
 from sightline.shell_words.lexer import WORD, Token, lexed
-from sightline.tui.asking.asked import SHOW
+from sightline.tui.asking.question import SHOW
 
 SHOW_OPTIONS = (
     "--lines", "--search", "--context", "--case", "--ignore-case",

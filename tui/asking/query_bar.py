@@ -6,21 +6,25 @@ from typing import ClassVar
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
 from sightline.errors import SightlineError
 from sightline.store import Store
-from sightline.tui.asking.asked import Asked, asked
 from sightline.tui.asking.completion import Completions, completions
-from sightline.tui.asking.history import History, earlier, later, with_newest
+from sightline.tui.asking.question import History, Place, Question, earlier, later, parse_question, with_newest
+from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.errand import Errand
 from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
+from sightline.tui.common.messages import PlaceMeant
 from sightline.tui.common.safe import visible
 from sightline.tui.common.strips import Part
+from sightline.tui.common.theme import load_style
 
 PLACEHOLDER = "42 · 50% · /regex · $.json.path · grep x | sort · show 42-80 · Tab completes"
 _REFS = 200  # of the buffers used last, that can be completed
@@ -31,7 +35,7 @@ _HINTS = 8  # completions that are shown together
 class QueryBar(Vertical):
     """Hidden until it is opened. What is typed is read at once: what makes no sense stays there, with the reason."""
 
-    def __init__(self, store: Store, carry_out: Callable[[Asked], None]) -> None:
+    def __init__(self, store: Store, carry_out: Callable[[Question], None]) -> None:
         """Make it.
 
         Args:
@@ -77,7 +81,7 @@ class QueryBar(Vertical):
     def read(self, text: str) -> Callable[[], None] | None:
         """What to do for what was typed, once the bar is closed; None where it makes no sense, which is then said."""
         try:
-            meant = asked(text, self._ref)
+            meant = parse_question(text, self._ref)
         except SightlineError as error:
             self.hint([Part(f" {visible(error.message)}", "failed"), Part(f"  {visible(error.hint)}", "dim")])
             return None
@@ -219,3 +223,31 @@ class QueryInput(Input):
             self._bar.hint([Part(f" {visible(one)} ", "accent" if one == word else "dim") for one in page])
         self._put(self._before + word + self._after)
         self.cursor_position = len(self._before + word)
+
+
+def open_bar(screen: Screen[None], store: Store, ref: str) -> None:
+    """Open the query bar above the keys; what names no ref means this one, empty for none."""
+    bar = screen.query_one_optional(QueryBar)
+    if bar is None:
+        load_style(screen.app, "asking/query_bar")
+        bar = QueryBar(store, lambda question: _carry_out(screen, store, question))
+        screen.mount(bar, before=screen.query_one(KeyBar))
+        bar.fill()
+    bar.open(ref)
+
+
+def _carry_out(screen: Screen[None], store: Store, question: Question) -> None:
+    """Go to a place in the viewer; have a question answered below it."""
+    if isinstance(question, Place):
+        screen.post_message(PlaceMeant(question.text))
+        return
+    pane = screen.query_one_optional(ResultPane)
+    if pane is None:
+        load_style(screen.app, "common/row_view")
+        load_style(screen.app, "asking/result_pane")
+        pane = ResultPane(store)
+        screen.query_one("#right").mount(pane)
+        pane.fill()
+    pane.display = True
+    screen.set_focus(pane.lines)
+    pane.ask(question)

@@ -13,7 +13,7 @@ from sightline.errors import SightlineError
 from sightline.records import Buffer
 from sightline.search.processes import Cancel
 from sightline.store import Store
-from sightline.tui.asking import asked
+from sightline.tui.asking import question as questions
 from sightline.tui.asking.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
 from sightline.tui.common import messages
 from sightline.tui.common.bar import Bar
@@ -30,7 +30,7 @@ from sightline.verbs.asking import Asking
 _MOST_FIELD_ROWS = 6
 
 Row = tuple[Sequence[Part], Sequence[Part]]
-Question = asked.Part | asked.Pipeline
+Query = questions.Part | questions.Pipeline
 
 
 class ResultPane(Vertical):
@@ -61,11 +61,11 @@ class ResultPane(Vertical):
         """Put its parts in, at once: what is composed comes only after the next keys."""
         self.mount(self._head, self.lines)
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: Query) -> None:
         """Ask it; what was asked before and has not been answered is given up."""
         self._run(question, lambda cancel, show: answer(self._who(), question, cancel, show))
 
-    def _ask_whole(self, question: asked.Pipeline) -> None:
+    def _ask_whole(self, question: questions.Pipeline) -> None:
         self._run(question, lambda cancel, show: show(whole_answer(self._who(), question, cancel)))
 
     def _who(self) -> Asking:
@@ -73,7 +73,7 @@ class ResultPane(Vertical):
             self._asking = person(self._store)
         return self._asking
 
-    def _run(self, question: Question, carry_out: Callable[[Cancel, Callable[[Answer], None]], None]) -> None:
+    def _run(self, question: Query, carry_out: Callable[[Cancel, Callable[[Answer], None]], None]) -> None:
         self.give_up()
         self._clear()  # what stands there answers something else
         self._cancel = cancel = Cancel()
@@ -81,7 +81,7 @@ class ResultPane(Vertical):
         self.run_worker(self._carry_out(question, cancel, carry_out))
 
     async def _carry_out(
-        self, question: Question, cancel: Cancel, carry_out: Callable[[Cancel, Callable[[Answer], None]], None]
+        self, question: Query, cancel: Cancel, carry_out: Callable[[Cancel, Callable[[Answer], None]], None]
     ) -> None:
         loop = asyncio.get_running_loop()
 
@@ -105,7 +105,7 @@ class ResultPane(Vertical):
         told = Part("refused ", "failed") if answer.is_error else Part(f"{whole}{counted(count, 'line')} ", "dim")
         self._say(answer.asked, [told], answer.fields.items())
 
-    def _fail(self, question: Question, error: Exception) -> None:
+    def _fail(self, question: Query, error: Exception) -> None:
         if not isinstance(error, SightlineError):
             tell(self.app, error)
             self._say(question, [Part("failed ", "failed")])
@@ -126,7 +126,7 @@ class ResultPane(Vertical):
 
     # what is said
 
-    def _say(self, question: Question, right: list[Part], fields: Iterable[tuple[str, object]] = ()) -> None:
+    def _say(self, question: Query, right: list[Part], fields: Iterable[tuple[str, object]] = ()) -> None:
         self._said = ([Part(" "), Part(title(text_of(question)), "strong")], right), tuple(fields)
         self._lay_out()
 

@@ -1,4 +1,4 @@
-"""What a person does with a buffer from the list: pin it, or delete it after a question. Written off the UI's thread."""
+"""Pins a buffer, or deletes it after a question. Both are written off the UI's thread."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,14 +1,17 @@
-"""What a person means by what is typed in the query bar: a place, a part of an output, or a query over refs."""
+"""A question as it is typed in the query bar: what a person means by it, and the questions typed before."""
 
+import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from sightline.disk.layout import read_file, write_atomically
 from sightline.errors import SightlineError, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.words import Word, split
 from sightline.refs import looks_like_a_ref
+from sightline.store import Store
 from sightline.tui.common.places import is_place
 from sightline.verbs.read_output import Request
 
@@ -49,10 +52,10 @@ class Pipeline(NamedTuple):
     text: str
 
 
-Asked = Place | Part | Pipeline
+Question = Place | Part | Pipeline
 
 
-def asked(text: str, ref: str) -> Asked | None:
+def parse_question(text: str, ref: str) -> Question | None:
     """What a text means, None for an empty one.
 
     Args:
@@ -156,3 +159,55 @@ def _option(word: str, words: Iterator[str]) -> dict[str, Any]:
     if not value.isascii() or not value.isdigit():
         raise UsageError(f"--{name} is a number, not {value!r}", _SHOW_FORMS)
     return {name: int(value)}
+
+
+KEPT = 500
+"""How many are kept; the oldest go first."""
+
+_LONGEST_CHARACTERS = 2_000  # 500 of these are 1 MB, or 4 of the widest characters
+
+
+class History:
+    """Texts in the order in which they were last asked."""
+
+    def __init__(self, store: Store) -> None:
+        self._layout = store.layout
+        self._path = os.path.join(store.root, "queries")
+
+    def texts(self) -> list[str]:
+        """The texts, the newest last. Raises OSError or UnsafeStore where they cannot be read."""
+        try:
+            data = read_file(self._path)
+        except FileNotFoundError:
+            return []
+        return [text for text in data.decode(errors="replace").split("\n") if text]
+
+    def add(self, text: str) -> None:
+        """Keep a text as the newest, also beside other inspectors. Raises as `texts`."""
+        text = " ".join(text.split("\n")).strip()
+        if not text or len(text) > _LONGEST_CHARACTERS:
+            return
+        with self._layout.locked():
+            kept = with_newest(self.texts(), text)
+            write_atomically(self._path, "".join(f"{one}\n" for one in kept).encode(errors="replace"))
+
+
+def with_newest(texts: Sequence[str], text: str) -> list[str]:
+    """The texts with one as the newest, each once, and no more than are kept."""
+    return [*(one for one in texts if one != text), text][-KEPT:]
+
+
+def earlier(texts: Sequence[str], beginning: str, at: int) -> int | None:
+    """Place of the text before one that has a beginning, None where there is none.
+
+    Args:
+        texts: the newest last.
+        beginning: what it begins with.
+        at: place to go back from, ``len(texts)`` at first.
+    """
+    return next((place for place in range(at - 1, -1, -1) if texts[place].startswith(beginning)), None)
+
+
+def later(texts: Sequence[str], beginning: str, at: int) -> int | None:
+    """The same forwards."""
+    return next((place for place in range(at + 1, len(texts)) if texts[place].startswith(beginning)), None)

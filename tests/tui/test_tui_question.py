@@ -7,20 +7,19 @@ from hypothesis import strategies as st
 from sightline.errors import QueryRefused, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.parse import parse
-from sightline.tui.asking.asked import Part, Pipeline, Place, asked, over
 from sightline.tui.asking.completion import completions
-from sightline.tui.asking.history import KEPT, earlier, later, with_newest
+from sightline.tui.asking.question import KEPT, Part, Pipeline, Place, earlier, later, over, parse_question, with_newest
 
 REF = "@cmd_a1b2c3.all"
 
 
 @pytest.mark.parametrize("text", ["42", "42,80", "42-80", "50%", "12.5 %", "$"])
 def test_places(text: str) -> None:
-    assert asked(f" {text} ", REF) == Place(text)
+    assert parse_question(f" {text} ", REF) == Place(text)
 
 
 def test_nothing_is_asked_by_nothing() -> None:
-    assert asked("  ", REF) is None
+    assert parse_question("  ", REF) is None
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,7 @@ def test_nothing_is_asked_by_nothing() -> None:
     ],
 )
 def test_a_pipeline_reads_what_is_shown_where_it_names_no_ref(text: str, meant: str) -> None:
-    assert asked(text, REF) == Pipeline(meant)
+    assert parse_question(text, REF) == Pipeline(meant)
 
 
 @given(st.text("ab|'\" \\", min_size=1, max_size=12), st.text("ab|'\" \\", max_size=12))
@@ -78,7 +77,7 @@ def test_no_pipeline_is_left_without_a_ref(program: str) -> None:
     ],
 )
 def test_parts_are_asked_for_as_with_show(text: str, given: dict[str, object]) -> None:
-    meant = asked(text, REF)
+    meant = parse_question(text, REF)
     assert isinstance(meant, Part)
     assert meant.request.logged() == {"ref": REF} | given
 
@@ -97,13 +96,13 @@ def test_parts_are_asked_for_as_with_show(text: str, given: dict[str, object]) -
 )
 def test_what_makes_no_sense_is_refused_with_a_reason(text: str, told: str) -> None:
     with pytest.raises((UsageError, QueryRefused), match=told):
-        asked(text, REF)
+        parse_question(text, REF)
 
 
 @pytest.mark.parametrize("text", ["grep x", "show", "/x", "$.a"])
 def test_with_nothing_shown_a_ref_must_be_named(text: str) -> None:
     with pytest.raises(UsageError, match="no output is shown"):
-        asked(text, "")
+        parse_question(text, "")
 
 
 @pytest.mark.parametrize(
