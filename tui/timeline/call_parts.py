@@ -13,7 +13,7 @@ from sightline.tui.common.command_words import START_CHARS, command_parts, parts
 from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, cut, fitted, pad, width_of
 from sightline.tui.common.wording import PARTIAL, counted, short_bytes, short_count
-from sightline.tui.timeline.reading import Row
+from sightline.tui.timeline.call_reader import Row
 from sightline.tui.timeline.totalling import Totalled
 
 _LEAD = 4

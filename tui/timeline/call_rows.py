@@ -11,7 +11,7 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import row
 from sightline.tui.timeline.call_parts import Look, row_parts
-from sightline.tui.timeline.reading import Row, place_of
+from sightline.tui.timeline.call_reader import Row, place_of
 
 _FAINT = ("dim",)  # not so in the cursor's row: on a terminal of 16 colours it is its very background
 

@@ -25,10 +25,10 @@ from sightline.tui.common.safe import title
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
-from sightline.tui.timeline import wanted as filters
+from sightline.tui.timeline import call_filter as filters
 from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
+from sightline.tui.timeline.call_reader import CallReader, Calls, id_of
 from sightline.tui.timeline.call_rows import CallRows
-from sightline.tui.timeline.reading import CallReader, Reading, id_of
 from sightline.tui.timeline.totalling import Totalled, Totalling
 
 ALL = None
@@ -73,11 +73,11 @@ class TimelineScreen(StoreScreen[None]):
         self._typed = self._keyed = Wanted()
         self._reader = CallReader(store, session)
         self._totalling = Totalling(store, session)
-        self._reading: Reading | None = None
+        self._reading: Calls | None = None
         self._told: Totalled | None = None
         self._missed_at = 0
         self._counted_at = 0.0
-        self._reads: Errand[tuple[CallReader, Reading]] = Errand(self, self._plan_read, self._take)
+        self._reads: Errand[tuple[CallReader, Calls]] = Errand(self, self._plan_read, self._take)
         self._counts: Errand[tuple[Totalling, Totalled]] = Errand(self, self._plan_count, self._take_totals)
 
     def compose(self) -> ComposeResult:
@@ -126,11 +126,11 @@ class TimelineScreen(StoreScreen[None]):
         """Which calls are shown."""
         return filters.both(self._typed, self._keyed)
 
-    def _plan_read(self) -> Callable[[], tuple[CallReader, Reading]]:
+    def _plan_read(self) -> Callable[[], tuple[CallReader, Calls]]:
         reader, wanted = self._reader, self.wanted
         return lambda: (reader, reader.step(wanted))
 
-    def _take(self, answer: tuple[CallReader, Reading]) -> None:
+    def _take(self, answer: tuple[CallReader, Calls]) -> None:
         reader, reading = answer
         if reader is not self._reader:
             return

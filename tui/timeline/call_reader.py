@@ -8,8 +8,8 @@ from typing import NamedTuple
 from sightline.audit.timeline import Call, Timeline, Wanted, filtered
 from sightline.log.notes import list_notes, notes_for
 from sightline.records import Note
-from sightline.refs import parse_ref
 from sightline.store import Store
+from sightline.tui.timeline.call_filter import note_is_wanted
 
 Row = Call | Note
 
@@ -23,7 +23,7 @@ FIRST_LOOK = 200
 """Calls that are shown before all others have been read: more than fit on a screen."""
 
 
-class Reading(NamedTuple):
+class Calls(NamedTuple):
     """How a timeline stands.
 
     Attributes:
@@ -53,23 +53,23 @@ class CallReader:
         self._looked_at = 0
         self._texts = dict[str, bool]()  # by id, whether a call holds the text
 
-    def step(self, wanted: Wanted) -> Reading:
+    def step(self, wanted: Wanted) -> Calls:
         """Read on for a moment. Raises as the store does."""
         titles = {session.name: session.title for session in self._store.index.sessions() if session.title}
         if not self._total:
             self._total = max(self._store.index.newest_view(), 1)
             if self._total > CALLS_A_STEP and wanted == Wanted():
-                return Reading(self._with_notes(self._timeline.newest(FIRST_LOOK), wanted), (), 0.0, titles)
+                return Calls(self._with_notes(self._timeline.newest(FIRST_LOOK), wanted), (), 0.0, titles)
         changed = self._timeline.refresh(CALLS_A_STEP)
         calls = self._timeline.calls
         if self._timeline.behind:
-            return Reading(None, calls, min(len(calls) / max(self._total, len(calls) + 1), 0.99), titles)
+            return Calls(None, calls, min(len(calls) / max(self._total, len(calls) + 1), 0.99), titles)
         if wanted == Wanted():
             self._forget()
-            return Reading(self._with_notes(calls, wanted), calls, 1.0, titles)
+            return Calls(self._with_notes(calls, wanted), calls, 1.0, titles)
         self._look_through(calls, wanted, changed)
         rows = self._with_notes([calls[at] for at in self._matched], wanted)
-        return Reading(rows, calls, self._looked_at / max(len(calls), 1), titles)
+        return Calls(rows, calls, self._looked_at / max(len(calls), 1), titles)
 
     def _forget(self) -> None:
         self._wanted, self._matched, self._looked_at = Wanted(), [], 0
@@ -108,17 +108,6 @@ class CallReader:
         for note in notes_for(notes, (call.view for call in calls), self._session):
             insort(rows, note, key=time_of)
         return rows
-
-
-def note_is_wanted(note: Note, wanted: Wanted) -> bool:
-    """Whether a filter of calls lets a note through: it has no verb, and nothing of it failed."""
-    if (
-        wanted.verb not in ("", "note")
-        or wanted.failed
-        or (wanted.buffer and wanted.buffer != parse_ref(note.ref).name)
-    ):
-        return False
-    return wanted.text.lower() in (note.text or "").lower()
 
 
 def time_of(row: Row) -> float:

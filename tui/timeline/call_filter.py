@@ -1,6 +1,8 @@
 """Which calls of a timeline are wanted: what is typed, and what keys switch on. Pure functions."""
 
 from sightline.audit.timeline import Wanted
+from sightline.records import Note
+from sightline.refs import parse_ref
 
 HINT = "text that was asked or shown; @ref  verb:query  is:failed"
 
@@ -36,3 +38,14 @@ def told(wanted: Wanted) -> str:
         "failed" if wanted.failed else "",
     ]
     return "  ".join(filter(None, parts))
+
+
+def note_is_wanted(note: Note, wanted: Wanted) -> bool:
+    """Whether a filter of calls lets a note through: it has no verb, and nothing of it failed."""
+    if (
+        wanted.verb not in ("", "note")
+        or wanted.failed
+        or (wanted.buffer and wanted.buffer != parse_ref(note.ref).name)
+    ):
+        return False
+    return wanted.text.lower() in (note.text or "").lower()
