@@ -92,7 +92,7 @@ class Auditing:
         store, as_text = pane.store, not isinstance(opened.reading, Dump)
 
         def read() -> Read:
-            from sightline.tui.viewer.gather import gather
+            from sightline.tui.viewer.marks import gather
             from sightline.tui.viewer.overview import cells_of
 
             marks = gather(store, opened.buffer, session, known=known.failures if known else None)
@@ -226,7 +226,7 @@ class Auditing:
         store, number = pane.store, self._from(step)
 
         def read() -> Stepped:
-            from sightline.tui.viewer.gather import gather
+            from sightline.tui.viewer.marks import gather
             from sightline.tui.viewer.steps import destination
 
             marks, overlooked = known, step.to == "overlooked"
