@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -12,10 +13,12 @@ from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.keys import named
+from sightline.tui.common.messages import LineChosen
 from sightline.tui.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
     from sightline.tui.common.outside import Copies
+    from sightline.tui.evidence.shown import Located
 
 
 _OPENS_SECONDS = 0.25
@@ -75,9 +78,20 @@ class BufferActions(Screen[None]):
     def action_shown(self) -> None:
         """Show the replies in which the buffer was shown; one that is chosen stands out in the viewer."""
         if self._buffer is not None and self._buffer.state != "evicted":
-            from sightline.tui.pointing import open_shown
+            from sightline.tui.evidence.shown import ShownScreen
 
-            open_shown(self, self._store, self._buffer, self._clock)
+            auditing = self.query_one(Viewer).auditing
+            at, session = auditing.pointed_to, auditing.session
+            shown = ShownScreen(self._store, self._buffer, session=session, at=at, clock=self._clock)
+            self.app.push_screen(shown, partial(self._point_out, self._buffer))
+
+    def _point_out(self, buffer: Buffer, located: "Located | None") -> None:
+        """Have the lines of a reply stand out in the viewer, until they are forgotten."""
+        if located is not None:
+            viewer = self.query_one(Viewer)
+            viewer.auditing.point(located.reply.lines, located.what, located.reply.view.id)
+            self.set_focus(viewer)
+            self.post_message(LineChosen(buffer, *located.start))
 
     async def action_json(self) -> None:
         """Show the buffer's JSON as a tree."""
