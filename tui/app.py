@@ -2,6 +2,7 @@
 
 import gc
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
@@ -9,23 +10,74 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.console import RenderableType
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
 from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Input
 
+from sightline.disk.changes import Change, Changes
+from sightline.errors import SightlineError
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
 from sightline.tui.common import messages
 from sightline.tui.common.key_order import KeyOrder
 from sightline.tui.common.keys import keymap_of, named
+from sightline.tui.common.messages import PollingBegun, StoreChanged
 from sightline.tui.common.remembered import Remembered
 from sightline.tui.common.safe import visible
 from sightline.tui.common.textual_internals import FaultTold
 from sightline.tui.common.theme import DARK, LIGHT, TERMINAL, THEMES
-from sightline.tui.feed import Feed
 from sightline.tui.inspector import Inspector
 from sightline.tui.shutdown import end_when_told, end_with_terminal, keep, told
+
+_LOOK_SECONDS = 1.0  # between two looks at what harnesses have written down since, which mostly is one listing
+
+
+class Feed:
+    """Posts a `StoreChanged` to one receiver for each burst of changes, from `start` until `close`."""
+
+    def __init__(self, store: Store, receiver: MessagePump) -> None:
+        self._receiver = receiver
+        self._store = store
+        self._stop = threading.Event()
+        self._looking: threading.Thread | None = None
+        self._changes = Changes(store.layout, lambda: store.index.data_version(), self._tell, polls=self._polls)
+
+    def start(self) -> None:
+        """Begin; loads what watches, so not before there is something on the screen."""
+        self._changes.start()
+        self._looking = threading.Thread(target=self._look, name="sightline-transcripts", daemon=True)
+        self._looking.start()
+
+    def close(self) -> None:
+        """End."""
+        self._stop.set()
+        self._changes.close()
+        if self._looking is not None:
+            self._looking.join()
+            self._looking = None
+
+    def _look(self) -> None:
+        """Have views logged that wait for what a harness writes down, which nothing else may tell of for long."""
+        while True:
+            if self._store.layout.waiting_sessions():
+                from sightline.imports.live_transcript import catch_up  # few stores ever need it
+
+                try:
+                    with Store(self._store.root, self._store.settings) as own:  # what it changes is told as by another
+                        catch_up(own)
+                except SightlineError:
+                    pass  # the store cannot be written: it is still read
+            if self._stop.wait(_LOOK_SECONDS):
+                return
+
+    def _tell(self, change: Change) -> None:
+        self._receiver.post_message(StoreChanged(change.records, change.live))
+
+    def _polls(self, reason: str) -> None:
+        self._receiver.post_message(PollingBegun(reason))
+
 
 if TYPE_CHECKING:
     from sightline.tui.commands import Action

@@ -10,17 +10,21 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
+from sightline.config import Settings
 from sightline.records import Buffer
+from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
 from sightline.tui.buffer_actions import BufferActions
 from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.buffers.list_title import ListTitle
 from sightline.tui.buffers.ordering import GROUPS, SORTS, Order
 from sightline.tui.common import messages
+from sightline.tui.common.bar import Bar
 from sightline.tui.common.errand import is_whole
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
+from sightline.tui.common.messages import StoreCounted
 from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
 from sightline.tui.common.places import Hit, shown_number, viewer_line
 from sightline.tui.common.prompt import PROMPTS, Prompt, SearchPrompt
@@ -28,10 +32,65 @@ from sightline.tui.common.reading import shown_ref
 from sightline.tui.common.remembered import Remembered
 from sightline.tui.common.split import Divider, Split
 from sightline.tui.common.strips import Part
-from sightline.tui.common.wording import is_void, tombstone_text
-from sightline.tui.header import Header
+from sightline.tui.common.wording import MARKS, counted, is_void, tombstone_text
 from sightline.tui.viewer.info import Info
 from sightline.tui.viewer.viewer import Viewer
+
+_NEARLY = 0.95  # of a limit
+
+
+class Header(Bar):
+    """Name at the left, counts at the right."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(id="header")
+        self._settings = settings
+        self._polling = False
+        self._counts: StoreCounted | None = None
+
+    def on_mount(self) -> None:
+        """Say whose window it is; of what is not counted yet nothing."""
+        self._tell()
+
+    def count(self, counts: StoreCounted) -> None:
+        """Show other counts."""
+        self._counts = counts
+        self._tell()
+
+    def polling(self) -> None:
+        """Say from now on that changes are looked for and not watched."""
+        self._polling = True
+        self._tell()
+
+    def _tell(self) -> None:
+        name, counts = [Part(" ◉ ", "accent"), Part("Sightline", "strong")], self._counts
+        if counts is None:
+            self.say((name, ()))
+            return
+        running = [Part(f"{MARKS['running']} {counts.running:,} running", "running"), Part("  ·  ", "dim")]
+        settings = self._settings
+        held = Part(
+            f"{human_bytes(counts.held)} of {human_bytes(settings.max_bytes)} ",
+            _warning(counts.held, settings.max_bytes),
+        )
+        buffers = Part(
+            f"{counts.buffers:,} of {counted(settings.max_buffers, 'buffer')}",
+            _warning(counts.buffers, settings.max_buffers),
+        )
+        right = [
+            *([Part("polling", "failed"), Part("  ·  ", "dim")] if self._polling else []),
+            *(running if counts.running else []),
+            buffers,
+            Part("  ·  ", "dim"),
+            held,
+        ]
+        self.say((name, right))
+
+
+def _warning(held: int, most: int) -> str:
+    """The style of a count that is near its limit: the least recently used will go soon."""
+    return "interrupted" if held >= most * _NEARLY else ""
+
 
 if TYPE_CHECKING:  # made when it is first wanted
     from sightline.tui.buffers.contents import Contents

@@ -14,7 +14,7 @@ from sightline.tui.app import InspectorApp
 from sightline.tui.commands import Help
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.split import Divider
-from sightline.tui.header import Header
+from sightline.tui.inspector import Header
 from sightline.tui.shutdown import FILE
 from sightline.tui.viewer.info import Info
 
