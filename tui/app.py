@@ -20,6 +20,7 @@ from sightline.disk.changes import Change, Changes
 from sightline.errors import SightlineError
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
+from sightline.tui import evidence
 from sightline.tui.common import messages
 from sightline.tui.common.key_order import KeyOrder
 from sightline.tui.common.keys import keymap_of, named
@@ -295,9 +296,7 @@ class InspectorApp(FaultTold[None]):
 
     async def on_view_chosen(self, message: messages.ViewChosen) -> None:
         """A reply is to be read as it was sent, over whatever told of it."""
-        from sightline.tui.evidence.info import open_view
-
-        await open_view(self, self._store, message.view)
+        await evidence.open_view(self, self._store, message.view)
 
     def on_line_chosen(self, message: messages.LineChosen) -> None:
         """A line is wanted in its buffer: back to the main screen."""

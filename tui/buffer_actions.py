@@ -11,15 +11,15 @@ from textual.screen import Screen
 
 from sightline.records import Buffer
 from sightline.store import Store
+from sightline.tui import buffers, diff, evidence, json, notes, timeline
 from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.common.clipboard import copy
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import LineChosen
 from sightline.tui.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
     from sightline.tui.common.outside import Copies
-    from sightline.tui.evidence.shown import Located
-
 
 _OPENS_SECONDS = 0.25
 """How long the next key waits for a screen to open: nothing else is seen to meanwhile."""
@@ -63,29 +63,23 @@ class BufferActions(Screen[None]):
     def action_copy_ref(self) -> None:
         """Put the selected buffer's ref on the clipboard."""
         if self._buffer is not None:
-            from sightline.tui.common.clipboard import copy
-
             copy(self.app, self._buffer.ref)
             self.notify(f"Copied {self._buffer.ref}", markup=False)
 
     def action_info(self) -> None:
         """Show all that is known of the buffer."""
         if self._buffer is not None:
-            from sightline.tui.evidence.info import InfoScreen
-
-            self.app.push_screen(InfoScreen(self._store, self._buffer.name, clock=self._clock))
+            self.app.push_screen(evidence.InfoScreen(self._store, self._buffer.name, clock=self._clock))
 
     def action_shown(self) -> None:
         """Show the replies in which the buffer was shown; one that is chosen stands out in the viewer."""
         if self._buffer is not None and self._buffer.state != "evicted":
-            from sightline.tui.evidence.shown import ShownScreen
-
             auditing = self.query_one(Viewer).auditing
             at, session = auditing.pointed_to, auditing.session
-            shown = ShownScreen(self._store, self._buffer, session=session, at=at, clock=self._clock)
+            shown = evidence.ShownScreen(self._store, self._buffer, session=session, at=at, clock=self._clock)
             self.app.push_screen(shown, partial(self._point_out, self._buffer))
 
-    def _point_out(self, buffer: Buffer, located: "Located | None") -> None:
+    def _point_out(self, buffer: Buffer, located: "evidence.Located | None") -> None:
         """Have the lines of a reply stand out in the viewer, until they are forgotten."""
         if located is not None:
             viewer = self.query_one(Viewer)
@@ -96,10 +90,8 @@ class BufferActions(Screen[None]):
     async def action_json(self) -> None:
         """Show the buffer's JSON as a tree."""
         if self._buffer is not None and self._buffer.state != "evicted":
-            from sightline.tui.json.screen import open_json
-
             stream = self.query_one(Viewer).stream
-            await self._opened(open_json(self.app, self._store, self._buffer, stream))
+            await self._opened(json.open_json(self.app, self._store, self._buffer, stream))
 
     def action_outside(self, program: str) -> None:
         """Open the buffer in the person's pager, or a copy of it in their editor."""
@@ -112,9 +104,7 @@ class BufferActions(Screen[None]):
 
     async def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""
-        from sightline.tui.diff.screen import open_diff
-
-        await self._opened(open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
+        await self._opened(diff.open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
 
     async def _opened(self, opening: Awaitable[None]) -> None:
         """Until a screen is open that has to be read first, so that the next key is for it; if that takes long, not."""
@@ -136,58 +126,46 @@ class BufferActions(Screen[None]):
         self._open_timeline()
 
     def _open_timeline(self, session: str | None = None) -> None:
-        from sightline.tui.timeline.screen import TimelineScreen
-
         if not self.app.is_screen_installed("timeline"):  # it stays: reading many calls takes a while
-            self.app.install_screen(TimelineScreen(self._store, session, clock=self._clock), "timeline")
+            self.app.install_screen(timeline.TimelineScreen(self._store, session, clock=self._clock), "timeline")
         elif session is not None:
-            timeline = self.app.get_screen("timeline", TimelineScreen)
-            timeline.show_session(session)
+            self.app.get_screen("timeline", timeline.TimelineScreen).show_session(session)
         self.app.push_screen("timeline")
 
     def action_sessions(self) -> None:
         """List the sessions; the one that is chosen is shown call by call."""
-        from sightline.tui.timeline.sessions import SessionsScreen
 
         def choose(chosen: tuple[str | None] | None) -> None:
             if chosen is not None:
                 self._open_timeline(chosen[0])
 
-        self.app.push_screen(SessionsScreen(self._store, clock=self._clock), choose)
+        self.app.push_screen(timeline.SessionsScreen(self._store, clock=self._clock), choose)
 
     async def action_note(self) -> None:
         """Write a remark on the lines that are selected, or on the one that was gone to."""
-        from sightline.tui.notes.noting import Passage, write_on
-
         viewer = self.query_one(Viewer)
         if (opened := viewer.opened) is None:
             self.notify("There is no output here to write a note on", markup=False)
             return
         first, last = viewer.selecting.range or (viewer.target, viewer.target)
-        passage = Passage(opened.buffer, opened.reading, first, last)
+        passage = notes.Passage(opened.buffer, opened.reading, first, last)
 
         def written() -> None:
             viewer.selecting.clear()
             viewer.changed()
 
-        await write_on(self.app, self._store, passage, self._clock(), written)
+        await notes.write_on(self.app, self._store, passage, self._clock(), written)
 
     def action_notes(self) -> None:
         """List the remarks."""
-        from sightline.tui.notes.screen import NotesScreen
-
-        self.app.push_screen(NotesScreen(self._store, clock=self._clock))
+        self.app.push_screen(notes.NotesScreen(self._store, clock=self._clock))
 
     def action_pin(self) -> None:
         """Keep the selected buffer whatever the limits, or no longer."""
-        from sightline.tui.buffers.removal import pin
-
         if self._buffer is not None:
-            self.run_worker(pin(self.app, self._store, self._buffer))
+            self.run_worker(buffers.pin(self.app, self._store, self._buffer))
 
     def action_delete(self) -> None:
         """Delete the selected buffer, once it is confirmed."""
-        from sightline.tui.buffers.removal import delete
-
         if self._buffer is not None:
-            delete(self.app, self._store, self._buffer)
+            buffers.delete(self.app, self._store, self._buffer)

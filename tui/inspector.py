@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,6 +14,7 @@ from sightline.config import Settings
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
+from sightline.tui import asking, buffers
 from sightline.tui.buffer_actions import BufferActions
 from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.buffers.list_title import ListTitle
@@ -92,10 +93,6 @@ def _warning(held: int, most: int) -> str:
     return "interrupted" if held >= most * _NEARLY else ""
 
 
-if TYPE_CHECKING:  # made when it is first wanted
-    from sightline.tui.buffers.contents import Contents
-
-
 class Inspector(BufferActions):
     """Two panes that know nothing of each other; beside each other or, where it is narrow, one above the other."""
 
@@ -132,7 +129,7 @@ class Inspector(BufferActions):
         self._split = Split(self, remembered, "-narrow")
         self._target = target
         self._query = ""
-        self._contents: Contents | None = None
+        self._contents: buffers.Contents | None = None
         self._once_open: list[Callable[[], None]] = []
 
     def compose(self) -> ComposeResult:
@@ -412,9 +409,7 @@ class Inspector(BufferActions):
 
     def open_query(self) -> None:
         """Take a place or a question."""
-        from sightline.tui.asking.query_bar import open_bar
-
-        open_bar(self, self._store, shown_ref(self._buffer, self.query_one(Viewer).stream))
+        asking.open_bar(self, self._store, shown_ref(self._buffer, self.query_one(Viewer).stream))
 
     def on_result_closed(self) -> None:
         """The viewer has the room, and the keys."""
@@ -467,18 +462,16 @@ class Inspector(BufferActions):
     def _searches_contents(self) -> bool:
         return self._contents is not None and self._contents.is_open
 
-    def _make_contents(self) -> "Contents":
-        from sightline.tui.buffers.contents import Contents
+    def _make_contents(self) -> "buffers.Contents":
+        return buffers.Contents(self, self._store)
 
-        return Contents(self, self._store)
-
-    def _leave_contents(self, contents: "Contents") -> None:
-        buffers, had_focus = self.query_one(BufferList), self.focused is self.query_one("#found")
+    def _leave_contents(self, contents: "buffers.Contents") -> None:
+        shown, had_focus = self.query_one(BufferList), self.focused is self.query_one("#found")
         contents.close()
         self.query_one(ListTitle).filtered(self._query, messages.ListFiltered(None))
-        buffers.tell_again()
+        shown.tell_again()
         if had_focus:
-            self.set_focus(buffers)
+            self.set_focus(shown)
 
     def on_contents_searched(self, message: messages.ContentsSearched) -> None:
         """What has been found goes to its list."""

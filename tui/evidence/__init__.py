@@ -1,0 +1,20 @@
+"""What is known of an output and the replies in which it was shown: loaded when the first of these is opened."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sightline.tui.evidence.info import InfoScreen as InfoScreen
+    from sightline.tui.evidence.info import open_view as open_view
+    from sightline.tui.evidence.shown import Located as Located
+    from sightline.tui.evidence.shown import ShownScreen as ShownScreen
+else:
+
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from sightline.tui.evidence import info, shown  # 35 ms
+
+        return getattr(info if hasattr(info, name) else shown, name)
+
+
+__all__ = ["InfoScreen", "Located", "ShownScreen", "open_view"]

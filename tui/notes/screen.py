@@ -28,7 +28,9 @@ from sightline.tui.common.theme import load_style
 from sightline.tui.common.wording import counted
 from sightline.tui.notes.note import Excerpt, NoteScreen, Recipient, Written
 from sightline.tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows
+from sightline.tui.notes.noting import Passage as Passage
 from sightline.tui.notes.noting import kept_told, recipients
+from sightline.tui.notes.noting import write_on as write_on
 
 
 class NotesScreen(StoreScreen[None]):

@@ -29,6 +29,8 @@ from sightline.tui.timeline import call_filter as filters
 from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
 from sightline.tui.timeline.call_reader import CallReader, Calls, id_of
 from sightline.tui.timeline.call_rows import CallRows
+from sightline.tui.timeline.replay import ReplayScreen
+from sightline.tui.timeline.sessions import SessionsScreen
 from sightline.tui.timeline.totalling import Totalled, Totalling
 
 ALL = None
@@ -311,8 +313,6 @@ class TimelineScreen(StoreScreen[None]):
 
     def action_replay(self) -> None:
         """Step through the session of the call under the cursor, from it on."""
-        from sightline.tui.timeline.replay import ReplayScreen
-
         row = self.query_one(CallRows).row
         if isinstance(row, Call):
             self.app.push_screen(ReplayScreen(self._store, row.view.session, at=id_of(row)))
@@ -321,8 +321,6 @@ class TimelineScreen(StoreScreen[None]):
 
     def action_sessions(self) -> None:
         """List sessions, to choose one."""
-        from sightline.tui.timeline.sessions import SessionsScreen
-
         self.app.push_screen(SessionsScreen(self._store, clock=self._clock, chosen=self._session), self._choose)
 
     def _choose(self, chosen: tuple[str | None] | None) -> None:

@@ -2,6 +2,7 @@
 
 from textual import events
 
+from sightline.tui.common.clipboard import copy
 from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.hexdump import ROW_BYTES, Dump
 from sightline.tui.common.reading import Blocks, Both, One, refs_of
@@ -154,6 +155,5 @@ class Selecting:
         self._pane.notify(f"Copied {ref}", markup=False)
 
     def _copy(self, text: str) -> None:
-        from sightline.tui.common.clipboard import copy  # starts programs, which only this needs
 
         copy(self._pane.app, text)
