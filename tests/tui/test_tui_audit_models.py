@@ -11,10 +11,9 @@ from sightline.audit.failures import Failure, Place
 from sightline.audit.spans import Spans, spans_of
 from sightline.records import Gap, LinePart, Note, Shown, View
 from sightline.tui.buffers.seen import percent as list_percent
+from sightline.tui.viewer.audit_model import UnseenRegions, destination, of_line, of_output
 from sightline.tui.viewer.marks import ASKED, CUT, EXACT, MATCHED, UNSEEN, Marks, Remark
 from sightline.tui.viewer.overview import FAILED, MISSING, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
-from sightline.tui.viewer.steps import UnseenRegions, destination
-from sightline.tui.viewer.words import of_line, of_output
 
 MILLIONS = 10_000_000
 

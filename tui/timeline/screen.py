@@ -30,7 +30,7 @@ from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, 
 from sightline.tui.timeline.call_reader import CallReader, Calls, id_of
 from sightline.tui.timeline.call_rows import CallRows
 from sightline.tui.timeline.replay import ReplayScreen
-from sightline.tui.timeline.sessions import SessionsScreen
+from sightline.tui.timeline.sessions import SessionsScreen as SessionsScreen
 from sightline.tui.timeline.totalling import Totalled, Totalling
 
 ALL = None

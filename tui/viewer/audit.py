@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from sightline.audit.spans import Spans, holds
 from sightline.tui.common.errand import Errand
 from sightline.tui.common.hexdump import Dump
-from sightline.tui.common.reading import open_reading
 from sightline.tui.common.strips import Part
 from sightline.tui.viewer.pane import OutputPane
 
-if TYPE_CHECKING:  # loaded in the thread that reads
+if TYPE_CHECKING:  # loaded by the thread that reads
+    from sightline.tui.viewer.audit_model import AuditReader, Stepped
     from sightline.tui.viewer.line_strips import Drawn
     from sightline.tui.viewer.marks import Marks
     from sightline.tui.viewer.overview import Cell
@@ -33,15 +33,6 @@ class Step(NamedTuple):
 
     to: str
     back: bool
-
-
-class Stepped(NamedTuple):
-    """Where a step led: a number, or 0; and what to say of it."""
-
-    serial: int
-    marks: "Marks"
-    number: int
-    text: str
 
 
 class Pointed(NamedTuple):
@@ -69,8 +60,16 @@ class Auditing:
         self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
         self.marks: Marks | None = None
         self.session = ""
+        self._model: AuditReader | None = None
         self._reads: Errand[Read] = Errand(pane, self._plan_read, self._take)
-        self._steps: Errand[Stepped] = Errand(pane, self._plan_step, self._stepped, self._not_stepped)
+        self._steps: Errand[tuple[int, Stepped]] = Errand(pane, self._plan_step, self._stepped, self._not_stepped)
+
+    def _reader(self) -> "AuditReader":
+        if self._model is None:
+            from sightline.tui.viewer.audit_model import AuditReader  # 30 ms, in the thread that first reads
+
+            self._model = AuditReader(self._pane.store)
+        return self._model
 
     def read(self) -> None:
         """Read what is known now."""
@@ -89,22 +88,9 @@ class Auditing:
         rows, known = pane.size.height, self.marks
         if opened is None:
             return None
-        store, as_text = pane.store, not isinstance(opened.reading, Dump)
-
-        def read() -> Read:
-            from sightline.tui.viewer.marks import gather
-            from sightline.tui.viewer.overview import cells_of
-
-            marks = gather(store, opened.buffer, session, known=known.failures if known else None)
-            if not as_text:
-                return Read(serial, marks, ())
-            reading = open_reading(store, opened.buffer, opened.stream)
-            try:
-                return Read(serial, marks, cells_of(marks, reading, reading.line_count, rows))
-            finally:
-                reading.close()
-
-        return read
+        rows = 0 if isinstance(opened.reading, Dump) else rows
+        failures = known.failures if known else None
+        return lambda: Read(serial, *self._reader().read(opened, session, rows, failures))
 
     def _take(self, read: Read) -> None:
         if read.serial != self._serial or read.marks.session != self.session:
@@ -140,13 +126,10 @@ class Auditing:
         """What there is to say of a line, or with 0 of all of them."""
         if self.marks is None:
             return []
-        from sightline.tui.viewer import words
-
         drawn = self._pane.drawn(number) if number and not self._pane.shows_bytes else None
         about = (drawn.stream, drawn.line) if drawn is not None and drawn.line else None
         if self._said is None or self._said[0] is not self.marks or self._said[1] != about:  # it is asked at each step
-            told = words.of_line(self.marks, *about) if about else words.of_output(self.marks)
-            self._said = self.marks, about, told
+            self._said = self.marks, about, self._reader().told(self.marks, about)
         return self._said[2]
 
     # pointing
@@ -217,33 +200,18 @@ class Auditing:
             return target
         return top.line + (top.row > 0) if step.back else top.line - (top.row == 0)
 
-    def _plan_step(self) -> Callable[[], Stepped] | None:
-        pane, opened, serial = self._pane, self._pane.opened, self._serial
+    def _plan_step(self) -> "Callable[[], tuple[int, Stepped]] | None":
+        opened, serial = self._pane.opened, self._serial
         known, session = self.marks, self.session
         if opened is None or not self._wanted:
             return None
         step = self._wanted[0]
-        store, number = pane.store, self._from(step)
+        number = self._from(step)
+        return lambda: (serial, self._reader().step(opened, session, known, step.to, number, back=step.back))
 
-        def read() -> Stepped:
-            from sightline.tui.viewer.marks import gather
-            from sightline.tui.viewer.steps import destination
-
-            marks, overlooked = known, step.to == "overlooked"
-            if marks is None or marks.session != session or (overlooked and not marks.is_thorough):
-                marks = gather(store, opened.buffer, session, thorough=overlooked)
-            reading = open_reading(store, opened.buffer, opened.stream)
-            try:
-                on_screen = opened.line_count  # what grows may have more by now
-                found = destination(marks, reading, number, step.to, back=step.back, count=on_screen)
-                return Stepped(serial, marks, *found)
-            finally:
-                reading.close()
-
-        return read
-
-    def _stepped(self, found: Stepped) -> None:
-        if found.serial != self._serial or not self._wanted:
+    def _stepped(self, answer: "tuple[int, Stepped]") -> None:
+        serial, found = answer
+        if serial != self._serial or not self._wanted:
             return
         self._wanted.popleft()
         if found.marks.session == self.session and found.marks is not self.marks:

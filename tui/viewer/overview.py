@@ -8,14 +8,31 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sightline.audit.spans import NONE, Spans
 from sightline.tui.viewer.marks import Marks
-from sightline.tui.viewer.steps import Counting
 
 OVERLOOKED, MISSING, NOTED, FAILED = "overlooked", "gap", "note", "failure"
 EIGHTHS = 8
+
+
+class Counting(Protocol):
+    """A reading by lines, as far as one needs to know which of its numbers are which lines."""
+
+    @property
+    def streams(self) -> Sequence[str]:
+        """The streams that it shows."""
+
+    @property
+    def line_count(self) -> int:
+        """How many lines it has."""
+
+    def before(self, number: int) -> dict[str, int]:
+        """How many lines of each stream stand before a number."""
+
+    def number_of(self, stream: str, line: int) -> int:
+        """The number of a stream's line."""
 
 
 class Cell(NamedTuple):

@@ -1,0 +1,301 @@
+"""The model of the viewer's audit: from one region of lines to the next, what is said of them, and how it is read.
+
+A region is a run of unseen lines as they stand on the screen: any line that was seen, of whichever stream, parts two.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sightline.audit.coverage import told_share
+from sightline.audit.spans import NONE, Span, Spans, size
+from sightline.store import Store
+from sightline.tui.common.reading import open_reading
+from sightline.tui.common.safe import title
+from sightline.tui.common.strips import Part
+from sightline.tui.common.wording import counted
+from sightline.tui.viewer.marks import ASKED, CUT, UNSEEN, Failures, Marks, gather
+from sightline.tui.viewer.opened_output import Opened
+from sightline.tui.viewer.overview import Cell, Counting, cells_of
+
+
+class Stepped(NamedTuple):
+    """Where a step led, with which marks: a number, or 0; and what to say of it."""
+
+    marks: Marks
+    number: int
+    text: str
+
+
+_FAR = 1 << 62
+
+
+class Region(NamedTuple):
+    """The first and the last number of a run of unseen lines."""
+
+    first: int
+    last: int
+
+
+class UnseenRegions:
+    """The regions of a reading. Each question costs a few look-ups a stream, however many regions there are.
+
+    What was seen is what it goes by: lines that were written since that was found out are unseen.
+    """
+
+    def __init__(self, seen: Mapping[str, Spans], text: Counting, count: int | None = None) -> None:
+        """Take what is known.
+
+        Args:
+            seen: by stream, the lines that were seen whole.
+            text: which of its numbers are which lines.
+            count: up to which number it is looked at; by default all.
+        """
+        self._seen = seen
+        self._text = text
+        self._count = text.line_count if count is None else min(count, text.line_count)
+        self._ends = text.before(self._count + 1)
+
+    def below(self, number: int) -> Region | None:
+        """The first region that begins below a number."""
+        first = self._next(number + 1, seen=False)
+        if first == number + 1 and number and self._next(number, seen=False) == number:  # it stands in that region
+            first = self._next(self._next(first, seen=True), seen=False)
+        return self._from(first) if first <= self._count else None
+
+    def above(self, number: int) -> Region | None:
+        """The last region that begins above a number; where that stands below the first line of one, that one."""
+        last = self._last_before(number, seen=False)
+        return self._from(self._last_before(last, seen=True) + 1) if last else None
+
+    def around(self, number: int) -> Region | None:
+        """The region that a number stands in."""
+        if not 0 < number <= self._count or self._next(number, seen=False) != number:
+            return None
+        return self._from(self._last_before(number, seen=True) + 1)
+
+    def _from(self, first: int) -> Region:
+        return Region(first, self._next(first, seen=True) - 1)
+
+    def _next(self, number: int, *, seen: bool) -> int:
+        """The first number from one on whose line was seen, or was not; one past the last where there is none."""
+        found, standing = self._count + 1, self._text.before(number)
+        for stream, end in self._ends.items():
+            line = standing.get(stream, 0) + 1
+            spans = self._seen.get(stream, NONE)
+            at = bisect_right(spans, (line, _FAR)) - 1
+            inside = at >= 0 and spans[at][1] >= line
+            if inside != seen:
+                line = spans[at][1] + 1 if inside else spans[at + 1][0] if at + 1 < len(spans) else end + 1
+            if line <= end:
+                found = min(found, self._text.number_of(stream, line))
+        return found
+
+    def _last_before(self, number: int, *, seen: bool) -> int:
+        """The last number before one whose line was seen, or was not; 0 where there is none."""
+        found, standing = 0, self._text.before(min(number, self._count + 1))
+        for stream, line in standing.items():
+            spans = self._seen.get(stream, NONE)
+            at = bisect_left(spans, (line + 1, 0)) - 1
+            inside = at >= 0 and spans[at][1] >= line
+            if inside != seen:
+                line = spans[at][0] - 1 if inside else spans[at][1] if at >= 0 else 0
+            if line > 0:
+                found = max(found, self._text.number_of(stream, line))
+        return found
+
+
+def destination(
+    marks: Marks, text: Counting, number: int, to: str, *, back: bool = False, count: int | None = None
+) -> tuple[int, str]:
+    """Where a step leads, and what to say of it.
+
+    Args:
+        marks: what is known of the lines.
+        text: which of its numbers are which lines.
+        number: where one stands; 0, on the way down, before the first line.
+        to: ``unseen`` for the next region of unseen lines; ``overlooked`` for the next failure that stood in no reply,
+            the first one again after the last.
+        back: whether to go upwards, to what is unseen.
+        count: up to which of its numbers one can go; by default to all.
+
+    Returns:
+        (number, words): which of them one comes to; 0 where there is nowhere to go, and the words say why.
+    """
+    if to == "overlooked":
+        numbers = _numbers_of(marks, text)
+        if not numbers:
+            return 0, none_overlooked(marks)
+        nth = bisect_right(numbers, number) % len(numbers)
+        return numbers[nth], overlooked_text(marks, nth + 1, len(numbers))
+    regions = UnseenRegions(marks.seen, text, count)
+    region = regions.above(number) if back else regions.below(number)
+    if region is not None:
+        return region.first, unseen_text(*region)
+    here = None if back else regions.around(number)
+    return 0, none_unseen(marks, here, back=back)
+
+
+def _numbers_of(marks: Marks, text: Counting) -> list[int]:
+    """Where the overlooked failures are told of first, ascending; without those of streams that are not shown."""
+    told = {
+        next((place.stream, place.telling[0][0]) for place in failure.places if place.stream in text.streams)
+        for failure in marks.overlooked
+        if any(place.stream in text.streams for place in failure.places)
+    }
+    return sorted({text.number_of(stream, line) for stream, line in told})
+
+
+NOTE_MARK = "✎"
+_NAMED_SESSIONS = 2
+
+
+def of_output(marks: Marks) -> list[Part]:
+    """How much of it was seen, what was overlooked, and how many replies were cut."""
+    coverage = marks.coverage
+    parts = _who(marks)
+    if not coverage.contributions:
+        parts += [Part("shown to nobody" if not marks.session else "shown nothing of it", "interrupted")]
+    else:
+        style = "ok" if coverage.share == 1 else "accent" if coverage.share else "interrupted"
+        seen = f"seen {told_share(coverage, 0)}" if coverage.total else "shown, empty,"
+        parts += [Part(seen, style)]
+        replies = len(coverage.contributions)
+        parts += [Part(f" in {counted(replies, 'view')}", "dim")]
+        if cut := sum(one.view.truncated for one in coverage.contributions):
+            parts += [
+                Part(", cut" if cut == replies == 1 else ", all cut" if cut == replies else f", {cut} cut", "dim")
+            ]
+    if marks.failures and not coverage.contributions:
+        parts += [Part(" · ", "dim"), Part(counted(len(marks.failures), "failure"), "failed")]
+    elif marks.overlooked:
+        parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.overlooked), 'failure')} overlooked", "failed")]
+    elif marks.failures:
+        parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.failures), 'failure')} seen", "ok")]
+    elif marks.why_not:
+        parts += [Part(" · ", "dim"), Part("not judged", "dim")]
+    return [*parts, Part(" ")]
+
+
+def _who(marks: Marks) -> list[Part]:
+    return [Part(f"only {title(marks.called(marks.session))}: ", "accent")] if marks.session else []
+
+
+def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
+    """How often and by whom a line was seen; what notes say of it."""
+    sight = marks.sight(stream, line)
+    parts = list[Part]()
+    if marks.overlooks(stream, line):
+        parts += [*_who(marks), Part("overlooked", "failed")]
+    elif sight.grade in (ASKED, UNSEEN):
+        parts += [*_who(marks), Part("never shown", "interrupted")]
+    else:
+        style, shown = ("accent", "seen in part") if sight.grade == CUT else ("ok", "seen")
+        parts += [Part(f"{shown} {sight.views:,}×", style), Part(f" by {_named(marks, sight.sessions)}")]
+        in_part = f"{size(sight.part.seen):,} of {sight.part.length:,} B" if sight.part else ""
+        parts.append(Part(f" ({in_part or sight.grade})", "dim"))
+    for remark in marks.remarks_on(stream, line):
+        parts += [Part(" · ", "dim"), Part(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]
+    if sight.grade == ASKED:
+        parts.append(Part(f" · asked about {sight.views:,}× by {_named(marks, sight.sessions)}", "dim"))
+    return [*parts, Part(" ")]
+
+
+def _named(marks: Marks, sessions: tuple[str, ...]) -> str:
+    named = ", ".join(title(marks.called(name)) for name in sessions[:_NAMED_SESSIONS])
+    more = len(sessions) - _NAMED_SESSIONS
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def unseen_text(first: int, last: int) -> str:
+    """Which region of unseen lines one has come to, as the lines are numbered on the screen."""
+    return f"unseen {first:,}-{last:,}" if last > first else f"unseen {first:,}"
+
+
+def none_unseen(marks: Marks, here: Span | None, *, back: bool) -> str:
+    """Why there is no unseen region to go to.
+
+    Args:
+        marks: what is known of the lines.
+        here: the region that one stands in, as the lines are numbered on the screen; None for none.
+        back: whether one looked above.
+    """
+    if marks.coverage.seen_lines == marks.coverage.total and here is None:
+        return f"All {'that reached us' if marks.coverage.partial else 'of it'} was seen{_by(marks)}"
+    if not marks.coverage.contributions:
+        return f"Nothing of it was shown{_to(marks)}: it is one unseen region"
+    if here is not None:
+        first, last = here
+        many = f"Lines {first:,}-{last:,}, here, are the last unseen ones"
+        return many if last > first else f"Line {first:,}, here, is the last unseen one"
+    return f"Nothing unseen {'above' if back else 'below'}"
+
+
+def none_overlooked(marks: Marks) -> str:
+    """Why there is no overlooked failure to go to."""
+    if not marks.failures:
+        told = marks.unjudged.told(marks.coverage) if marks.unjudged else ""
+        if told or not marks.why_not:
+            return told or "No failure here: nothing to overlook"
+        return f"Nothing here reads like an error; not judged, since {marks.why_not}"
+    if len(marks.failures) == 1:
+        return f"Its failure was seen{_by(marks)}"
+    return f"All {len(marks.failures):,} failures were seen{_by(marks)}"
+
+
+def overlooked_text(marks: Marks, nth: int, count: int) -> str:
+    """Which of the overlooked failures one has come to, or of all where nothing was looked at."""
+    if not marks.coverage.contributions:
+        return f"failure {nth:,} of {count:,}, nothing shown{_to(marks)}"
+    return f"overlooked {nth:,} of {count:,}"
+
+
+def _by(marks: Marks) -> str:
+    return f" by {title(marks.called(marks.session))}" if marks.session else ""
+
+
+def _to(marks: Marks) -> str:
+    return f" to {title(marks.called(marks.session))}" if marks.session else " to anyone"
+
+
+class AuditReader:
+    """Reads the audit of outputs for a viewer, and says what it tells. Slow for large ones: read in a thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def read(self, opened: Opened, session: str, rows: int, known: Failures) -> tuple[Marks, tuple[Cell, ...]]:
+        """What is known now, and how it looks on so many rows.
+
+        Args:
+            opened: what is shown.
+            session: the only one that counts, empty for all.
+            rows: of the overview; 0 where bytes are shown, which have none.
+            known: failures that were found before, see `gather`.
+
+        Raises:
+            ExpiredRef, StoreFailed: as `gather`.
+        """
+        marks = gather(self._store, opened.buffer, session, known=known)
+        if not rows:
+            return marks, ()
+        reading = open_reading(self._store, opened.buffer, opened.stream)
+        try:
+            return marks, cells_of(marks, reading, reading.line_count, rows)
+        finally:
+            reading.close()
+
+    def step(self, opened: Opened, session: str, known: Marks | None, to: str, number: int, *, back: bool) -> Stepped:
+        """Where a step leads, see `destination`; by what is known, or where that is not enough read anew. As `read`."""
+        marks, overlooked = known, to == "overlooked"
+        if marks is None or marks.session != session or (overlooked and not marks.is_thorough):
+            marks = gather(self._store, opened.buffer, session, thorough=overlooked)
+        reading = open_reading(self._store, opened.buffer, opened.stream)
+        try:  # what grows may have more lines by now than are on the screen
+            return Stepped(marks, *destination(marks, reading, number, to, back=back, count=opened.line_count))
+        finally:
+            reading.close()
+
+    def told(self, marks: Marks, about: tuple[str, int] | None) -> list[Part]:
+        """What there is to say of a line, by its stream and number there; without one of all of them."""
+        return of_line(marks, *about) if about else of_output(marks)
