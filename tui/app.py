@@ -20,7 +20,7 @@ from sightline.disk.changes import Change, Changes
 from sightline.errors import SightlineError
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
-from sightline.tui import evidence
+from sightline.tui import asking, evidence
 from sightline.tui.common import messages
 from sightline.tui.common.key_order import KeyOrder
 from sightline.tui.common.keys import keymap_of, named
@@ -273,12 +273,11 @@ class InspectorApp(FaultTold[None]):
 
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
-        from sightline.tui.asking.question import FORMS
         from sightline.tui.commands import Help, actions_of, sections_of
 
         sections = sections_of(actions_of(self.screen, self._keys))
         if self.screen is self._inspector:
-            sections.append(("What can be asked after :", list(FORMS)))
+            sections.append(("What can be asked after :", list(asking.FORMS)))
         self.push_screen(Help(sections))
 
     def action_palette(self) -> None:

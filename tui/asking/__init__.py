@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sightline.tui.asking.query_bar import FORMS as FORMS
     from sightline.tui.asking.query_bar import open_bar as open_bar
 else:
 
@@ -14,4 +15,4 @@ else:
         return getattr(loaded, name)
 
 
-__all__ = ["open_bar"]
+__all__ = ["FORMS", "open_bar"]

@@ -199,8 +199,6 @@ def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[Term]") -> l
 
 def _is_found(before: int, text: str, terms: "Sequence[Term]") -> bool:
     """Whether terms find a letter of a text before a character."""
-    from sightline.tui.buffers.ranking import marked  # as in `marked_parts`
-
     return min(marked(text, terms, is_command=True), default=before) < before
 
 
@@ -208,8 +206,6 @@ def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: 
     """Parts whose letters that a filter found stand out; scattered ones only in a command."""
     if not terms:
         return list(parts)
-    from sightline.tui.buffers.ranking import marked  # the first screen has no filter
-
     text = "".join(part.text for part in parts)
     positions = marked(text, terms, is_command=is_command)
     if not positions:
@@ -223,3 +219,22 @@ def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: 
             made.append(Part(text[begun:edge], style))
             begun = edge
     return made
+
+
+def marked(text: str, terms: "Sequence[Term]", *, is_command: bool) -> set[int]:
+    """Positions of the letters of a text, as it is shown, that terms find in it; scattered ones only in a command."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # positions are those of the text
+        lowered = "".join(letter if len(small := letter.lower()) != 1 else small for letter in text)
+    positions = set[int]()
+    for term in terms:
+        if term.unwanted:
+            continue
+        at = lowered.find(term.text)
+        if at >= 0:
+            positions.update(range(at, at + len(term.text)))
+        elif is_command and term.scattered and term.scattered.match(lowered):
+            for letter in term.text:
+                at = lowered.index(letter, at + 1)
+                positions.add(at)
+    return positions

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from textual.widget import Widget
 
 from sightline.tui.buffers.columns import Columns, Entries
-from sightline.tui.buffers.ranking import Guesses, Search, Term, wants_guesses
+from sightline.tui.buffers.ranking import Guesses, Search, Term, terms_of, wants_guesses
 
 _FIRST_STEP = 400  # entries looked at before a letter is drawn: half a millisecond
 _STEP = 2_000  # entries looked at before the screen has its turn: 2 to 3 ms
@@ -59,6 +59,10 @@ class Filtering:
         self._working = False  # whether the last text is being looked for
         self._settled = asyncio.Event()
         self._settled.set()
+
+    def terms_of(self, text: str) -> list[Term]:
+        """What a text looks for."""
+        return terms_of(text)
 
     def look_for(self, terms: Sequence[Term], entries: Entries) -> None:
         """Look for terms, at least one, in entries."""

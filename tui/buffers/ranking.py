@@ -219,22 +219,3 @@ def wants_guesses(search: Search) -> bool:
     """Whether a pass that is done found so little that a typo is likely."""
     letters = sum(len(term.text) for term in search.terms if not term.unwanted)
     return len(search.found) < _ENOUGH and letters >= _TYPO_LETTERS
-
-
-def marked(text: str, terms: Sequence[Term], *, is_command: bool) -> set[int]:
-    """Positions of the letters of a text, as it is shown, that terms find in it; scattered ones only in a command."""
-    lowered = text.lower()
-    if len(lowered) != len(text):  # positions are those of the text
-        lowered = "".join(letter if len(small := letter.lower()) != 1 else small for letter in text)
-    positions = set[int]()
-    for term in terms:
-        if term.unwanted:
-            continue
-        at = lowered.find(term.text)
-        if at >= 0:
-            positions.update(range(at, at + len(term.text)))
-        elif is_command and term.scattered and term.scattered.match(lowered):
-            for letter in term.text:
-                at = lowered.index(letter, at + 1)
-                positions.add(at)
-    return positions
