@@ -25,10 +25,10 @@ from sightline.tui.common import messages
 from sightline.tui.common.key_order import KeyOrder
 from sightline.tui.common.keys import keymap_of, named
 from sightline.tui.common.messages import PollingBegun, StoreChanged
-from sightline.tui.common.remembered import Remembered
-from sightline.tui.common.safe import visible
+from sightline.tui.common.preferences import Preferences
 from sightline.tui.common.textual_internals import FaultTold
 from sightline.tui.common.theme import DARK, LIGHT, TERMINAL, THEMES
+from sightline.tui.common.visible_text import visible
 from sightline.tui.inspector import Inspector
 from sightline.tui.shutdown import end_when_told, end_with_terminal, keep, told
 
@@ -126,7 +126,7 @@ class InspectorApp(FaultTold[None]):
         self._store = store
         self._store_identity = store.identity
         self._failures_told = dict[tuple[str, str], float]()  # when each was last told, by the monotonic clock
-        self.remembered = Remembered(store.root)
+        self.remembered = Preferences(store.root)
         self._key_order = KeyOrder(self, super().on_event)
         self._keys = self._keymap_of(store) if store.settings.keys else {}
         self.set_keymap(self._keys)
@@ -140,7 +140,7 @@ class InspectorApp(FaultTold[None]):
 
     @staticmethod
     def _keymap_of(store: Store) -> dict[str, str]:
-        from sightline.tui.all_keys import all_bindings
+        from sightline.tui.bindings import all_bindings
 
         panes = [InspectorApp.BINDINGS, *all_bindings()]
         return keymap_of(store.settings.keys, panes, store.layout.config)

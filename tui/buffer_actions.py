@@ -19,7 +19,7 @@ from sightline.tui.common.messages import LineChosen
 from sightline.tui.viewer.viewer import Viewer
 
 if TYPE_CHECKING:
-    from sightline.tui.common.outside import Copies
+    from sightline.tui.common.outside_program import Copies
 
 _OPENS_SECONDS = 0.25
 """How long the next key waits for a screen to open: nothing else is seen to meanwhile."""
@@ -96,7 +96,7 @@ class BufferActions(Screen[None]):
     def action_outside(self, program: str) -> None:
         """Open the buffer in the person's pager, or a copy of it in their editor."""
         if self._buffer is not None:
-            from sightline.tui.common.outside import Copies, Shown, leave_for
+            from sightline.tui.common.outside_program import Copies, Shown, leave_for
 
             self._copies = self._copies or Copies()
             shown = Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from sightline.tui.buffers.buffer_row import marked_parts
-from sightline.tui.buffers.ranking import Term, terms_of
+from sightline.tui.buffers.matcher import Term, terms_of
 from sightline.tui.common.keys import written
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import Part, row

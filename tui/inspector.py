@@ -18,23 +18,23 @@ from sightline.tui import asking, buffers
 from sightline.tui.buffer_actions import BufferActions
 from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.buffers.list_title import ListTitle
-from sightline.tui.buffers.ordering import GROUPS, SORTS, Order
+from sightline.tui.buffers.order import GROUPS, SORTS, Order
 from sightline.tui.common import messages
 from sightline.tui.common.bar import Bar
-from sightline.tui.common.errand import is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import StoreCounted
 from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
+from sightline.tui.common.output_reader import shown_ref
+from sightline.tui.common.phrases import MARKS, counted, is_void, tombstone_text
 from sightline.tui.common.places import Hit, shown_number, viewer_line
+from sightline.tui.common.preferences import Preferences
 from sightline.tui.common.prompt import PROMPTS, Prompt, SearchPrompt
-from sightline.tui.common.reading import shown_ref
-from sightline.tui.common.remembered import Remembered
 from sightline.tui.common.split import Divider, Split
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
-from sightline.tui.common.wording import MARKS, counted, is_void, tombstone_text
-from sightline.tui.viewer.info import Info
+from sightline.tui.viewer.info_bar import Info
 from sightline.tui.viewer.viewer import Viewer
 
 _NEARLY = 0.95  # of a limit
@@ -111,7 +111,7 @@ class Inspector(BufferActions):
     def __init__(
         self,
         store: Store,
-        remembered: Remembered,
+        remembered: Preferences,
         *,
         target: Target | None = None,
         clock: Callable[[], float] = time.time,

@@ -13,8 +13,8 @@ from rich.text import Text
 from textual.app import App
 
 from sightline.disk.layout import write_atomically
-from sightline.tui.common.failures import STORE_ERRORS
-from sightline.tui.common.safe import visible
+from sightline.tui.common.store_errors import STORE_ERRORS
+from sightline.tui.common.visible_text import visible
 
 HUNG_UP, TERMINATED = 128 + signal.SIGHUP, 128 + signal.SIGTERM
 """Exit codes, as shells have them."""

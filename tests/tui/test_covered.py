@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sightline.audit.coverage import Lines, PartSeen
 from sightline.audit.spans import holds, spans_of
-from sightline.tui.timeline.covered import (
+from sightline.tui.timeline.step_coverage import (
     ASKED,
     BEFORE,
     CUT,

@@ -15,9 +15,9 @@ from sightline.store import Store
 from sightline.tui.asking import answers
 from sightline.tui.asking.question import Pipeline, over
 from sightline.tui.asking.result_pane import field_rows
+from sightline.tui.common.answer_text import Spool
 from sightline.tui.common.places import Hit
 from sightline.tui.common.text_rows import drawn
-from sightline.tui.common.texts import Spool
 
 
 def project(store: Store) -> None:

@@ -8,7 +8,7 @@ from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 from sightline.store import Store
 from sightline.tui.commands import Help
-from sightline.tui.common.errand import Errand
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.inspector import Inspector
 from sightline.tui.viewer import opened_output
 from sightline.tui.viewer.viewer import Viewer
@@ -27,7 +27,7 @@ def test_the_first_screen_loads_nothing_that_can_wait() -> None:
 
 def test_the_first_screen_is_whole_and_waits_for_no_thread(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, "cmd_00000a", "seq", numbered(300))
-    monkeypatch.setattr(Errand, "ask", lambda _: None)
+    monkeypatch.setattr(StoreRead, "ask", lambda _: None)
 
     async def body() -> None:
         async with opened(store) as pilot:

@@ -10,7 +10,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.tui.viewer.rows import SEEN_MARKS
+from sightline.tui.viewer.row_painter import SEEN_MARKS
 
 AGENT = Session("claude-1", "claude-code", "", "", "/", 1.0)
 OTHER = Session("codex-1", "codex", "", "", "/", 1.0)

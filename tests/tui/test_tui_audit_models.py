@@ -10,7 +10,7 @@ from sightline.audit.coverage import Contribution, Coverage, Lines, PartSeen, co
 from sightline.audit.failures import Failure, Place
 from sightline.audit.spans import Spans, spans_of
 from sightline.records import Gap, LinePart, Note, Shown, View
-from sightline.tui.buffers.seen import percent as list_percent
+from sightline.tui.buffers.seen_reader import percent as list_percent
 from sightline.tui.viewer.audit_model import UnseenRegions, destination, of_line, of_output
 from sightline.tui.viewer.marks import ASKED, CUT, EXACT, MATCHED, UNSEEN, Marks, Remark
 from sightline.tui.viewer.overview import FAILED, MISSING, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in

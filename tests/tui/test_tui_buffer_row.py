@@ -10,13 +10,13 @@ from tui_kit import NOW
 
 from sightline.records import Buffer, Gap, StreamInfo
 from sightline.tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
-from sightline.tui.buffers.ordering import Heading, Order
-from sightline.tui.buffers.ranking import terms_of
-from sightline.tui.buffers.seen import Seen
+from sightline.tui.buffers.matcher import terms_of
+from sightline.tui.buffers.order import Heading, Order
+from sightline.tui.buffers.seen_reader import Seen
 from sightline.tui.common.command_words import command_parts
-from sightline.tui.common.safe import title
+from sightline.tui.common.phrases import duration, facts, short_count
 from sightline.tui.common.strips import PartStyles, row, width_of
-from sightline.tui.common.wording import duration, facts, short_count
+from sightline.tui.common.visible_text import title
 
 BUFFER = Buffer(
     *("cmd_a1b2c3", "cmd", "sealed", "cargo test --all | tee 'a b'", "/", "claude-code-7f3a", NOW - 125, NOW, NOW),

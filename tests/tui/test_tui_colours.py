@@ -8,7 +8,7 @@ from rich.style import Style
 from textual._ansi_theme import MONOKAI
 
 from sightline.shape.clean import clean_line
-from sightline.tui.common.painting import coloured
+from sightline.tui.common.line_painter import coloured
 from sightline.tui.common.pens import PLAIN, SIXTEEN, Pen, pen_after, style_of
 
 RED = Pen(fg=1)

@@ -100,7 +100,7 @@ def test_a_search_can_be_stopped(store: Store, monkeypatch: pytest.MonkeyPatch) 
         while True:
             cancel.check()
 
-    monkeypatch.setattr("sightline.tui.buffers.contents.search_contents", endless)
+    monkeypatch.setattr("sightline.tui.buffers.contents_search.search_contents", endless)
 
     async def body() -> None:
         async with opened(store) as pilot:

@@ -11,7 +11,7 @@ from tui_kit import NOW, add, buffers, burst, numbered, opened, press, rest, run
 from sightline.errors import StoreFailed
 from sightline.records import Buffer
 from sightline.store import Store, Target
-from sightline.tui.diff import comparing
+from sightline.tui.diff import comparison as comparing
 from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.screen import DiffScreen
 

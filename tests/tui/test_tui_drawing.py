@@ -17,8 +17,8 @@ from tui_kit import add, buffers, numbered, open_store, opened, press, run, view
 
 from sightline.store import Store
 from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.common.row_pane import BareRows
 from sightline.tui.common.strips import Part, PartStyles, row
-from sightline.tui.common.tall import BareRows
 
 STYLES = PartStyles(
     {

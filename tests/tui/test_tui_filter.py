@@ -10,9 +10,9 @@ from tui_kit import add, buffers, burst, opened, press, rest, run, text, until, 
 
 from sightline.store import Store
 from sightline.tui.buffers.columns import Entries
-from sightline.tui.buffers.filtering import Filtering
+from sightline.tui.buffers.filter import Filter
 from sightline.tui.buffers.list_title import ListTitle
-from sightline.tui.buffers.ranking import Guesses, Term
+from sightline.tui.buffers.matcher import Guesses, Term
 from sightline.tui.common.messages import ListFiltered
 from sightline.tui.common.prompt import Prompt
 
@@ -89,18 +89,18 @@ def test_a_letter_and_what_it_finds_are_there_at_once(store: Store) -> None:
 
 
 def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.tui.buffers.loading.PAGE", 5)  # so that the first screen knows five of them
-    monkeypatch.setattr("sightline.tui.buffers.loading.BULK_PAGE", 7)
-    monkeypatch.setattr("sightline.tui.buffers.rows.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.rows._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.buffers.list_loader.PAGE", 5)  # so that the first screen knows five of them
+    monkeypatch.setattr("sightline.tui.buffers.list_loader.BULK_PAGE", 7)
+    monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.buffers.list_model._AHEAD", 0)
     looked_for = list[int]()
-    look_for = Filtering.look_for
+    look_for = Filter.look_for
 
-    def counted(self: Filtering, terms: Sequence[Term], entries: Entries) -> None:
+    def counted(self: Filter, terms: Sequence[Term], entries: Entries) -> None:
         looked_for.append(len(entries))
         look_for(self, terms, entries)
 
-    monkeypatch.setattr(Filtering, "look_for", counted)
+    monkeypatch.setattr(Filter, "look_for", counted)
 
     async def body() -> None:
         with Store(str(tmp_path / "many")) as many:
@@ -120,14 +120,14 @@ def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monk
 def test_what_is_typed_before_all_is_read_finds_what_comes_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sightline.tui.buffers.loading.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.loading.BULK_PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.rows.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.rows._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.buffers.list_loader.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.buffers.list_loader.BULK_PAGE", 5)
+    monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 5)
+    monkeypatch.setattr("sightline.tui.buffers.list_model._AHEAD", 0)
     told = list[ListFiltered]()
     monkeypatch.setattr(ListTitle, "filtered", lambda _self, _query, found: told.append(found))
     guessing = Mock(wraps=Guesses)
-    monkeypatch.setattr("sightline.tui.buffers.filtering.Guesses", guessing)
+    monkeypatch.setattr("sightline.tui.buffers.filter.Guesses", guessing)
 
     async def body() -> None:
         with Store(str(tmp_path / "many")) as many:

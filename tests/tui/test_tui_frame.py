@@ -16,7 +16,7 @@ from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.split import Divider
 from sightline.tui.inspector import Header
 from sightline.tui.shutdown import FILE
-from sightline.tui.viewer.info import Info
+from sightline.tui.viewer.info_bar import Info
 
 
 @pytest.fixture

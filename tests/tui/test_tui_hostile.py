@@ -12,8 +12,8 @@ from sightline.records import Buffer
 from sightline.shape.source import Line
 from sightline.store import Store
 from sightline.tui.buffers.buffer_row import row_parts
+from sightline.tui.common.line_painter import LOOKS, Paint, draw
 from sightline.tui.common.messages import ReadFailed
-from sightline.tui.common.painting import LOOKS, Paint, draw
 from sightline.tui.common.strips import PartStyles, row
 
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}

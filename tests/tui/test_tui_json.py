@@ -20,8 +20,8 @@ from sightline.store import Store
 from sightline.tui.commands import actions_of
 from sightline.tui.inspector import Inspector
 from sightline.tui.json.json_view import JsonView
+from sightline.tui.json.node_rows import JsonRows
 from sightline.tui.json.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
-from sightline.tui.json.rows import JsonRows
 from sightline.tui.json.screen import JsonScreen
 
 DOCUMENT: Any = {

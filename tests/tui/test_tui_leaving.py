@@ -15,14 +15,14 @@ from textual.widgets import Label
 from tui_kit import add, numbered, opened, rest, run
 
 from sightline.store import Store, Target
-from sightline.tui.common.errand import Errand, is_whole
+from sightline.tui.common.store_read import StoreRead, is_whole
 from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.evidence.info import InfoScreen
-from sightline.tui.evidence.shown import ShownScreen
+from sightline.tui.evidence.info_screen import InfoScreen
+from sightline.tui.evidence.shown_screen import ShownScreen
 from sightline.tui.notes.screen import NotesScreen
-from sightline.tui.timeline.replay import ReplayScreen
+from sightline.tui.timeline.replay_screen import ReplayScreen
 from sightline.tui.timeline.screen import TimelineScreen
-from sightline.tui.timeline.sessions import SessionsScreen
+from sightline.tui.timeline.sessions_screen import SessionsScreen
 
 SCREENS: dict[str, Callable[[Store], Screen[object]]] = {
     "sessions": SessionsScreen,
@@ -122,7 +122,7 @@ def test_what_was_read_for_a_widget_that_is_being_taken_away_is_dropped() -> Non
                 told.append(f"dropped {read}")
                 taken.set()
 
-            Errand(self, lambda: read, lambda _: told.append(str(self.query_one("#first"))), dropped=dropped).ask()
+            StoreRead(self, lambda: read, lambda _: told.append(str(self.query_one("#first"))), dropped=dropped).ask()
 
     def read() -> str:
         begun.set()
@@ -143,7 +143,7 @@ def test_what_was_read_for_a_widget_that_is_being_taken_away_is_dropped() -> Non
             await asyncio.wait_for(reader.remove(), 10)
             await pilot.pause()
             assert told == ["dropped what was read"]
-            Errand(reader, lambda: read, lambda _: told.append("told")).ask()
+            StoreRead(reader, lambda: read, lambda _: told.append("told")).ask()
             await pilot.pause()
             assert told == ["dropped what was read"]
 

@@ -11,7 +11,7 @@ from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, vi
 from sightline.store import Store
 from sightline.tui.app import YOUNG_OBJECTS
 from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
-from sightline.tui.buffers.loading import Answer, Request, load
+from sightline.tui.buffers.list_loader import Answer, Request, load
 
 
 def test_a_new_capture_appears_tails_and_ends(store: Store) -> None:

@@ -8,7 +8,7 @@ from tui_kit import add, begin, numbered, opened, press, rest, run, text, viewer
 
 from sightline.store import Store
 from sightline.tui.viewer.overview_strip import COLUMNS
-from sightline.tui.viewer.rows import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
+from sightline.tui.viewer.row_painter import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
 
 SECOND = 1_000_000_000
 

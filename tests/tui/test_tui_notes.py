@@ -9,7 +9,7 @@ from sightline.log.notes import ANYONE, hold_waiting, list_notes, release
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.inspector import Inspector
-from sightline.tui.notes.note import NoteScreen
+from sightline.tui.notes.note_screen import NoteScreen
 from sightline.tui.notes.screen import NotesScreen
 
 

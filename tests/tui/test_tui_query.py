@@ -18,7 +18,7 @@ from sightline.store import Store
 from sightline.tui.asking import answers
 from sightline.tui.asking.question import Pipeline
 from sightline.tui.asking.result_pane import ResultPane
-from sightline.tui.common.texts import Spool
+from sightline.tui.common.answer_text import Spool
 from sightline.verbs.asking import Asking
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.tui.buffers.buffer_row import marked
 from sightline.tui.buffers.columns import Entries, Entry, entries_of
-from sightline.tui.buffers.ranking import Guesses, Search, terms_of, wants_guesses
+from sightline.tui.buffers.matcher import Guesses, Search, terms_of, wants_guesses
 
 TITLES = st.lists(st.text("abc_ \n", max_size=12), max_size=30)
 

@@ -8,7 +8,7 @@ import pytest
 from tui_kit import add, opened, press, run, text, viewer
 
 from sightline.store import Store
-from sightline.tui.common.remembered import FILE, Remembered
+from sightline.tui.common.preferences import FILE, Preferences
 
 
 def test_the_theme_is_that_of_the_last_time(store: Store) -> None:
@@ -35,23 +35,23 @@ def test_lines_are_wrapped_as_the_last_time(store: Store) -> None:
 
 
 def test_the_file_is_private_and_written_only_for_a_change(tmp_path: Path) -> None:
-    remembered = Remembered(str(tmp_path))
+    remembered = Preferences(str(tmp_path))
     remembered.save()
     assert not (tmp_path / FILE).exists()
     remembered.put("wrap", True)
     remembered.save()
     assert stat.S_IMODE(os.stat(tmp_path / FILE).st_mode) == 0o600
-    assert Remembered(str(tmp_path)).get("wrap", False) is True
+    assert Preferences(str(tmp_path)).get("wrap", False) is True
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b'{"wrap": 1}', b"\xff\xfe", b'{"wrap": "yes"}'])
 def test_a_file_that_makes_no_sense_is_as_good_as_none(tmp_path: Path, data: bytes) -> None:
     (tmp_path / FILE).write_bytes(data)
-    assert Remembered(str(tmp_path)).get("wrap", False) is False
+    assert Preferences(str(tmp_path)).get("wrap", False) is False
 
 
 def test_what_cannot_be_written_is_let_be(tmp_path: Path) -> None:
-    remembered = Remembered(str(tmp_path / "gone"))
+    remembered = Preferences(str(tmp_path / "gone"))
     remembered.put("wrap", True)
     remembered.save()
     assert remembered.get("wrap", False) is True

@@ -8,8 +8,8 @@ from tui_kit import add, numbered, opened, press, rest, run, until, viewer
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.messages import StoreChanged
-from sightline.tui.timeline.replay import ReplayScreen
-from sightline.tui.timeline.replaying import Replaying
+from sightline.tui.timeline.replay_reader import ReplayReader
+from sightline.tui.timeline.replay_screen import ReplayScreen
 from sightline.tui.timeline.step_parts import legend, step_at, track_parts
 
 
@@ -62,7 +62,7 @@ def test_each_step_shows_the_reply_and_what_had_been_seen_by_then(store: Store, 
 def test_of_calls_of_one_moment_a_step_has_seen_what_came_before_it(store: Store) -> None:
     made = add(store, "cmd_00000a", "make paint", numbered(9), exit_code=0)
     views = [ask(store, made, [(line, line)], ago=9) for line in (1, 2, 3)]
-    replaying = Replaying(store, AGENT)
+    replaying = ReplayReader(store, AGENT)
     seen = [step.streams[0].seen for at in range(len(views)) if (step := replaying.step(at))]
     assert seen == [((1, 1),), ((1, 2),), ((1, 3),)]
 

@@ -7,18 +7,18 @@ import pytest
 from tui_kit import add, begin, numbered, open_store
 
 from sightline.store import Store
-from sightline.tui.buffers import loading
-from sightline.tui.buffers.loading import load
-from sightline.tui.buffers.ordering import Order
-from sightline.tui.buffers.rows import BufferRows
+from sightline.tui.buffers import list_loader
+from sightline.tui.buffers.list_loader import load
+from sightline.tui.buffers.list_model import BufferRows
+from sightline.tui.buffers.order import Order
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setattr(loading, "PAGE", 4)
-    monkeypatch.setattr(loading, "BULK_PAGE", 4)
-    monkeypatch.setattr("sightline.tui.buffers.rows.PAGE", 4)
-    monkeypatch.setattr("sightline.tui.buffers.rows._AHEAD", 0)
+    monkeypatch.setattr(list_loader, "PAGE", 4)
+    monkeypatch.setattr(list_loader, "BULK_PAGE", 4)
+    monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 4)
+    monkeypatch.setattr("sightline.tui.buffers.list_model._AHEAD", 0)
     with open_store(tmp_path) as store:
         for number in range(30):
             add(store, f"cmd_{number:06x}", f"command {number}")

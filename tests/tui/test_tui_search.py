@@ -12,7 +12,7 @@ from sightline.search.engine import Pattern
 from sightline.search.hits import Hits
 from sightline.store import Store, Target
 from sightline.tui.common import stream_search as module
-from sightline.tui.common.reading import open_reading
+from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.stream_search import Search, Step
 
 unhurried = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -28,7 +28,7 @@ def search_in(store: Store, lines: list[tuple[str, bytes]], number: int, stream:
     buffer = recording.seal(exit_code=0)
     return Search(
         Pattern("hit", literal=True),
-        lambda: open_reading(store, buffer, stream),
+        lambda: open_reader(store, buffer, stream),
         lambda name: store.path(Target(buffer, name)),
         number,
     )

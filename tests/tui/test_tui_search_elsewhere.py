@@ -13,12 +13,12 @@ from tui_kit import add, numbered, opened, press, rest, run, text
 from sightline.search.diff.engines import Ignore
 from sightline.search.engine import Pattern
 from sightline.store import Store, Target
-from sightline.tui.diff.comparing import Comparing
+from sightline.tui.diff.comparison import ComparisonJob
+from sightline.tui.diff.diff_rows import Kind
+from sightline.tui.diff.diff_search import DiffSearch, Places
 from sightline.tui.diff.diff_view import DiffView
-from sightline.tui.diff.rows import Kind
 from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.diff.searching import DiffSearch, Places
-from sightline.tui.diff.texts import Pairs, Texts
+from sightline.tui.diff.side_text import Pairs, Texts
 from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.screen import open_json
 
@@ -140,7 +140,7 @@ def test_every_row_with_a_hit_is_come_by_in_order_and_no_other(
         recording = store.begin("cmd", "true", "/", "s")
         recording.append("out", "".join(f"{line}\n" for line in lines).encode())
         targets.append(Target(recording.seal(exit_code=0), "out"))
-    found = Comparing(store, *targets, Ignore()).run()
+    found = ComparisonJob(store, *targets, Ignore()).run()
     assert found is not None
     places = Places(found.comparison, unified=unified)
     pairs = Pairs(Texts(found.left), Texts(found.right), Ignore())

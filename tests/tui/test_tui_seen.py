@@ -7,8 +7,8 @@ from tui_kit import add, buffers, numbered, opened, press, run, text, until
 
 from sightline.store import Store
 from sightline.tui.buffers import buffer_list
-from sightline.tui.buffers.ordering import SEEN
-from sightline.tui.buffers.seen import percent
+from sightline.tui.buffers.order import SEEN
+from sightline.tui.buffers.seen_reader import percent
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from tui_kit import add, opened, press, run, until, viewer
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.timeline.screen import TimelineScreen
-from sightline.tui.timeline.sessions import SessionsScreen
+from sightline.tui.timeline.sessions_screen import SessionsScreen
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline.tui.common.text_rows import TextRows
-from sightline.tui.evidence import replies, shown
+from sightline.tui.evidence import replies, shown_screen
 from sightline.tui.evidence.replies import Reply, line_behind, read_replies
 from sightline.tui.evidence.reply_rows import CUT_BADGE, ReplyRows
-from sightline.tui.evidence.shown import ShownScreen
+from sightline.tui.evidence.shown_screen import ShownScreen
 from sightline.tui.inspector import Inspector
 
 AGENT = Session("claude-1", "claude-code", "", "", "/", 1.0)
@@ -179,7 +179,7 @@ def test_texts_are_read_off_the_screens_thread(store: Store, asked: Buffer, monk
         threads.add(threading.get_ident())
         return replies.text_of(*given)
 
-    monkeypatch.setattr(shown, "text_of", watched)
+    monkeypatch.setattr(shown_screen, "text_of", watched)
 
     async def body() -> None:
         async with opened(store) as pilot:

@@ -17,8 +17,8 @@ from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
 from sightline.store import Store
 from sightline.tui.buffers.buffer_list import BufferList
-from sightline.tui.common.failures import tell
 from sightline.tui.common.messages import StoreChanged
+from sightline.tui.common.store_errors import tell
 from sightline.tui.inspector import Inspector
 
 

@@ -9,7 +9,7 @@ from tui_kit import NOW, add, opened, press, rest, run, until, viewer
 
 from sightline.records import Buffer, StreamInfo
 from sightline.store import Store
-from sightline.tui.common.highlighting import Lexed, Log, syntax_of
+from sightline.tui.common.syntax import Lexed, Log, syntax_of
 
 _BUFFER = Buffer("cmd_a1b2c3", "cmd", "sealed", "", "/", "s", NOW, NOW, NOW, 0, 0, False, "", False, "", "", "", {})
 

@@ -11,8 +11,8 @@ from sightline.log.notes import write_note
 from sightline.records import Buffer
 from sightline.store import Store, Target
 from sightline.tui.common.messages import StoreChanged
-from sightline.tui.evidence.info import ViewScreen
-from sightline.tui.timeline import reading
+from sightline.tui.evidence.info_screen import ViewScreen
+from sightline.tui.timeline import call_reader
 from sightline.tui.timeline.call_rows import CallRows
 from sightline.tui.timeline.screen import TimelineScreen
 
@@ -185,16 +185,16 @@ def test_an_empty_store_says_so(store: Store) -> None:
 
 
 def test_many_calls_show_their_last_ones_first(store: Store, buffer: Buffer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "CALLS_A_STEP", 3)
-    monkeypatch.setattr(reading, "FIRST_LOOK", 2)
-    reader = reading.CallReader(store)
-    first = reader.step(reading.Wanted())
+    monkeypatch.setattr(call_reader, "CALLS_A_STEP", 3)
+    monkeypatch.setattr(call_reader, "FIRST_LOOK", 2)
+    reader = call_reader.CallReader(store)
+    first = reader.step(call_reader.Wanted())
     assert (len(first.rows or ()), first.done) == (2, 0.0)
-    steps = [reader.step(reading.Wanted())]
+    steps = [reader.step(call_reader.Wanted())]
     while steps[-1].done < 1:
-        steps.append(reader.step(reading.Wanted()))
-    assert [reading.id_of(row) for row in first.rows or ()] == [
-        reading.id_of(row) for row in (steps[-1].rows or ())[-2:]
+        steps.append(reader.step(call_reader.Wanted()))
+    assert [call_reader.id_of(row) for row in first.rows or ()] == [
+        call_reader.id_of(row) for row in (steps[-1].rows or ())[-2:]
     ]
     assert len(steps[-1].rows or ()) == 4
 

@@ -5,9 +5,9 @@ from textual.binding import Binding
 
 from sightline.records import Buffer
 from sightline.tui.common.key_bar import fitting
+from sightline.tui.common.phrases import age, ending, short_bytes, state_of
 from sightline.tui.common.places import lines_meant
 from sightline.tui.common.strips import Part, cut, fitted, pad
-from sightline.tui.common.wording import age, ending, short_bytes, state_of
 
 
 @pytest.mark.parametrize(

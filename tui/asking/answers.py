@@ -22,9 +22,9 @@ from sightline.search.processes import Cancel
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.tui.asking.question import SHOW, Part, Pipeline
+from sightline.tui.common.answer_text import Lines, Spool, Text
 from sightline.tui.common.places import Hit
 from sightline.tui.common.sessions import person_session
-from sightline.tui.common.texts import Lines, Spool, Text
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_output as read_verb
 from sightline.verbs.asking import Asking

@@ -18,14 +18,14 @@ from sightline.tui.asking.question import FORMS as FORMS
 from sightline.tui.asking.question import History, Place, Question, earlier, later, parse_question, with_newest
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.bar import Bar
-from sightline.tui.common.errand import Errand
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import PlaceMeant
-from sightline.tui.common.safe import visible
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
+from sightline.tui.common.visible_text import visible
 
 PLACEHOLDER = "42 · 50% · /regex · $.json.path · grep x | sort · show 42-80 · Tab completes"
 _REFS = 200  # of the buffers used last, that can be completed
@@ -51,7 +51,7 @@ class QueryBar(Vertical):
         self._ref = ""
         self._asked = list[str]()
         self._pending = list[str]()
-        self._writes: Errand[None] = Errand(self, self._plan_write, lambda _: None)
+        self._writes: StoreRead[None] = StoreRead(self, self._plan_write, lambda _: None)
 
     def fill(self) -> None:
         """Put its parts in, at once: what is composed comes only after the next keys."""

@@ -17,14 +17,14 @@ from sightline.tui.asking import question as questions
 from sightline.tui.asking.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
 from sightline.tui.common import messages
 from sightline.tui.common.bar import Bar
-from sightline.tui.common.errand import is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.keys import named
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.places import viewer_line
-from sightline.tui.common.safe import title, visible
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
 from sightline.tui.common.text_rows import TextRows
-from sightline.tui.common.wording import counted
+from sightline.tui.common.visible_text import title, visible
 from sightline.verbs.asking import Asking
 
 _MOST_FIELD_ROWS = 6

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sightline.tui.buffers.contents import Contents as Contents
+    from sightline.tui.buffers.contents_search import Contents as Contents
     from sightline.tui.buffers.removal import delete as delete
     from sightline.tui.buffers.removal import pin as pin
 else:
@@ -11,9 +11,9 @@ else:
     def __getattr__(name):
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sightline.tui.buffers import contents, removal  # 15 ms
+        from sightline.tui.buffers import contents_search, removal  # 15 ms
 
-        return getattr(contents if hasattr(contents, name) else removal, name)
+        return getattr(contents_search if hasattr(contents_search, name) else removal, name)
 
 
 __all__ = ["Contents", "delete", "pin"]

@@ -14,24 +14,24 @@ from textual.timer import Timer
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.buffers.buffer_row import group_parts, row_parts
-from sightline.tui.buffers.loading import Answer, load, records_of
-from sightline.tui.buffers.ordering import GROUPS, SEEN, SORTS, Order, following
-from sightline.tui.buffers.rows import BufferRows
-from sightline.tui.buffers.seen import Answer as SeenAnswer
-from sightline.tui.buffers.seen import Seen, SeenReader
-from sightline.tui.common.errand import Errand
-from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.buffers.list_loader import Answer, load, records_of
+from sightline.tui.buffers.list_model import BufferRows
+from sightline.tui.buffers.order import GROUPS, SEEN, SORTS, Order, following
+from sightline.tui.buffers.seen_reader import Answer as SeenAnswer
+from sightline.tui.buffers.seen_reader import Seen, SeenReader
 from sightline.tui.common.key_order import PATIENCE_SECONDS
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import BufferSelected, ListFiltered, OrderChosen, StoreCounted
+from sightline.tui.common.part_styles import Styled
+from sightline.tui.common.phrases import age, duration
+from sightline.tui.common.row_pane import RowPane
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part, row
-from sightline.tui.common.styled import Styled
-from sightline.tui.common.tall import Tall
-from sightline.tui.common.wording import age, duration
 
 if TYPE_CHECKING:  # the first screen has no filter
-    from sightline.tui.buffers.filtering import Filtering, Found
-    from sightline.tui.buffers.ranking import Term
+    from sightline.tui.buffers.filter import Filter, Found
+    from sightline.tui.buffers.matcher import Term
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
 GROWN_SECONDS = 0.05  # new lines in the viewer are what one waits for; their numbers in the list come a little later
@@ -64,7 +64,7 @@ _KEYS: list[BindingType] = [
 ]
 
 
-class BufferList(Styled, Tall, can_focus=True):
+class BufferList(Styled, RowPane, can_focus=True):
     """Buffers, most recently used first. Looking at one is no use of it: browsing never changes the order."""
 
     PREFIX = "buffer-list"
@@ -108,8 +108,8 @@ class BufferList(Styled, Tall, can_focus=True):
         self._marked: dict[str, float] = {}  # when each was made, by name, in the order they were marked
         self.rows = BufferRows(order)
         self.rows.selected = selected
-        self._reads: Errand[tuple[BufferRows, Answer]] = Errand(self, self._plan_read, self._take)
-        self._filters: Filtering | None = None
+        self._reads: StoreRead[tuple[BufferRows, Answer]] = StoreRead(self, self._plan_read, self._take)
+        self._filters: Filter | None = None
 
     def on_mount(self) -> None:
         """Ages go on; what `first_look` left out is read behind the first screen."""
@@ -178,11 +178,11 @@ class BufferList(Styled, Tall, can_focus=True):
         self._redraw()
 
     @property
-    def _filtering(self) -> "Filtering":
+    def _filtering(self) -> "Filter":
         if self._filters is None:
-            from sightline.tui.buffers.filtering import Filtering  # 2 ms; the first screen has no filter
+            from sightline.tui.buffers.filter import Filter  # 2 ms; the first screen has no filter
 
-            self._filters = Filtering(self, self._take_matches, lambda: self.rows.catalog.complete)
+            self._filters = Filter(self, self._take_matches, lambda: self.rows.catalog.complete)
         return self._filters
 
     async def settled(self) -> None:
@@ -454,7 +454,7 @@ class ListSeen:
         self._timer: Timer | None = None
         self._begun = False
         self._asked = 0.0
-        self._reads: Errand[SeenAnswer] = Errand(buffers, self._plan, self._take)
+        self._reads: StoreRead[SeenAnswer] = StoreRead(buffers, self._plan, self._take)
 
     def of(self, name: str) -> Seen | None:
         """What is known of a buffer."""

@@ -7,15 +7,15 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.records import Buffer
-from sightline.tui.buffers.ordering import Heading, Order
-from sightline.tui.buffers.seen import Seen, percent
-from sightline.tui.common import wording
+from sightline.tui.buffers.order import Heading, Order
+from sightline.tui.buffers.seen_reader import Seen, percent
+from sightline.tui.common import phrases as wording
 from sightline.tui.common.command_words import LEFT_OUT, START_CHARS, command_parts, left_out
-from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, cut, filled, pad, width_of
+from sightline.tui.common.visible_text import title
 
 if TYPE_CHECKING:
-    from sightline.tui.buffers.ranking import Term
+    from sightline.tui.buffers.matcher import Term
 
 _LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
 _REF = 12

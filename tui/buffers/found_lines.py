@@ -8,12 +8,12 @@ from textual.strip import Strip
 
 from sightline.records import Buffer
 from sightline.search.contents import LINES_PER_STREAM, Found
-from sightline.tui.common import wording
+from sightline.tui.common import phrases as wording
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import HitSelected
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, cut, row, width_of
+from sightline.tui.common.visible_text import title
 
 _NUMBER = 6  # cells of a line's number
 _LEAD = 24  # cells of what stands before a match that are kept in sight

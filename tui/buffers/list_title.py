@@ -3,12 +3,12 @@
 from textual import events
 
 from sightline.tui.buffers.buffer_row import heading_parts, sort_at
-from sightline.tui.buffers.ordering import Order
+from sightline.tui.buffers.order import Order
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import ListFiltered, OrderChosen
-from sightline.tui.common.safe import title
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part
-from sightline.tui.common.wording import counted
+from sightline.tui.common.visible_text import title
 
 
 class ListTitle(Bar):

@@ -15,9 +15,9 @@ from sightline.log import retention
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
-from sightline.tui.common.failures import STORE_ERRORS, tell
-from sightline.tui.common.safe import title
-from sightline.tui.common.wording import counted
+from sightline.tui.common.phrases import counted
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.visible_text import title
 
 
 class Confirm(ModalScreen[bool]):

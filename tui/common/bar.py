@@ -6,8 +6,8 @@ from typing import ClassVar
 from textual.strip import Strip
 from textual.widget import Widget
 
+from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.strips import Part, row
-from sightline.tui.common.styled import Styled
 
 
 class Bar(Styled, Widget):

@@ -8,8 +8,8 @@ from textual.strip import Strip
 from sightline.records import Buffer
 from sightline.shape.source import Line
 from sightline.store import Store, Stream, Target
-from sightline.tui.common.painting import Paint
-from sightline.tui.common.reading import Reading, streams_of
+from sightline.tui.common.line_painter import Paint
+from sightline.tui.common.output_reader import OutputReader, streams_of
 
 ROW_BYTES = 16
 _LOOKED_AT = 8_000  # bytes at a stream's start in which a NUL tells that it is no text, as for git
@@ -81,7 +81,7 @@ def open_dump(store: Store, buffer: Buffer, stream: str = "") -> Dump:
     return Dump({name: store.open(Target(buffer, name)) for name in ([stream] if stream else streams_of(buffer))})
 
 
-def is_binary(reading: Reading) -> bool:
+def is_binary(reading: OutputReader) -> bool:
     """Whether what is shown is no text."""
     return any(b"\0" in reading.source(stream).read(0, _LOOKED_AT) for stream in reading.streams)
 

@@ -7,9 +7,9 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from sightline.tui.common.safe import title
+from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.strips import Part, cut, width_of
-from sightline.tui.common.styled import Styled
+from sightline.tui.common.visible_text import title
 
 Said = Sequence[Part]
 

@@ -17,12 +17,12 @@ from textual.widget import Widget
 from sightline.search.engine import Pattern, pattern_of
 from sightline.search.errors import Cancelled
 from sightline.search.hits import places_in
-from sightline.tui.common.errand import Errand, is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
-from sightline.tui.common.painting import restyled
-from sightline.tui.common.safe import title
+from sightline.tui.common.line_painter import restyled
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead, is_whole
 from sightline.tui.common.stream_search import Step
 from sightline.tui.common.strips import cut
+from sightline.tui.common.visible_text import title
 
 
 class Engine(Protocol):
@@ -66,7 +66,7 @@ Marks = tuple[tuple[int, int], ...]
 E = TypeVar("E", bound=Engine)
 
 
-class Searching(ABC, Generic[E]):
+class PaneSearch(ABC, Generic[E]):
     """The search of a pane.
 
     Attributes:
@@ -87,8 +87,8 @@ class Searching(ABC, Generic[E]):
         self._literal: re.Pattern[str] | None = None
         self._marks: dict[Hashable, Marks] = {}
         self._queued: list[bool] = []  # steps asked for while one is under way
-        self._steps: Errand[Step | None] = Errand(pane, self._plan_step, self._stepped, self._broken)
-        self._marking: Errand[dict[Hashable, Marks]] = Errand(pane, self._plan_marks, self._marked)
+        self._steps: StoreRead[Step | None] = StoreRead(pane, self._plan_step, self._stepped, self._broken)
+        self._marking: StoreRead[dict[Hashable, Marks]] = StoreRead(pane, self._plan_marks, self._marked)
 
     # what a pane is asked for
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.common.reading import Reading, open_reading
+from sightline.tui.common.output_reader import OutputReader, open_reader
 
 
 class Hit(NamedTuple):
@@ -30,14 +30,14 @@ def viewer_line(store: Store, buffer: Buffer, hit: Hit) -> int:
     """
     if hit.stream == "all":
         return hit.line
-    reading = open_reading(store, buffer)
+    reading = open_reader(store, buffer)
     try:
         return reading.number_at(hit.stream, reading.source(hit.stream).offset_of_line(hit.line))
     finally:
         reading.close()
 
 
-def shown_number(store: Store, buffer: Buffer, number: int, shown: Reading) -> int:
+def shown_number(store: Store, buffer: Buffer, number: int, shown: OutputReader) -> int:
     """The number of a line where only one stream of its buffer is shown, or its bytes. Raises as `viewer_line`.
 
     Args:
@@ -46,7 +46,7 @@ def shown_number(store: Store, buffer: Buffer, number: int, shown: Reading) -> i
         number: of the line among all.
         shown: what is shown.
     """
-    reading = open_reading(store, buffer)
+    reading = open_reader(store, buffer)
     try:
         stream = next((stream for stream, _ in reading.lines(number, number, 1)), "")
         return shown.number_at(stream, reading.offsets(number)[stream]) if stream else number

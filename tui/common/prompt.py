@@ -10,7 +10,7 @@ from textual.reactive import Reactive
 from textual.widgets import Input
 
 from sightline.tui.common.messages import CaseSwitched, PromptAnswered, PromptLeft
-from sightline.tui.common.styled import KeptStyles
+from sightline.tui.common.part_styles import KeptStyles
 from sightline.tui.common.textual_internals import KeysFirst
 
 

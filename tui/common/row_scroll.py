@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from textual import events
 
-from sightline.tui.common.tall import Tall
+from sightline.tui.common.row_pane import RowPane
 from sightline.tui.common.window import Place, Window
 
 _WHEEL_ROWS = 3
 
 
-class RowScroll(Tall):
+class RowScroll(RowPane):
     """Knows which rows are on the screen, and stays at the end of what grows. What draws them is its subclass.
 
     Attributes:

@@ -9,11 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from sightline.tui.common.keys import named
-from sightline.tui.common.styled import Styled
-from sightline.tui.common.tall import Tall
+from sightline.tui.common.part_styles import Styled
+from sightline.tui.common.row_pane import RowPane
 
 
-class RowView(Styled, Tall, can_focus=True):
+class RowView(Styled, RowPane, can_focus=True):
     """Draws only the rows on the screen. A subclass says how many there are, draws one, and what choosing one does."""
 
     PREFIX = "row-view"

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from sightline.tui.common.painting import plain_text
-from sightline.tui.common.reading import Reading
+from sightline.tui.common.line_painter import plain_text
+from sightline.tui.common.output_reader import OutputReader
 
 COPY_BYTES = 74_994
 """As much as fits 100,000 characters of base64, which is where many terminals stop taking what is copied (OSC 52)."""
@@ -35,7 +35,7 @@ class Selection(NamedTuple):
         return self.first <= number <= self.last
 
 
-def text_of(reading: Reading, selection: Selection) -> str | None:
+def text_of(reading: OutputReader, selection: Selection) -> str | None:
     """The text of the lines, cleaned, each with its newline; None where that is more than a terminal takes."""
     texts, size = list[str](), 0
     for _, line in reading.lines(selection.first, selection.last, COPY_BYTES):

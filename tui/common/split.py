@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from sightline.tui.common.messages import SplitDragged
-from sightline.tui.common.remembered import Remembered
+from sightline.tui.common.preferences import Preferences
 
 
 class Dragging:
@@ -69,7 +69,7 @@ _BESIDE, _STACKED = "split", "split_stacked"  # shares of the width where panes 
 class Split:
     """The share of the first pane; as the style sheet has it while nobody has chosen one."""
 
-    def __init__(self, screen: Screen[None], remembered: Remembered, stacked_class: str) -> None:
+    def __init__(self, screen: Screen[None], remembered: Preferences, stacked_class: str) -> None:
         """Take up the shares of the last time.
 
         Args:

@@ -8,9 +8,9 @@ from textual.screen import Screen, ScreenResultType
 from textual.timer import Timer
 
 from sightline.store import Store
-from sightline.tui.common.errand import is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.messages import LineChosen, StoreChanged
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import is_whole
 
 SETTLE_SECONDS = 0.15  # changes come in bursts; one read follows many of them
 

@@ -47,8 +47,8 @@ class Step(NamedTuple):
     exact: bool = True
 
 
-class Reading(Protocol):
-    """Tells where in some streams numbers are, as `sightline.tui.common.reading.Reading` does."""
+class SearchSource(Protocol):
+    """Tells where in some streams numbers are, as `sightline.tui.common.output_reader.OutputReader` does."""
 
     @property
     def line_count(self) -> int:
@@ -145,7 +145,7 @@ class Search:
     def __init__(
         self,
         pattern: Pattern,
-        open_it: Callable[[], Reading],
+        open_it: Callable[[], SearchSource],
         path_of: Callable[[str], str],
         number: int,
         *,
@@ -315,7 +315,7 @@ class Search:
         finally:
             reading.close()
 
-    def _first(self, reading: Reading, number: int) -> Step | None:
+    def _first(self, reading: SearchSource, number: int) -> Step | None:
         """The first hit from a line on."""
         offsets = reading.offsets(number)
         numbers = list[int]()
@@ -327,7 +327,7 @@ class Search:
                 numbers.append(reading.number_at(name, hit))
         return self._ranked(reading, min(numbers, default=0))
 
-    def _last(self, reading: Reading, number: int) -> Step | None:
+    def _last(self, reading: SearchSource, number: int) -> Step | None:
         """The last hit above a line."""
         offsets = reading.offsets(number)
         numbers = list[int]()
@@ -376,7 +376,7 @@ class Search:
         scan(self._path_of(stream), self._scanned, take, offset=begin, matches=True, cancel=self._cancel)
         return found
 
-    def _ranked(self, reading: Reading, number: int) -> Step:
+    def _ranked(self, reading: SearchSource, number: int) -> Step:
         if not number or not self.complete:
             return Step(number)
         offsets = reading.offsets(number)

@@ -13,12 +13,12 @@ from textual.strip import Strip
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes
+from sightline.tui.common.answer_text import Lines
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.safe import TAB_STOP, lone_controls_shown, pieces
-from sightline.tui.common.texts import Lines
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.visible_text import TAB_STOP, lone_controls_shown, pieces
 
 LINE_BYTES = 1 << 14  # read of one line at most: its two ends
 _COLUMN_STEP = 8

@@ -8,21 +8,21 @@ from rich.style import Style
 from textual.strip import Strip
 
 from sightline.search.engine import Pattern
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.messages import DiffMoved
-from sightline.tui.common.pane_search import Searching
+from sightline.tui.common.pane_search import PaneSearch
+from sightline.tui.common.part_styles import Styled
+from sightline.tui.common.row_pane import RowPane
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.stream_search import Step
-from sightline.tui.common.styled import Styled
-from sightline.tui.common.tall import Tall
-from sightline.tui.diff.comparing import Compared
+from sightline.tui.diff.comparison import ComparisonResult
+from sightline.tui.diff.diff_rows import Kind, Row, Rows
+from sightline.tui.diff.diff_search import DiffSearch, Places
 from sightline.tui.diff.row_strips import Look, RowStrips
-from sightline.tui.diff.rows import Kind, Row, Rows
-from sightline.tui.diff.searching import DiffSearch, Places
 
 KEPT_ABOVE = 3  # rows that stay in sight above a hunk that one goes to
 
 
-class ComparisonView(Styled, Tall, can_focus=True):
+class ComparisonView(Styled, RowPane, can_focus=True):
     """Rows with a cursor, which stands on one of the two sides."""
 
     PREFIX = "diff-view"
@@ -34,7 +34,7 @@ class ComparisonView(Styled, Tall, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="diff-view")
-        self._compared: Compared | None = None
+        self._compared: ComparisonResult | None = None
         self._strips: RowStrips | None = None
         self._unified = False
         self._cursor = 0
@@ -42,20 +42,20 @@ class ComparisonView(Styled, Tall, can_focus=True):
         self._right = True
         self._column = 0
         self._count = ""
-        self._searching: DiffSearching | None = None
+        self._searching: DiffPaneSearch | None = None
 
     # what it shows
 
     @property
-    def compared(self) -> Compared | None:
+    def compared(self) -> ComparisonResult | None:
         """What it shows."""
         return self._compared
 
     @property
-    def searching(self) -> "DiffSearching":
+    def searching(self) -> "DiffPaneSearch":
         """What is looked for in it; made with the first search."""
         if self._searching is None:
-            self._searching = DiffSearching(self)
+            self._searching = DiffPaneSearch(self)
         return self._searching
 
     @property
@@ -68,7 +68,7 @@ class ComparisonView(Styled, Tall, can_focus=True):
         """The rows that it shows."""
         return self._strips.rows if self._strips is not None else None
 
-    def show(self, compared: Compared, *, unified: bool) -> None:
+    def show(self, compared: ComparisonResult, *, unified: bool) -> None:
         """Show a comparison, which it closes when it shows another; at the same line where it showed the same sides."""
         line = self._line_at(self._cursor) if self._compared is not None else None
         self._close()
@@ -280,7 +280,7 @@ class ComparisonView(Styled, Tall, can_focus=True):
         return max(widest - self._strips.room(self.columns), 0)
 
 
-class DiffSearching(Searching[DiffSearch]):
+class DiffPaneSearch(PaneSearch[DiffSearch]):
     """The search of a comparison."""
 
     ranks: ClassVar = False  # a row may show two hits, and be one step

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import SideLinesChosen
 from sightline.tui.diff.comparison_view import KEPT_ABOVE, ComparisonView
-from sightline.tui.diff.rows import Kind
+from sightline.tui.diff.diff_rows import Kind
 
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15

@@ -9,14 +9,14 @@ from rich.style import Style
 from textual.cache import LRUCache
 from textual.strip import Strip
 
-from sightline.search.diff.inline import Span
-from sightline.tui.common.painting import expanded
-from sightline.tui.common.safe import pieces
+from sightline.search.diff.word_diff import Span
+from sightline.tui.common.line_painter import expanded
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import pad
-from sightline.tui.common.wording import counted
-from sightline.tui.diff.comparing import Compared
-from sightline.tui.diff.rows import Kind, Row, Rows
-from sightline.tui.diff.texts import Pairs, Spans, Texts
+from sightline.tui.common.visible_text import pieces
+from sightline.tui.diff.comparison import ComparisonResult
+from sightline.tui.diff.diff_rows import Kind, Row, Rows
+from sightline.tui.diff.side_text import Pairs, Spans, Texts
 
 Styles = dict[str, Style]
 
@@ -92,7 +92,7 @@ class Look(NamedTuple):
 class RowStrips:
     """The drawn rows of one comparison."""
 
-    def __init__(self, compared: Compared, rows: Rows, *, unified: bool) -> None:
+    def __init__(self, compared: ComparisonResult, rows: Rows, *, unified: bool) -> None:
         self.rows = rows
         self.pairs = Pairs(Texts(compared.left), Texts(compared.right), compared.ignore)
         self._unified = unified

@@ -19,19 +19,19 @@ from sightline.store import Store, Target
 from sightline.tui.common import messages
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.errand import is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.notice import Notice, Said
-from sightline.tui.common.safe import title
-from sightline.tui.common.searched import SEARCH_KEY, SearchedScreen
+from sightline.tui.common.phrases import age, counted, ending, facts, state_of
+from sightline.tui.common.search_screen import SEARCH_KEY, SearchScreen
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
-from sightline.tui.common.wording import age, counted, ending, facts, state_of
-from sightline.tui.diff.comparing import Compared, Comparing
-from sightline.tui.diff.comparison_view import DiffSearching
+from sightline.tui.common.visible_text import title
+from sightline.tui.diff.comparison import ComparisonJob, ComparisonResult
+from sightline.tui.diff.comparison_view import DiffPaneSearch
 from sightline.tui.diff.diff_view import DiffView
-from sightline.tui.diff.texts import text_of
+from sightline.tui.diff.side_text import text_of
 from sightline.verbs.previous_run import previous_run
 
 _FACTS = 3  # of a buffer: how it ended, lines, bytes
@@ -107,7 +107,7 @@ PROGRESS_SECONDS = 0.2
 LONG_BYTES = 200 << 20  # of both sides; from here on it takes seconds
 
 
-class DiffScreen(SearchedScreen):
+class DiffScreen(SearchScreen):
     """Two outputs, what differs between them, and where. Leaving it ends a comparison that is under way."""
 
     CSS_PATH: ClassVar = ["diff.tcss", "diff_view.tcss"]
@@ -145,14 +145,14 @@ class DiffScreen(SearchedScreen):
         self._ignore = Ignore()
         self._shown = self._targets, self._ignore
         self._unified: bool | None = None  # None as the width has it
-        self._compared: Compared | None = None
-        self._comparing: Comparing | None = None
+        self._compared: ComparisonResult | None = None
+        self._comparing: ComparisonJob | None = None
         self._timer: Timer | None = None
         self._hunk = 0
         self._searched = ""
 
     @property
-    def searching(self) -> DiffSearching:
+    def searching(self) -> DiffPaneSearch:
         """The search of the comparison."""
         return self.query_one(DiffView).searching
 
@@ -180,13 +180,13 @@ class DiffScreen(SearchedScreen):
         """Compare, instead of what is being compared."""
         if self._comparing is not None:
             self._comparing.cancel()
-        self._comparing = Comparing(self._store, *self._targets, self._ignore)
+        self._comparing = ComparisonJob(self._store, *self._targets, self._ignore)
         self.run_worker(self._compare(self._comparing))
         if self._timer is None:
             self._timer = self.set_interval(PROGRESS_SECONDS, self._tell)
         self._tell()
 
-    async def _compare(self, comparing: Comparing) -> None:
+    async def _compare(self, comparing: ComparisonJob) -> None:
         compared = None
         try:
             compared = await asyncio.to_thread(comparing.run)

@@ -3,18 +3,18 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sightline.tui.evidence.info import InfoScreen as InfoScreen
-    from sightline.tui.evidence.info import open_view as open_view
-    from sightline.tui.evidence.shown import Located as Located
-    from sightline.tui.evidence.shown import ShownScreen as ShownScreen
+    from sightline.tui.evidence.info_screen import InfoScreen as InfoScreen
+    from sightline.tui.evidence.info_screen import open_view as open_view
+    from sightline.tui.evidence.shown_screen import Located as Located
+    from sightline.tui.evidence.shown_screen import ShownScreen as ShownScreen
 else:
 
     def __getattr__(name):
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sightline.tui.evidence import info, shown  # 35 ms
+        from sightline.tui.evidence import info_screen, shown_screen  # 35 ms
 
-        return getattr(info if hasattr(info, name) else shown, name)
+        return getattr(info_screen if hasattr(info_screen, name) else shown_screen, name)
 
 
 __all__ = ["InfoScreen", "Located", "ShownScreen", "open_view"]

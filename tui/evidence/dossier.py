@@ -10,7 +10,7 @@ from sightline.log.log_index import list_views
 from sightline.records import Buffer, IndexedView, Session, View
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Store, Target
-from sightline.tui.common.wording import counted, ending, state_of
+from sightline.tui.common.phrases import counted, ending, state_of
 
 VIEWS = 1_000
 """Views that are listed, the newest; `sightline views` lists all."""

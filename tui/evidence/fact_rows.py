@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 from sightline.tui.common.messages import ViewChosen
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.safe import visible
+from sightline.tui.common.visible_text import visible
 from sightline.tui.evidence.dossier import Fact
 
 _LABEL_CELLS = 15

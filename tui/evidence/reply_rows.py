@@ -7,10 +7,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from sightline.tui.common.phrases import short_bytes, short_count
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, pad, row
-from sightline.tui.common.wording import short_bytes, short_count
+from sightline.tui.common.visible_text import title
 from sightline.tui.evidence.replies import Reply
 
 CUT_BADGE = " CUT "

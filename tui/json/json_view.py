@@ -14,14 +14,14 @@ from sightline.search.engine import Pattern
 from sightline.shape.json.scanner import NotJson
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Stream, Target
-from sightline.tui.common.errand import Errand
 from sightline.tui.common.keys import named
-from sightline.tui.common.pane_search import Searching
+from sightline.tui.common.pane_search import PaneSearch
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.safe import pieces, visible
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.stream_search import Search
+from sightline.tui.common.visible_text import pieces, visible
+from sightline.tui.json.node_rows import JsonRows
 from sightline.tui.json.nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root, towards
-from sightline.tui.json.rows import JsonRows
 
 MOST_ON_THE_WAY = 50_000
 """Values of a container that are read, and kept, to get to one behind them."""
@@ -78,8 +78,8 @@ class JsonView(RowView):
         self._tree: JsonRows | None = None
         self._is_left = False
         self._sought: int | None = None  # the byte that one is on the way to
-        self._searching: JsonSearching | None = None
-        self._reads: Errand[Loaded] = Errand(self, self._plan, self._take)
+        self._searching: JsonPaneSearch | None = None
+        self._reads: StoreRead[Loaded] = StoreRead(self, self._plan, self._take)
 
     def on_unmount(self) -> None:
         """Nothing goes on without it."""
@@ -147,10 +147,10 @@ class JsonView(RowView):
     # for its search
 
     @property
-    def searching(self) -> "JsonSearching":
+    def searching(self) -> "JsonPaneSearch":
         """What is looked for in it; made with the first search."""
         if self._searching is None:
-            self._searching = JsonSearching(self, self._store, self._target)
+            self._searching = JsonPaneSearch(self, self._store, self._target)
         return self._searching
 
     def is_at(self, offset: int) -> bool:
@@ -344,7 +344,7 @@ class _Bytes:
         return offset + 1
 
 
-class JsonSearching(Searching[Search]):
+class JsonPaneSearch(PaneSearch[Search]):
     """The search of a tree."""
 
     def __init__(self, view: JsonView, store: Store, target: Target) -> None:

@@ -10,19 +10,19 @@ from sightline.records import Buffer
 from sightline.store import Store, Target
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.errand import is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.safe import title, visible
-from sightline.tui.common.searched import SEARCH_KEY, SearchedScreen
+from sightline.tui.common.search_screen import SEARCH_KEY, SearchScreen
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
-from sightline.tui.json.json_view import JsonSearching, JsonView, json_target
+from sightline.tui.common.visible_text import title, visible
+from sightline.tui.json.json_view import JsonPaneSearch, JsonView, json_target
 from sightline.tui.json.nodes import Node
 
 
-class JsonScreen(SearchedScreen):
+class JsonScreen(SearchScreen):
     """Which output it is, where in it one stands, and the tree."""
 
     CSS_PATH = "json.tcss"
@@ -50,7 +50,7 @@ class JsonScreen(SearchedScreen):
         self._root = root
 
     @property
-    def searching(self) -> JsonSearching:
+    def searching(self) -> JsonPaneSearch:
         """The search of the tree."""
         return self.query_one(JsonView).searching
 

@@ -10,10 +10,10 @@ from textual.strip import Strip
 from sightline.log.notes import whereto
 from sightline.records import Note
 from sightline.tui.common.keys import named
+from sightline.tui.common.phrases import age
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.safe import title
 from sightline.tui.common.strips import Part, pad, row
-from sightline.tui.common.wording import age
+from sightline.tui.common.visible_text import title
 
 _REF_CELLS = 24
 KEPT, WAITING, DELIVERED = "○", "◔", "●"

@@ -16,21 +16,21 @@ from sightline.refs import parse_ref
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.errand import Errand
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.safe import title
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.sessions import person_session
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
-from sightline.tui.common.wording import counted
-from sightline.tui.notes.note import Excerpt, NoteScreen, Recipient, Written
+from sightline.tui.common.visible_text import title
 from sightline.tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows
-from sightline.tui.notes.noting import Passage as Passage
-from sightline.tui.notes.noting import kept_told, recipients
-from sightline.tui.notes.noting import write_on as write_on
+from sightline.tui.notes.note_screen import Excerpt, NoteScreen, Recipient, Written
+from sightline.tui.notes.passage import Passage as Passage
+from sightline.tui.notes.passage import kept_told, recipients
+from sightline.tui.notes.passage import write_on as write_on
 
 
 class NotesScreen(StoreScreen[None]):
@@ -53,7 +53,7 @@ class NotesScreen(StoreScreen[None]):
         self._store = store
         self._clock = clock
         self._notes: list[Note] | None = None
-        self._reads: Errand[list[Note]] = Errand(self, self._plan, self._take)
+        self._reads: StoreRead[list[Note]] = StoreRead(self, self._plan, self._take)
 
     def compose(self) -> ComposeResult:
         """Head, notes, the one under the cursor, keys."""

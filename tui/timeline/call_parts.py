@@ -10,11 +10,11 @@ from sightline.log.notes import whereto
 from sightline.records import Note
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.command_words import START_CHARS, command_parts, parts_in
-from sightline.tui.common.safe import title
+from sightline.tui.common.phrases import PARTIAL, counted, short_bytes, short_count
 from sightline.tui.common.strips import Part, cut, fitted, pad, width_of
-from sightline.tui.common.wording import PARTIAL, counted, short_bytes, short_count
+from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.call_reader import Row
-from sightline.tui.timeline.totalling import Totalled
+from sightline.tui.timeline.totals import TimelineTotals
 
 _LEAD = 4
 _TOKENS_TOLD = 100  # cells, from which on the totals have room for tokens
@@ -281,7 +281,7 @@ def sent_parts(totals: Totals) -> list[Part]:
     return left
 
 
-def totals_rows(told: Totalled | None, width: int) -> list[list[Part]]:
+def totals_rows(told: TimelineTotals | None, width: int) -> list[list[Part]]:
     """What the calls come to, on two rows of so many cells; None before it has been counted."""
     if told is None:
         return [[Part(" counting…", "dim")], []]

@@ -15,23 +15,23 @@ from sightline.refs import parse_ref
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.errand import Errand, is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import LineChosen, ViewChosen
 from sightline.tui.common.prompt import Asks, Prompt
-from sightline.tui.common.safe import title
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead, is_whole
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
+from sightline.tui.common.visible_text import title
 from sightline.tui.timeline import call_filter as filters
 from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
 from sightline.tui.timeline.call_reader import CallReader, Calls, id_of
 from sightline.tui.timeline.call_rows import CallRows
-from sightline.tui.timeline.replay import ReplayScreen
-from sightline.tui.timeline.sessions import SessionsScreen as SessionsScreen
-from sightline.tui.timeline.totalling import Totalled, Totalling
+from sightline.tui.timeline.replay_screen import ReplayScreen
+from sightline.tui.timeline.sessions_screen import SessionsScreen as SessionsScreen
+from sightline.tui.timeline.totals import TimelineTotals, TotalsReader
 
 ALL = None
 
@@ -74,13 +74,15 @@ class TimelineScreen(StoreScreen[None]):
         self._session = session
         self._typed = self._keyed = Wanted()
         self._reader = CallReader(store, session)
-        self._totalling = Totalling(store, session)
+        self._totalling = TotalsReader(store, session)
         self._reading: Calls | None = None
-        self._told: Totalled | None = None
+        self._told: TimelineTotals | None = None
         self._missed_at = 0
         self._counted_at = 0.0
-        self._reads: Errand[tuple[CallReader, Calls]] = Errand(self, self._plan_read, self._take)
-        self._counts: Errand[tuple[Totalling, Totalled]] = Errand(self, self._plan_count, self._take_totals)
+        self._reads: StoreRead[tuple[CallReader, Calls]] = StoreRead(self, self._plan_read, self._take)
+        self._counts: StoreRead[tuple[TotalsReader, TimelineTotals]] = StoreRead(
+            self, self._plan_count, self._take_totals
+        )
 
     def compose(self) -> ComposeResult:
         """Head, totals, names of columns, calls, the one under the cursor, keys."""
@@ -108,7 +110,7 @@ class TimelineScreen(StoreScreen[None]):
         if session == self._session:
             return
         self._session = session
-        self._reader, self._totalling = CallReader(self._store, session), Totalling(self._store, session)
+        self._reader, self._totalling = CallReader(self._store, session), TotalsReader(self._store, session)
         self._reading = self._told = None
         self._missed_at = 0
         calls = self.query_one(CallRows)
@@ -145,13 +147,13 @@ class TimelineScreen(StoreScreen[None]):
         else:
             self._counts.ask()
 
-    def _plan_count(self) -> Callable[[], tuple[Totalling, Totalled]] | None:
+    def _plan_count(self) -> Callable[[], tuple[TotalsReader, TimelineTotals]] | None:
         reading, totalling = self._reading, self._totalling
         if reading is None or reading.done < 1:
             return None
         return lambda: (totalling, totalling.step(reading.calls))
 
-    def _take_totals(self, answer: tuple[Totalling, Totalled]) -> None:
+    def _take_totals(self, answer: tuple[TotalsReader, TimelineTotals]) -> None:
         totalling, self._told = answer[0], answer[1] if answer[0] is self._totalling else self._told
         if totalling is not self._totalling:
             return

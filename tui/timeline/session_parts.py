@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from sightline.log.session_list import Belongings, SessionFacts
 from sightline.shape.summary import human_bytes
-from sightline.tui.common.safe import title
+from sightline.tui.common.phrases import age, counted, short_bytes, short_count
 from sightline.tui.common.strips import Part, cut, pad
-from sightline.tui.common.wording import age, counted, short_bytes, short_count
+from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.call_parts import short_asked
 from sightline.verbs.list_outputs import state_of
 

@@ -7,12 +7,12 @@ from sightline.audit.coverage import told_share
 from sightline.audit.overview import Share
 from sightline.audit.spans import size
 from sightline.tui.common.command_words import command_parts
-from sightline.tui.common.safe import title
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part, width_of
-from sightline.tui.common.wording import counted
+from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, seen_parts, sent_parts, shown_parts
-from sightline.tui.timeline.covered import BEFORE, CUT, MISSED, NOW, UNSEEN, Standing, counts, map_cells
-from sightline.tui.timeline.replaying import Step
+from sightline.tui.timeline.replay_reader import Step
+from sightline.tui.timeline.step_coverage import BEFORE, CUT, MISSED, NOW, UNSEEN, Standing, counts, map_cells
 
 MAP_SIGNS = {NOW: ("█", "accent"), BEFORE: ("▓", "running"), CUT: ("▚", "running"), MISSED: ("!", "failed")}
 _REST = ("░", "dim")

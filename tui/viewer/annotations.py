@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from textual.strip import Strip
 
 from sightline.store import Store
-from sightline.tui.common.errand import is_whole
+from sightline.tui.common.store_read import is_whole
 from sightline.tui.viewer.line_strips import Drawn
 from sightline.tui.viewer.opened_output import Opened
 from sightline.tui.viewer.pane import OutputPane
-from sightline.tui.viewer.selection import Selecting
+from sightline.tui.viewer.selected_lines import SelectedLines
 
 if TYPE_CHECKING:
-    from sightline.tui.viewer.audit import Auditing
-    from sightline.tui.viewer.failures import Failing
+    from sightline.tui.viewer.audit import ViewerAudit
+    from sightline.tui.viewer.failures import ViewerFailures
     from sightline.tui.viewer.search import ViewerSearch
 
 AUDIT_SECONDS = 0.1  # after an output is there, and after the store has changed
@@ -35,10 +35,10 @@ class AnnotatedPane(OutputPane):
     def __init__(self, store: Store, height: Callable[[int], int]) -> None:
         """Make it; `height` tells the rows of a line, where lines take several."""
         super().__init__(store, height)
-        self.selecting = Selecting(self)
+        self.selecting = SelectedLines(self)
         self._searching: ViewerSearch | None = None
-        self._failing: Failing | None = None
-        self._auditing: Auditing | None = None
+        self._failing: ViewerFailures | None = None
+        self._auditing: ViewerAudit | None = None
         self._audit_is_due = False
 
     @property
@@ -51,25 +51,25 @@ class AnnotatedPane(OutputPane):
         return self._searching
 
     @property
-    def failing(self) -> "Failing":
+    def failing(self) -> "ViewerFailures":
         """Which of its lines say what failed; made, and loaded, when one first wants to know."""
         if self._failing is None:
-            from sightline.tui.viewer.failures import Failing
+            from sightline.tui.viewer.failures import ViewerFailures
 
-            self._failing = Failing(self)
+            self._failing = ViewerFailures(self)
         return self._failing
 
     @property
-    def auditing(self) -> "Auditing":
+    def auditing(self) -> "ViewerAudit":
         """Who has seen what of it; made, and loaded, when that is first read."""
         if self._auditing is None:
-            from sightline.tui.viewer.audit import Auditing
+            from sightline.tui.viewer.audit import ViewerAudit
 
-            self._auditing = Auditing(self)
+            self._auditing = ViewerAudit(self)
         return self._auditing
 
     @property
-    def audited(self) -> "Auditing | None":
+    def audited(self) -> "ViewerAudit | None":
         """Who has seen what of it, once that has been wanted."""
         return self._auditing
 

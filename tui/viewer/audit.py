@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.audit.spans import Spans, holds
-from sightline.tui.common.errand import Errand
 from sightline.tui.common.hexdump import Dump
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part
 from sightline.tui.viewer.pane import OutputPane
 
@@ -43,7 +43,7 @@ class Pointed(NamedTuple):
     view: str
 
 
-class Auditing:
+class ViewerAudit:
     """The audit of a pane's output.
 
     Attributes:
@@ -61,8 +61,8 @@ class Auditing:
         self.marks: Marks | None = None
         self.session = ""
         self._model: AuditReader | None = None
-        self._reads: Errand[Read] = Errand(pane, self._plan_read, self._take)
-        self._steps: Errand[tuple[int, Stepped]] = Errand(pane, self._plan_step, self._stepped, self._not_stepped)
+        self._reads: StoreRead[Read] = StoreRead(pane, self._plan_read, self._take)
+        self._steps: StoreRead[tuple[int, Stepped]] = StoreRead(pane, self._plan_step, self._stepped, self._not_stepped)
 
     def _reader(self) -> "AuditReader":
         if self._model is None:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from sightline.audit.coverage import told_share
 from sightline.audit.spans import NONE, Span, Spans, size
 from sightline.store import Store
-from sightline.tui.common.reading import open_reading
-from sightline.tui.common.safe import title
+from sightline.tui.common.output_reader import open_reader
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part
-from sightline.tui.common.wording import counted
+from sightline.tui.common.visible_text import title
 from sightline.tui.viewer.marks import ASKED, CUT, UNSEEN, Failures, Marks, gather
 from sightline.tui.viewer.opened_output import Opened
 from sightline.tui.viewer.overview import Cell, Counting, cells_of
@@ -279,7 +279,7 @@ class AuditReader:
         marks = gather(self._store, opened.buffer, session, known=known)
         if not rows:
             return marks, ()
-        reading = open_reading(self._store, opened.buffer, opened.stream)
+        reading = open_reader(self._store, opened.buffer, opened.stream)
         try:
             return marks, cells_of(marks, reading, reading.line_count, rows)
         finally:
@@ -290,7 +290,7 @@ class AuditReader:
         marks, overlooked = known, to == "overlooked"
         if marks is None or marks.session != session or (overlooked and not marks.is_thorough):
             marks = gather(self._store, opened.buffer, session, thorough=overlooked)
-        reading = open_reading(self._store, opened.buffer, opened.stream)
+        reading = open_reader(self._store, opened.buffer, opened.stream)
         try:  # what grows may have more lines by now than are on the screen
             return Stepped(marks, *destination(marks, reading, number, to, back=back, count=opened.line_count))
         finally:

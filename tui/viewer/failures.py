@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable
 
 from sightline.audit.failure_lines import FailureLines, GivenUp
-from sightline.tui.common.errand import Errand
 from sightline.tui.common.hexdump import Dump
-from sightline.tui.common.reading import open_reading
+from sightline.tui.common.output_reader import open_reader
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.viewer.line_strips import Drawn
 from sightline.tui.viewer.pane import OutputPane
 
@@ -19,7 +19,7 @@ Marked = dict[tuple[str, int], bool | None]
 _KEPT_LINES = 4_000
 
 
-class Failing:
+class ViewerFailures:
     """The failure lines of a pane's output, as far as they have been on the screen."""
 
     def __init__(self, pane: OutputPane) -> None:
@@ -29,8 +29,8 @@ class Failing:
         self._reading = threading.Lock()  # a thread at a time reads
         self._known: Marked = {}
         self._asked: tuple[int, bool] | None = None  # from which line, and whether upwards
-        self._steps: Errand[tuple[int, int]] = Errand(pane, self._plan_step, self._stepped, self._not_stepped)
-        self._marking: Errand[tuple[int, Lines, Marked]] = Errand(pane, self._plan_marks, self._marked)
+        self._steps: StoreRead[tuple[int, int]] = StoreRead(pane, self._plan_step, self._stepped, self._not_stepped)
+        self._marking: StoreRead[tuple[int, Lines, Marked]] = StoreRead(pane, self._plan_marks, self._marked)
 
     def begin(self) -> None:
         """From now on lines of what is shown are marked."""
@@ -78,7 +78,7 @@ class Failing:
         store, guard = self._pane.store, self._reading
 
         def read() -> tuple[int, int]:
-            reading = open_reading(store, opened.buffer, opened.stream)
+            reading = open_reader(store, opened.buffer, opened.stream)
             try:
                 standing = reading.before(max(number + (not back), 1))
                 found = []

@@ -16,10 +16,10 @@ from sightline.records import Buffer
 from sightline.shape.markers import missing
 from sightline.shape.source import Line
 from sightline.tui.common.hexdump import draw_row
-from sightline.tui.common.middle import Middle, middle_of
-from sightline.tui.common.painting import LOOKS, Paint, Spans, character_at, draw, plain_text
+from sightline.tui.common.line_painter import LOOKS, Paint, Spans, character_at, draw, plain_text
+from sightline.tui.common.long_line import Middle, middle_of
+from sightline.tui.common.output_reader import OutputReader
 from sightline.tui.common.pens import PLAIN, Pen, pen_after
-from sightline.tui.common.reading import Reading
 
 LINE_BYTES = 1 << 14  # read of one line at most: its two ends; scrolling to column 8,000 is rare enough
 CHUNK_LINES = 32
@@ -126,7 +126,7 @@ class LineStrips:
 
     def __init__(
         self,
-        reading: Reading,
+        reading: OutputReader,
         paint: Callable[[], Paint],
         look: str = LOOKS[0],
         highlighter: Highlighter | None = None,
@@ -142,7 +142,7 @@ class LineStrips:
         self._strips: LRUCache[int, Drawn] = LRUCache(_KEPT_STRIPS)
         self._inside = 0, 0  # a line that is too long to be read whole, and a place in it that is read too
 
-    def forget(self, reading: Reading | None = None) -> None:
+    def forget(self, reading: OutputReader | None = None) -> None:
         """Draw all anew; after it has grown or the theme has changed, and from the output opened anew where given."""
         self._reading = reading or self._reading
         self._chunks.clear()

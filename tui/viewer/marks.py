@@ -15,7 +15,7 @@ from sightline.errors import SightlineError
 from sightline.log.notes import list_notes
 from sightline.records import Buffer, Gap, Note
 from sightline.store import Store
-from sightline.tui.common.reading import open_reading
+from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.sessions import session_name
 
 EXACT, MATCHED, CUT, ASKED, UNSEEN = "exact", "matched", "cut", "asked", ""
@@ -237,7 +237,7 @@ def _remarks(store: Store, buffer: Buffer) -> Iterator[Remark]:
 
 
 def _by_stream(store: Store, buffer: Buffer, first: int, last: int) -> dict[str, Span]:
-    reading = open_reading(store, buffer)
+    reading = open_reader(store, buffer)
     try:
         start, end = reading.before(first), reading.before(last + 1)
     finally:

@@ -7,11 +7,11 @@ from textual.widget import Widget
 
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.common.errand import Errand
-from sightline.tui.common.failures import STORE_ERRORS
 from sightline.tui.common.hexdump import is_binary, open_dump
-from sightline.tui.common.painting import plain_text
-from sightline.tui.common.reading import Reading, open_reading, streams_of
+from sightline.tui.common.line_painter import plain_text
+from sightline.tui.common.output_reader import OutputReader, open_reader, streams_of
+from sightline.tui.common.store_errors import STORE_ERRORS
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.viewer.line_strips import Highlighter
 
 SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
@@ -33,7 +33,7 @@ class Opened(NamedTuple):
     """
 
     buffer: Buffer
-    reading: Reading
+    reading: OutputReader
     line_count: int
     stream: str
     hex: bool
@@ -54,7 +54,7 @@ class Opened(NamedTuple):
         return before is not None and (before.stream, before.hex) == (self.stream, self.hex)
 
 
-class Opening:
+class OutputOpener:
     """What a widget has open.
 
     Attributes:
@@ -89,7 +89,7 @@ class Opening:
         self._hex: bool | None = None  # None for what the content says
         self._settling = False
         self._with_syntax = False
-        self._opens: Errand[Opened] = Errand(widget, self._plan, self._take, self._cannot, _drop)
+        self._opens: StoreRead[Opened] = StoreRead(widget, self._plan, self._take, self._cannot, _drop)
 
     def show(self, buffer: Buffer | None) -> None:
         """Open a buffer, or what has become of the one that is shown."""
@@ -147,7 +147,7 @@ class Opening:
 
         def read() -> Opened:
             # A capture makes its files as it needs them: opened anew, it is always whole.
-            reading: Reading = open_reading(store, buffer, stream)
+            reading: OutputReader = open_reader(store, buffer, stream)
             as_hex = is_binary(reading) if wanted_hex is None else wanted_hex
             if as_hex:
                 reading.close()
@@ -188,7 +188,7 @@ class Opening:
 
     def _find_syntax(self, opened: Opened) -> None:
         try:
-            reading = open_reading(self._store, opened.buffer, opened.stream)
+            reading = open_reader(self._store, opened.buffer, opened.stream)
         except STORE_ERRORS:
             return  # whoever shows it says so
         try:
@@ -209,8 +209,8 @@ def _drop(opened: Opened) -> None:
     opened.reading.close()
 
 
-def _syntax(buffer: Buffer, stream: str, reading: Reading) -> Highlighter:
-    from sightline.tui.common.highlighting import syntax_of  # see SYNTAX_SECONDS
+def _syntax(buffer: Buffer, stream: str, reading: OutputReader) -> Highlighter:
+    from sightline.tui.common.syntax import syntax_of  # see SYNTAX_SECONDS
 
     lines = [plain_text(line) for _, line in reading.lines(1, _SAMPLE_LINES, _SAMPLE_LINE_BYTES)]
     return syntax_of(buffer, stream, "\n".join(lines))

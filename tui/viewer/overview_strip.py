@@ -13,10 +13,10 @@ from textual.scrollbar import ScrollBar, ScrollTo
 from textual.strip import Strip
 
 from sightline.tui.common.messages import PlaceMeant
-from sightline.tui.common.styled import Styled
-from sightline.tui.common.tall import BareRows
+from sightline.tui.common.part_styles import Styled
+from sightline.tui.common.phrases import PARTIAL
+from sightline.tui.common.row_pane import BareRows
 from sightline.tui.common.textual_internals import keep_rows_in
-from sightline.tui.common.wording import PARTIAL
 
 if TYPE_CHECKING:  # loaded with the audit
     from sightline.tui.viewer.overview import Cell

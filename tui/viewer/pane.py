@@ -4,9 +4,9 @@ from abc import abstractmethod
 from collections.abc import Callable
 
 from sightline.store import Store
-from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.row_scroll import RowScroll
-from sightline.tui.common.styled import Styled
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.window import Place
 from sightline.tui.viewer.line_strips import NOTHING, Drawn, LineStrips
 from sightline.tui.viewer.opened_output import Opened

@@ -10,11 +10,11 @@ from sightline.search.engine import Pattern
 from sightline.search.errors import Cancelled
 from sightline.shape.source import Line
 from sightline.store import Target
-from sightline.tui.common.errand import Errand
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.hexdump import open_dump
-from sightline.tui.common.pane_search import Marks, Searching
-from sightline.tui.common.reading import Reading, open_reading
+from sightline.tui.common.output_reader import OutputReader, open_reader
+from sightline.tui.common.pane_search import Marks, PaneSearch
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.stream_search import NONE, Search
 from sightline.tui.common.window import Place
 from sightline.tui.viewer.opened_output import Opened
@@ -35,7 +35,7 @@ class Inside(NamedTuple):
     character: int = 0
 
 
-class ViewerSearch(Searching[Search]):
+class ViewerSearch(PaneSearch[Search]):
     """The search of a pane's output. In a line that is too long to be shown whole one goes from match to match."""
 
     _pane: OutputPane
@@ -45,7 +45,9 @@ class ViewerSearch(Searching[Search]):
         self._back = False
         self._inside: Inside | None = None  # where one is in a long line
         self._sought: Inside | None = None  # from where on the next match in it is looked for
-        self._insides: Errand[tuple[Search, Inside]] = Errand(pane, self._plan_inside, self._take_inside, self._lost)
+        self._insides: StoreRead[tuple[Search, Inside]] = StoreRead(
+            pane, self._plan_inside, self._take_inside, self._lost
+        )
 
     def step(self, *, back: bool) -> None:
         """Go to the next hit, or to the one before; in a long line from match to match."""
@@ -94,9 +96,9 @@ class ViewerSearch(Searching[Search]):
             matches=opened.hex,
         )
 
-    def _reading(self, opened: Opened) -> Reading:
+    def _reading(self, opened: Opened) -> OutputReader:
         store = self._pane.store
-        return (open_dump if opened.hex else open_reading)(store, opened.buffer, opened.stream)
+        return (open_dump if opened.hex else open_reader)(store, opened.buffer, opened.stream)
 
     def _path(self, opened: Opened, stream: str) -> str:
         store, target = self._pane.store, Target(opened.buffer, stream)

@@ -12,14 +12,14 @@ from textual.strip import Strip
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.hexdump import ROW_BYTES
+from sightline.tui.common.line_painter import LOOKS
 from sightline.tui.common.messages import PlaceChanged
-from sightline.tui.common.painting import LOOKS
 from sightline.tui.common.places import lines_meant
 from sightline.tui.common.window import START, Place
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
-from sightline.tui.viewer.opened_output import Opened, Opening
-from sightline.tui.viewer.rows import Rows
+from sightline.tui.viewer.opened_output import Opened, OutputOpener
+from sightline.tui.viewer.row_painter import Rows
 
 _COLUMN_STEP = 8
 _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
@@ -47,7 +47,7 @@ class OutputView(AnnotatedPane, can_focus=True):
             wraps: whether long lines are shown on several rows.
         """
         super().__init__(store, self._height_of)
-        self._opening = Opening(self, store, self._taken, self._let_go, self._highlight)
+        self._opening = OutputOpener(self, store, self._taken, self._let_go, self._highlight)
         self._first_line = line
         self._rows = Rows(self)
         self._look = LOOKS[0]

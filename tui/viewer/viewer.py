@@ -7,7 +7,7 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 
 from sightline.tui.common.keys import named
-from sightline.tui.common.painting import LOOKS
+from sightline.tui.common.line_painter import LOOKS
 from sightline.tui.common.window import START, Place
 from sightline.tui.viewer.view import OutputView
 

@@ -14,12 +14,12 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from sightline.log.notes import MAX_CHARACTERS
-from sightline.tui.common.errand import is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.safe import title, visible
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part, row
 from sightline.tui.common.theme import load_style
+from sightline.tui.common.visible_text import title, visible
 
 
 class Excerpt(NamedTuple):

@@ -3,15 +3,15 @@
 from textual import events
 
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.hexdump import ROW_BYTES, Dump
-from sightline.tui.common.reading import Blocks, Both, One, refs_of
+from sightline.tui.common.output_reader import Blocks, Both, One, refs_of
+from sightline.tui.common.phrases import counted, short_bytes
 from sightline.tui.common.selection import COPY_BYTES, Selection, text_of
-from sightline.tui.common.wording import counted, short_bytes
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.viewer.pane import OutputPane
 
 
-class Selecting:
+class SelectedLines:
     """The selected lines of a pane."""
 
     def __init__(self, pane: OutputPane) -> None:

@@ -11,12 +11,12 @@ from textual.strip import Strip
 
 from sightline.records import Buffer
 from sightline.store import Store, Stream, Target
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.keys import named
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.row_view import RowView
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.text_rows import LINE_BYTES, drawn
-from sightline.tui.common.wording import counted
-from sightline.tui.timeline.covered import ASKED, BEFORE, CUT, MISSED, NOW, UNSEEN, Rows, Run, Standing, runs_of
+from sightline.tui.timeline.step_coverage import ASKED, BEFORE, CUT, MISSED, NOW, UNSEEN, Rows, Run, Standing, runs_of
 
 MARKS = {NOW: "█", BEFORE: "▓", CUT: "▚", ASKED: "▒", UNSEEN: "░", MISSED: "!"}
 """What stands beside a line, and in the map for the lines of a cell."""
@@ -27,7 +27,7 @@ _READ_AHEAD = 40
 _NAMES = {"out": "standard output", "err": "standard error"}
 
 
-class CoveredRows(RowView):
+class CoverageRows(RowView):
     """Lines with marks, long runs that nobody was shown folded to one row each."""
 
     PARTS = (*RowView.PARTS, "control", "now", "before", "failed")

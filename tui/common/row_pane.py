@@ -85,7 +85,7 @@ class RowScrollBar(ScrollBar):
         return [strips[cell] for cell in cells]
 
 
-class Tall(OwnScrollbar):
+class RowPane(OwnScrollbar):
     """Knows how many rows there are, for its scrollbar."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002

@@ -8,8 +8,8 @@ from sightline.search.diff.sides import Side
 from sightline.search.engine import Pattern
 from sightline.store import Stream
 from sightline.tui.common.stream_search import Search, Step
-from sightline.tui.diff.rows import Kind, Rows
-from sightline.tui.diff.texts import Pairs, Texts
+from sightline.tui.diff.diff_rows import Kind, Rows
+from sightline.tui.diff.side_text import Pairs, Texts
 
 
 class SideReading:

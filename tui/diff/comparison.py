@@ -11,7 +11,7 @@ from sightline.search.processes import Cancel
 from sightline.store import Store, Target
 
 
-class Compared(NamedTuple):
+class ComparisonResult(NamedTuple):
     """What was compared, and what was found. Whoever has it closes the sides.
 
     Attributes:
@@ -34,7 +34,7 @@ class Compared(NamedTuple):
         self.right.close()
 
 
-class Comparing:
+class ComparisonJob:
     """A comparison under way.
 
     Attributes:
@@ -52,7 +52,7 @@ class Comparing:
         """End it, now."""
         self._cancel.cancel()
 
-    def run(self) -> Compared | None:
+    def run(self) -> ComparisonResult | None:
         """Compare; None where it was cancelled. Raises as opening buffers and comparing them do."""
         left, right = self._open_sides()
         try:
@@ -63,7 +63,7 @@ class Comparing:
             if isinstance(error, Cancelled):
                 return None
             raise
-        return Compared(left, right, self._ignore, found, self._open_sides)
+        return ComparisonResult(left, right, self._ignore, found, self._open_sides)
 
     def _open_sides(self) -> tuple[Side, Side]:
         left = open_side(self._store, self._targets[0])

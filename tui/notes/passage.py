@@ -12,11 +12,11 @@ from sightline.records import Buffer, Note
 from sightline.refs import format_ref
 from sightline.shape.clean import clean_line
 from sightline.store import Store
-from sightline.tui.common.failures import STORE_ERRORS, tell
-from sightline.tui.common.reading import Blocks, Both, One, Reading
+from sightline.tui.common.output_reader import Blocks, Both, One, OutputReader
+from sightline.tui.common.phrases import age
 from sightline.tui.common.sessions import CLIENT, person_session
-from sightline.tui.common.wording import age
-from sightline.tui.notes.note import NOBODY, Excerpt, NoteScreen, Recipient, Written
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.notes.note_screen import NOBODY, Excerpt, NoteScreen, Recipient, Written
 
 _EXCERPT_LINES = 3
 _EXCERPT_BYTES = 400
@@ -27,7 +27,7 @@ class Passage(NamedTuple):
     """Lines of an output as they are shown, from the first to the last; 0 where all of it is meant."""
 
     buffer: Buffer
-    reading: Reading
+    reading: OutputReader
     first: int
     last: int
 

@@ -8,10 +8,10 @@ from textual import events
 from sightline.records import Buffer
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import PlaceChanged
-from sightline.tui.common.safe import title
+from sightline.tui.common.phrases import MARKS, PIN, facts, state_of
 from sightline.tui.common.split import Dragging
 from sightline.tui.common.strips import LEAST_LEFT, Part, fitted, width_of
-from sightline.tui.common.wording import MARKS, PIN, facts, state_of
+from sightline.tui.common.visible_text import title
 
 _LEAST_FACTS = 14  # cells for how it ended, whatever there is to say of a line
 

@@ -16,7 +16,7 @@ from pygments.token import Comment, Generic, Keyword, Name, Number, String, _Tok
 from pygments.util import ClassNotFound
 
 from sightline.records import Buffer
-from sightline.tui.common.painting import Spans
+from sightline.tui.common.line_painter import Spans
 
 LINE_CHARACTERS = 1_000  # of a line are looked at; what stands behind is drawn plain
 LOG_CHARACTERS = 400

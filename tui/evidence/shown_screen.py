@@ -12,18 +12,18 @@ from textual.screen import Screen
 
 from sightline.records import Buffer
 from sightline.store import Store
+from sightline.tui.common.answer_text import Text
 from sightline.tui.common.bar import Bar
-from sightline.tui.common.errand import Errand
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import StoreChanged
-from sightline.tui.common.safe import title
+from sightline.tui.common.phrases import counted
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part
 from sightline.tui.common.text_rows import TextRows
-from sightline.tui.common.texts import Text
 from sightline.tui.common.theme import load_style
-from sightline.tui.common.wording import counted
+from sightline.tui.common.visible_text import title
 from sightline.tui.evidence.replies import Reply, line_behind, read_replies, text_of
 from sightline.tui.evidence.reply_rows import ReplyRows, lines_text
 
@@ -85,8 +85,8 @@ class ShownScreen(Screen[Located | None]):
         self._replies = list[Reply]()
         self._shown: Reply | None = None
         self._lines = list[str]()
-        self._reads: Errand[list[Reply]] = Errand(self, self._plan_read, self._take)
-        self._texts: Errand[tuple[Reply, str]] = Errand(self, self._plan_text, self._show_text, self._no_text)
+        self._reads: StoreRead[list[Reply]] = StoreRead(self, self._plan_read, self._take)
+        self._texts: StoreRead[tuple[Reply, str]] = StoreRead(self, self._plan_text, self._show_text, self._no_text)
 
     def compose(self) -> ComposeResult:
         """Head, replies, text, keys."""

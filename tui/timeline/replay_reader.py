@@ -12,7 +12,7 @@ from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.view_text import TextGone, view_text
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.timeline.covered import Standing, standing
+from sightline.tui.timeline.step_coverage import Standing, standing
 
 _MOST_OUTPUTS = 200
 
@@ -62,7 +62,7 @@ class Step(NamedTuple):
     totals: Totals
 
 
-class Replaying:
+class ReplayReader:
     """Reads the steps of one session. One thread at a time may use it."""
 
     def __init__(self, store: Store, session: str) -> None:

@@ -21,9 +21,9 @@ from sightline.records import Buffer
 from sightline.shape.clean import clean_line
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
-from sightline.tui.common.failures import STORE_ERRORS, tell
-from sightline.tui.common.reading import open_reading, shown_ref
-from sightline.tui.common.safe import lone_controls_shown, pieces
+from sightline.tui.common.output_reader import open_reader, shown_ref
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.visible_text import lone_controls_shown, pieces
 
 COPY_BYTES = 256 << 20
 """An editor gets a copy of what is no larger; it would load all of it anyway."""
@@ -158,7 +158,7 @@ def _at(words: list[str], line: int) -> list[str]:
 
 def _safe_lines(store: Store, shown: Shown) -> Iterator[bytes]:
     """All lines as the viewer shows them, in pieces."""
-    reading = open_reading(store, shown.buffer, shown.stream)
+    reading = open_reader(store, shown.buffer, shown.stream)
     try:
         held = bytearray()
         for _, line in reading.lines(1, reading.line_count, _LINE_BYTES):

@@ -13,17 +13,17 @@ from textual.screen import ModalScreen, Screen
 from sightline.log.view_text import view_text
 from sightline.records import IndexedView
 from sightline.store import Store
+from sightline.tui.common.answer_text import Text
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.errand import is_whole
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.safe import title
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
 from sightline.tui.common.text_rows import TextRows
-from sightline.tui.common.texts import Text
 from sightline.tui.common.theme import load_style
+from sightline.tui.common.visible_text import title
 from sightline.tui.evidence.dossier import facts_of, read_dossier, view_told, view_when
 from sightline.tui.evidence.fact_rows import FactRows
 

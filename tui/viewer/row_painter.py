@@ -7,10 +7,10 @@ from rich.style import Style
 from textual.geometry import Size
 from textual.strip import Strip
 
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.hexdump import offset_text
-from sightline.tui.common.painting import Paint
+from sightline.tui.common.line_painter import Paint
 from sightline.tui.common.pens import SIXTEEN
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.window import Place, fold, folds
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Drawn

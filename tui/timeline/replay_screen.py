@@ -9,18 +9,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 
 from sightline.store import Store
+from sightline.tui.common.answer_text import Text
 from sightline.tui.common.bar import Bar
-from sightline.tui.common.errand import Errand
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import LineChosen
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen
 from sightline.tui.common.strips import Part
 from sightline.tui.common.text_rows import TextRows
-from sightline.tui.common.texts import Text
 from sightline.tui.common.theme import load_style
-from sightline.tui.timeline.covered_rows import CoveredRows
-from sightline.tui.timeline.replaying import Replaying, Step
+from sightline.tui.timeline.coverage_rows import CoverageRows
+from sightline.tui.timeline.replay_reader import ReplayReader, Step
 from sightline.tui.timeline.step_parts import (
     asked_rows,
     covered_title,
@@ -85,12 +85,12 @@ class ReplayScreen(StoreScreen[None]):
         self._store = store
         self._session = session
         self._begins_at = at
-        self._replaying = Replaying(store, session)
+        self._replaying = ReplayReader(store, session)
         self._at = _LAST
         self._which = 0
         self._step: Step | None = None
         self._shown = ("", 0, 0)
-        self._reads: Errand[Step | None] = Errand(self, self._plan, self._take)
+        self._reads: StoreRead[Step | None] = StoreRead(self, self._plan, self._take)
 
     def compose(self) -> ComposeResult:
         """Head, track, the call; its reply and the output; what it all came to so far; keys."""
@@ -104,7 +104,7 @@ class ReplayScreen(StoreScreen[None]):
                 yield TextRows(id="reply", leads=False)
             with Container(id="replay-output"):
                 yield Bar(id="covered-title")
-                yield CoveredRows(self._store)
+                yield CoverageRows(self._store)
         yield Bar(id="replay-so-far")
         yield KeyBar()
 
@@ -136,7 +136,7 @@ class ReplayScreen(StoreScreen[None]):
             if shown != self._shown:
                 self._shown = shown
                 self.query_one("#reply", TextRows).show(Text(step.text or f"({step.gone or 'the reply had no text'})"))
-                self.query_one(CoveredRows).show(step.buffer, step.streams)
+                self.query_one(CoverageRows).show(step.buffer, step.streams)
         self.tell()
 
     def tell(self) -> None:
@@ -180,11 +180,11 @@ class ReplayScreen(StoreScreen[None]):
         if place is None:
             self.notify("No failure of this output was missed by then", markup=False)
             return
-        rows = self.query_one(CoveredRows)
+        rows = self.query_one(CoverageRows)
         self.set_focus(rows)
         rows.go_to(*place)
 
-    def on_covered_rows_chosen(self, message: CoveredRows.Chosen) -> None:
+    def on_coverage_rows_chosen(self, message: CoverageRows.Chosen) -> None:
         """Go to the line on the main screen."""
         if self._step is not None and self._step.buffer is not None:
             self.app.post_message(LineChosen(self._step.buffer, message.stream, message.line))

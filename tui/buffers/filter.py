@@ -13,7 +13,7 @@ from typing import NamedTuple
 from textual.widget import Widget
 
 from sightline.tui.buffers.columns import Columns, Entries
-from sightline.tui.buffers.ranking import Guesses, Search, Term, terms_of, wants_guesses
+from sightline.tui.buffers.matcher import Guesses, Search, Term, terms_of, wants_guesses
 
 _FIRST_STEP = 400  # entries looked at before a letter is drawn: half a millisecond
 _STEP = 2_000  # entries looked at before the screen has its turn: 2 to 3 ms
@@ -39,7 +39,7 @@ class Found(NamedTuple):
     done: bool
 
 
-class Filtering:
+class Filter:
     """One text at a time; another one takes over where it can what the last one found."""
 
     def __init__(self, widget: Widget, tell: Callable[[Found], None], has_all: Callable[[], bool]) -> None:

@@ -11,9 +11,9 @@ from sightline.search.diff.word_diff import MOST_PAIRS, Span, aligned, inline
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes
-from sightline.tui.common.painting import plain_text
-from sightline.tui.common.safe import lone_controls_shown
+from sightline.tui.common.line_painter import plain_text
 from sightline.tui.common.selection import COPY_BYTES
+from sightline.tui.common.visible_text import lone_controls_shown
 
 LINE_BYTES = 1 << 14  # read of one line at most: its two ends
 _READ_AHEAD = 60  # lines that are read with the one asked for: a screenful costs one read

@@ -11,25 +11,25 @@ from sightline.tui.common.row_view import RowView
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.evidence.info import InfoScreen
-from sightline.tui.evidence.shown import ShownScreen
+from sightline.tui.evidence.info_screen import InfoScreen
+from sightline.tui.evidence.shown_screen import ShownScreen
 from sightline.tui.inspector import Inspector
 from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.screen import JsonScreen
 from sightline.tui.notes.note_rows import NoteRows
 from sightline.tui.notes.screen import NotesScreen
 from sightline.tui.timeline.call_rows import CallRows
-from sightline.tui.timeline.covered_rows import CoveredRows
-from sightline.tui.timeline.replay import ReplayScreen
+from sightline.tui.timeline.coverage_rows import CoverageRows
+from sightline.tui.timeline.replay_screen import ReplayScreen
 from sightline.tui.timeline.screen import TimelineScreen
 from sightline.tui.timeline.session_rows import SessionFactRows, SessionRows
-from sightline.tui.timeline.sessions import SessionsScreen
+from sightline.tui.timeline.sessions_screen import SessionsScreen
 from sightline.tui.viewer.viewer import Viewer
 
 _SCREENS = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, ShownScreen)
 _AUDIT_SCREENS = (TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
 _PANES = (BufferList, FoundLines, Viewer, DiffView, JsonView, QueryInput, ResultPane, RowView, TextRows)
-_AUDIT_PANES = (CallRows, CoveredRows, SessionRows, SessionFactRows, NoteRows)
+_AUDIT_PANES = (CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
 
 
 def all_bindings() -> list[list[BindingType]]:

@@ -24,7 +24,7 @@ class Missed(NamedTuple):
     line: int
 
 
-class Totalled(NamedTuple):
+class TimelineTotals(NamedTuple):
     """What has been counted.
 
     Attributes:
@@ -44,7 +44,7 @@ class Totalled(NamedTuple):
     unjudged: int = 0
 
 
-class Totalling:
+class TotalsReader:
     """Counts for one session, or for all. One thread at a time may use it."""
 
     def __init__(self, store: Store, session: str | None = None) -> None:
@@ -58,7 +58,7 @@ class Totalling:
         self._missed = dict[str, tuple[Missed, ...] | None]()  # None for what is too large
         self._at = self._gone = self._unjudged = 0
 
-    def step(self, calls: Sequence[Call]) -> Totalled:
+    def step(self, calls: Sequence[Call]) -> TimelineTotals:
         """Count what these calls come to, and look for what they missed, for a moment. Raises as the store does."""
         if calls is not self._counted:
             self._counted, self._at = calls, 0
@@ -78,7 +78,7 @@ class Totalling:
         looked = [self._missed[buffer.name] for buffer in self._captured if buffer.name in self._missed]
         found = tuple(one for missed in looked for one in missed or ())
         share = len(looked) / len(self._captured) if self._captured else 1.0
-        return Totalled(self._totals, found, share, looked.count(None), self._gone, self._unjudged)
+        return TimelineTotals(self._totals, found, share, looked.count(None), self._gone, self._unjudged)
 
     @property
     def is_done(self) -> bool:

@@ -16,12 +16,12 @@ from sightline.store import Store
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.buffers.found_lines import FoundLines
 from sightline.tui.buffers.list_title import ListTitle
-from sightline.tui.common.errand import Errand
-from sightline.tui.common.failures import STORE_ERRORS
 from sightline.tui.common.messages import ContentsSearched, HitSelected, LineMeant
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.places import Hit, viewer_line
+from sightline.tui.common.store_errors import STORE_ERRORS
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.theme import load_style
-from sightline.tui.common.wording import counted
 
 SETTLE_SECONDS = 0.15  # after the last key; Enter does not wait
 _LEAST_LETTERS = 2  # one letter stands in every line
@@ -50,7 +50,7 @@ class Contents:
         self._turn = 0
         self._found = self._buffers = self._searched = 0
         self._hit: HitSelected | None = None
-        self._places: Errand[LineMeant] = Errand(self._lines, self._plan_place, self._tell_place)
+        self._places: StoreRead[LineMeant] = StoreRead(self._lines, self._plan_place, self._tell_place)
 
     @property
     def is_open(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual.widget import Widget
 
-from sightline.tui.common.failures import STORE_ERRORS, tell
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
@@ -24,7 +24,7 @@ def is_whole(widget: Widget) -> bool:
     return widget.is_attached and all(node.is_running for node in widget.ancestors_with_self)
 
 
-class Errand(Generic[T]):
+class StoreRead(Generic[T]):
     """One kind of read that a widget needs again and again.
 
     However often it is asked for while it runs, it runs once more: a burst of changes neither piles up nor starves it.
@@ -42,7 +42,7 @@ class Errand(Generic[T]):
         """Prepare.
 
         Args:
-            widget: whose errand it is.
+            widget: for which it reads.
             plan: called in the UI's thread; gives what to run in another, or None for nothing.
             done: called in the UI's thread with the result.
             failed: called in the UI's thread where the store could not be read, which the person is told anyway.

@@ -9,14 +9,14 @@ from textual.widgets import Input
 
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.messages import PromptAnswered
-from sightline.tui.common.pane_search import Searching
+from sightline.tui.common.pane_search import PaneSearch
 from sightline.tui.common.prompt import PROMPTS, SearchPrompt
 
 SEARCH_KEY = Binding("slash", "search", "Search", key_display="/", priority=True)
 """To be among a screen's keys; with priority: what is typed behind it is meant for the prompt."""
 
 
-class SearchedScreen(Screen[None]):
+class SearchScreen(Screen[None]):
     """Has the prompt above the keys."""
 
     SEARCHED: ClassVar[str]
@@ -24,7 +24,7 @@ class SearchedScreen(Screen[None]):
 
     @property
     @abstractmethod
-    def searching(self) -> Searching[Any]:
+    def searching(self) -> PaneSearch[Any]:
         """The search of that pane."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -12,9 +12,9 @@ from textual.strip import Strip
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes
-from sightline.tui.common.middle import Middle, pieces_of
+from sightline.tui.common.long_line import Middle, pieces_of
 from sightline.tui.common.pens import PLAIN, Pen, Run, runs_of, style_of
-from sightline.tui.common.safe import TAB_STOP, lone_controls_shown, pieces
+from sightline.tui.common.visible_text import TAB_STOP, lone_controls_shown, pieces
 
 LOOKS = ("colours", "cleaned", "raw")
 """With the colours that the command wrote, or those of its syntax; plain text; every byte, escapes made visible."""

@@ -8,7 +8,7 @@ import os
 from typing import TypeVar
 
 from sightline.private_files import read_file, write_atomically
-from sightline.tui.common.failures import STORE_ERRORS
+from sightline.tui.common.store_errors import STORE_ERRORS
 
 FILE = "inspector.json"
 """Its name under the store's root."""
@@ -18,7 +18,7 @@ _MAX_BYTES = 1 << 16  # anything larger is not ours
 Remembrance = TypeVar("Remembrance", bool, int, float, str)
 
 
-class Remembered:
+class Preferences:
     """Small facts by name. Kept in memory; `save` writes what has changed."""
 
     def __init__(self, root: str) -> None:

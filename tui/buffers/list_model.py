@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from sightline.records import Buffer
 from sightline.tui.buffers.catalog import Catalog
 from sightline.tui.buffers.columns import Entries
-from sightline.tui.buffers.loading import PAGE, Answer, Request
-from sightline.tui.buffers.ordering import Heading, Order, Row, grouped, in_order
+from sightline.tui.buffers.list_loader import PAGE, Answer, Request
+from sightline.tui.buffers.order import Heading, Order, Row, grouped, in_order
 
 _RECORDS_KEPT = 500
 _AHEAD = 50  # rows below the lowest one wanted that are asked for with it

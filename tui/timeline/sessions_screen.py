@@ -14,15 +14,15 @@ from sightline.log.session_list import Belongings, SessionFacts, belongings_of, 
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.errand import Errand
-from sightline.tui.common.failures import STORE_ERRORS, tell
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
+from sightline.tui.common.phrases import counted
 from sightline.tui.common.prompt import Asks, Prompt
+from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
-from sightline.tui.common.wording import counted
 from sightline.tui.timeline.session_parts import FactRow, fact_rows, heading_parts
 from sightline.tui.timeline.session_rows import SessionFactRows, SessionRows
 
@@ -60,8 +60,8 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         self._chosen = chosen
         self._sessions: list[SessionFacts] = []
         self._belongings: tuple[str, Belongings] | None = None
-        self._reads: Errand[list[SessionFacts]] = Errand(self, self._plan, self._take)
-        self._details: Errand[tuple[str, Belongings]] = Errand(self, self._plan_detail, self._take_detail)
+        self._reads: StoreRead[list[SessionFacts]] = StoreRead(self, self._plan, self._take)
+        self._details: StoreRead[tuple[str, Belongings]] = StoreRead(self, self._plan_detail, self._take_detail)
 
     def compose(self) -> ComposeResult:
         """Head, sessions, the one under the cursor, keys."""

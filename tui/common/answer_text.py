@@ -15,7 +15,7 @@ WHOLE_LIMIT_BYTES = 2 << 30
 
 
 class Lines(Protocol):
-    """A text that is read by lines; every `Reading` is one."""
+    """A text that is read by lines; every `OutputReader` is one."""
 
     @property
     def line_count(self) -> int:

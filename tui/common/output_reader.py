@@ -12,7 +12,7 @@ from sightline.shape.source import Line
 from sightline.store import MergedStream, Store, Stream, Target
 
 
-class Reading(Protocol):
+class OutputReader(Protocol):
     """An open output."""
 
     @property
@@ -198,7 +198,7 @@ def streams_of(buffer: Buffer) -> list[str]:
     return [stream for stream in ("out", "err") if buffer.state == "running" or buffer.stream(stream).bytes]
 
 
-def open_reading(store: Store, buffer: Buffer, stream: str = "") -> Both | One | Blocks:
+def open_reader(store: Store, buffer: Buffer, stream: str = "") -> Both | One | Blocks:
     """Open a buffer as it stands now, or only one of its streams."""
     blocks = [block for block in streams_of(buffer) if block.startswith("part.")]
     if blocks:
