@@ -11,8 +11,7 @@ from sightline.log.sessions import current_session
 from sightline.records import StreamInfo
 from sightline.store import Store
 from sightline.tui.evidence.dossier import Fact, facts_of, read_dossier
-from sightline.tui.evidence.fact_rows import FactRows, folded
-from sightline.tui.evidence.info_screen import InfoScreen, ViewScreen
+from sightline.tui.evidence.info_screen import FactRows, InfoScreen, ViewScreen, folded
 from sightline.tui.inspector import Inspector
 from sightline.verbs.asking import Asking
 from sightline.verbs.delivery import deliver

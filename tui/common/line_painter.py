@@ -28,7 +28,7 @@ class Paint(NamedTuple):
 
     Attributes:
         base: style of plain text.
-        parts: styles by part, see `OutputView.PARTS`.
+        parts: styles by part, see `Viewer.PARTS`.
         theme: the terminal's sixteen colours; None where there are to be no colours.
         syntax: style of a part of the syntax; asked only for those that occur.
     """

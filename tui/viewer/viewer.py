@@ -2,19 +2,32 @@
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
+from textual.strip import Strip
 
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.common.hexdump import ROW_BYTES
 from sightline.tui.common.keys import named
 from sightline.tui.common.line_painter import LOOKS
+from sightline.tui.common.messages import PlaceChanged
+from sightline.tui.common.places import lines_meant
 from sightline.tui.common.window import START, Place
-from sightline.tui.viewer.view import OutputView
+from sightline.tui.viewer.annotations import AnnotatedPane
+from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
+from sightline.tui.viewer.opened_output import Opened, OutputOpener
+from sightline.tui.viewer.row_painter import Rows
+
+_COLUMN_STEP = 8
+_STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
+
 
 AHEAD_SECONDS = 0.03  # after a page key, when its page is on the screen, the lines of the next one are drawn
 COUNT_SECONDS = 0.05  # after a digit it is told: where it is typed ahead, drawing it would have what it is for wait
 _MAX_COUNT_DIGITS = 15
-_COLUMN_STEP = 8
 _SINGLE = {"out": "standard output", "err": "standard error"}
 
 _KEYS = (
@@ -56,10 +69,248 @@ _KEYS = (
 )
 
 
-class Viewer(OutputView):
+class Viewer(AnnotatedPane, can_focus=True):
     """Both streams in order of arrival, with line numbers; lines of stderr carry a bar."""
 
+    ALLOW_SELECT = False  # lines are selected here, not the text that happens to be on the screen
+    PREFIX = "viewer"
+    PARTS = ("gutter", "stderr", "control", "dim", "target")
+    RARE_PARTS = (
+        *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
+        *("heading", "added", "removed", "error", "warning", "time"),
+        *("exact", "matched", "cut", "asked", "overlooked", "unjudged", "note", "pointed", "gap"),
+    )
+    COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
     BINDINGS: ClassVar[list[BindingType]] = named("viewer", _KEYS)
+
+    def __init__(self, store: Store, *, line: int = 0, wraps: bool = False) -> None:
+        """Make it.
+
+        Args:
+            store: whose buffers it shows.
+            line: line at which the first buffer is opened, 0 for none in particular.
+            wraps: whether long lines are shown on several rows.
+        """
+        super().__init__(store, self._height_of)
+        self._opening = OutputOpener(self, store, self._taken, self._let_go, self._highlight)
+        self._first_line = line
+        self._rows = Rows(self)
+        self._look = LOOKS[0]
+        self._wraps = wraps
+        self._count = ""
+
+    # opening
+
+    def show(self, buffer: Buffer | None, *, line: int = 0) -> None:
+        """Show a buffer, or what has become of the one that is shown; another from a line on, if given."""
+        self._first_line = line or self._first_line
+        self._opening.show(buffer)
+
+    @property
+    def wraps(self) -> bool:
+        """Whether long lines are shown on several rows."""
+        return self._wraps
+
+    def went_on(self, names: frozenset[str]) -> None:
+        """Captures have written; where the one shown is among them, its new lines are taken in."""
+        self._opening.went_on(names)
+
+    def shows(self, name: str) -> bool:
+        """Whether it is this buffer's output that is on the screen."""
+        opened = self._opening.opened
+        return opened is not None and opened.buffer.name == name
+
+    def _taken(self, before: Opened | None, opened: Opened) -> None:
+        """Show what has been opened; what was shown before is still there."""
+        another = before is None or not before.is_of(opened.buffer)
+        place = None if before is None or another or opened.as_before(before) else self._same_place(before, opened)
+        self.window.count = opened.line_count
+        self.window.wraps = self._wraps and not opened.hex
+        if self.strips is None or another or place is not None:
+            look = "hex" if opened.hex else self._look
+            self.strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax, gap_markers(opened.buffer))
+        else:
+            self.strips.forget(opened.reading)
+        if another:
+            self._open_at_its_place(opened)
+        elif place is not None:
+            self._show_other_side(place)
+        elif before is None or before.line_count != opened.line_count or opened.running:
+            self.resize_to_lines()
+            self.stay_at_end()
+        self.following = self.following and opened.running
+        self.annotate(before, opened, otherwise=place is not None)
+        self.changed()
+
+    def _same_place(self, before: Opened, opened: Opened) -> int:
+        """The number that what is at the top of the screen has there."""
+        stream = self.drawn(self.window.top.line).stream
+        return opened.reading.number_at(stream, before.reading.offsets(self.window.top.line).get(stream, 0))
+
+    def _show_other_side(self, number: int) -> None:
+        """Other lines of the same output are shown: those at the same place."""
+        self.target, self.column = 0, 0
+        self.selecting.clear()
+        self.resize_to_lines()
+        self.move(lambda: self.window.move_to(Place(number)))
+
+    def _open_at_its_place(self, opened: Opened) -> None:
+        self.column, self._count, self.target = 0, "", 0
+        self.selecting.clear()
+        self.window.top = START
+        self.resize_to_lines()
+        self.move(lambda: self.window.move_to(START))
+        self.following = opened.running and not self._first_line
+        self._go_to_first_line()
+        self.stay_at_end()
+
+    def _go_to_first_line(self) -> None:
+        if self._first_line and self.size.height and self.opened is not None:  # before the first layout it has no rows
+            self.go_to_line(self._first_line)
+            self._first_line = 0
+
+    def _highlight(self, syntax: Highlighter) -> None:
+        """Its syntax is known."""
+        if self.strips is not None:
+            self.strips.highlight(syntax)
+            self.refresh()
+
+    def _let_go(self) -> None:
+        """Show nothing."""
+        self.strips = None
+        self.window.count = 0
+        self.clear_annotations()
+        self.resize_to_lines()
+        self.changed()
+
+    def on_unmount(self) -> None:
+        """Close the files, end what runs."""
+        self.clear_annotations()
+        self._opening.close()
+        self.strips = None
+
+    # what it shows
+
+    @property
+    def opened(self) -> Opened | None:
+        """The output that is shown, None where there is none."""
+        return self._opening.opened
+
+    def number_at(self, y: int) -> int:
+        """The line in a row of the screen; the last one's below it, 0 where there are none."""
+        return self._rows.number_at(y)
+
+    def _height_of(self, number: int) -> int:
+        return self._rows.height_of(number)
+
+    # where it stands
+
+    def changed(self) -> None:
+        """Draw all anew, and tell."""
+        self._rows.changed()
+        self.refresh()
+        self.tell_place()
+
+    def on_resize(self) -> None:
+        """Another number of rows is on the screen, which is drawn anew anyway."""
+        self._rows.changed()
+        self.audit_soon()
+        self.keep_place()
+        self._go_to_first_line()
+        self.tell_place()
+
+    def tell_place(self) -> None:
+        """Tell where it stands."""
+        places = self._rows.places()
+        first, last = (places[0].line, places[-1].line) if places else (0, 0)
+        place = PlaceChanged(first, last, self.line_count, self.following, self._count, self._notes())
+        if self._auditing is not None:
+            marked = self.selecting.head or self.target
+            place.seen = self._auditing.words(marked if first <= marked <= last else 0)
+        self.post_message(place)
+
+    def _notes(self) -> tuple[str, ...]:
+        opened = self.opened
+        if opened is None:
+            return ()
+        block = opened.stream.replace("part.", "block ")
+        notes = [_STREAM_NAMES.get(opened.stream, f"{block} only")] if opened.stream else []
+        notes += ["hex"] if opened.hex else []
+        notes += [self._look] if self._look != LOOKS[0] and not opened.hex else []
+        notes += ["wrap"] if self.window.wraps else []
+        return (*notes, *self.annotations())
+
+    # drawing
+
+    @property
+    def stream(self) -> str:
+        """The only stream that is shown, empty where all are."""
+        return self.opened.stream if self.opened is not None else ""
+
+    def render_line(self, y: int) -> Strip:
+        """A row on the screen."""
+        return self._rows.row(y)
+
+    def notify_style_update(self) -> None:
+        """Colours have changed: what was drawn in the old ones goes."""
+        super().notify_style_update()
+        self._rows.changed()
+        if self.strips is not None:
+            self.strips.forget()
+
+    # going somewhere
+
+    def go_to(self, text: str) -> bool:
+        """Go where a text says, a range being selected; whether it says anything.
+
+        Args:
+            text: ``42``, ``42,80``, ``50%``, ``$``, or where bytes are shown ``0x2a0``.
+        """
+
+        row_bytes = ROW_BYTES if self.opened is not None and self.opened.hex else 0
+        meant = lines_meant(text, self.line_count, row_bytes)
+        if meant is None:
+            return False
+        if meant.last:
+            self.selecting.select(meant.first, meant.last)
+        self.go_to_line(meant.first)
+        return True
+
+    def go_to_line(self, number: int) -> None:
+        """Show a line a third down the screen, its number marked."""
+        number = max(1, min(number, self.line_count))
+        self.target, self.column = number, 0
+        self.selecting.moved_to(number)
+        self.move(lambda: self.window.show(Place(number), self.size.height // 3))
+
+    def go_near(self, number: int) -> None:
+        """Mark a line's number, and show it where it is not on the screen yet."""
+        if self.window.on_screen(number):
+            self.target = number
+            self.selecting.moved_to(number)
+            self.changed()
+        else:
+            self.go_to_line(number)
+
+    def show_match(self, number: int, start: int, end: int) -> None:
+        """Bring some characters of a line into view: by rows, or sideways."""
+        room, place = (
+            self._rows.room - 1,
+            self._rows.place_of(number, start),
+        )  # at the edge it may be said that it goes on
+        if place not in self._rows.places():
+            self.move(lambda: self.window.show(place, self.size.height // 3))
+        if self.window.wraps:
+            return
+        text = self.drawn(number).strip.text
+        start, end = cell_len(text[:start]), cell_len(text[:end])
+        if not (self.column <= start and end <= self.column + room):
+            self.scroll_to_column(0 if end <= room else min(start, end - room + _COLUMN_STEP))
+
+    def scroll_to_column(self, column: int) -> None:
+        """Put a column at the left, as far as the lines go."""
+        self.column = max(0, min(column, self._rows.longest()))
+        self.refresh()
 
     # keys
 
