@@ -22,9 +22,8 @@ from sightline.tui.buffers.seen_reader import Seen, SeenReader
 from sightline.tui.common.key_order import PATIENCE_SECONDS
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import BufferSelected, ListFiltered, OrderChosen, StoreCounted
-from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.phrases import age, duration
-from sightline.tui.common.row_pane import RowPane
+from sightline.tui.common.row_view import RowTable, row_keys
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part, row
@@ -47,15 +46,8 @@ _KEPT_SEEN = 2_000
 _FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
 
 
-_KEYS: list[BindingType] = [
-    Binding("down,j", "move(1)", "Down", show=False),
-    Binding("up,k", "move(-1)", "Up", show=False),
-    Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
-    Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
-    Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-    Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-    Binding("home,g", "top", "Most recently used", show=False),
-    Binding("end,G", "bottom", "Least recently used", show=False),
+_KEYS = [
+    *row_keys("Most recently used", "Least recently used"),
     Binding("enter", "choose", "Read"),
     Binding("m", "mark", "Mark"),
     Binding("S", "sort", "Sort"),
@@ -64,7 +56,7 @@ _KEYS: list[BindingType] = [
 ]
 
 
-class BufferList(Styled, RowPane, can_focus=True):
+class BufferList(RowTable):
     """Buffers, most recently used first. Looking at one is no use of it: browsing never changes the order."""
 
     PREFIX = "buffer-list"
@@ -202,7 +194,7 @@ class BufferList(Styled, RowPane, can_focus=True):
 
     def on_resize(self) -> None:
         """Other rows may be on the screen."""
-        self._bring_cursor_into_sight()
+        self.bring_cursor_into_sight()
         self._reads.ask()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -233,7 +225,7 @@ class BufferList(Styled, RowPane, can_focus=True):
         rows, answer = read
         if rows is not self.rows:
             return  # it is of buffers that were forgotten
-        in_sight = self._cursor_in_sight()
+        in_sight = self.cursor_in_sight
         if self.rows.selected in answer.gone:
             self.notify(f"@{self.rows.selected} has been removed", markup=False)
         self._captures = answer.totals[2]
@@ -276,7 +268,7 @@ class BufferList(Styled, RowPane, can_focus=True):
     def seen_changed(self, lines: Mapping[str, float] | None) -> None:
         """More is known of what was seen; with the lines of all buffers, an order that goes by them has changed."""
         if lines is not None:
-            in_sight = self._cursor_in_sight()
+            in_sight = self.cursor_in_sight
             self.rows.set_seen(lines)
             if self._terms:
                 self._filtering.look_for(self._terms, self.rows.entries())
@@ -291,7 +283,7 @@ class BufferList(Styled, RowPane, can_focus=True):
             # The row under the cursor stays where it is.
             self.scroll_to(y=self.scroll_offset.y + shift, animate=False, force=True)
         if in_sight:
-            self._bring_cursor_into_sight()
+            self.bring_cursor_into_sight()
         self._refresh_where_changed()
         self._announce()
         self._seen.ask()
@@ -333,16 +325,6 @@ class BufferList(Styled, RowPane, can_focus=True):
         self._announced = self
         self._announce()
 
-    def _cursor_in_sight(self) -> bool:
-        return 0 <= self.rows.cursor - self.scroll_offset.y < self.size.height
-
-    def _bring_cursor_into_sight(self) -> None:
-        top, height = self.scroll_offset.y, self.size.height
-        if self.rows.cursor < top:
-            self.scroll_to(y=self.rows.cursor, animate=False, force=True)
-        elif height and self.rows.cursor >= top + height:
-            self.scroll_to(y=self.rows.cursor - height + 1, animate=False, force=True)
-
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
         at = self.scroll_offset.y + y
@@ -365,10 +347,21 @@ class BufferList(Styled, RowPane, can_focus=True):
 
     # keys and mouse
 
-    def _move_to(self, at: int) -> None:
+    @property
+    def cursor(self) -> int:
+        """The row that the cursor stands on, from 0."""
+        return self.rows.cursor
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are, those that have not been read among them."""
+        return len(self.rows)
+
+    def move_to(self, at: int) -> None:
+        """Put the cursor on a row, and bring it into sight."""
         self._to_bottom = self._look_for_best = False
         self.rows.move_to(at)
-        self._bring_cursor_into_sight()
+        self.bring_cursor_into_sight()
         self._refresh_where_changed()
         self._announce()
         self._reads.ask()
@@ -376,23 +369,11 @@ class BufferList(Styled, RowPane, can_focus=True):
     def select(self, name: str) -> None:
         """Put the cursor on a buffer, where it stands in the list."""
         self.rows.select(name)
-        self._move_to(self.rows.cursor)
-
-    def action_move(self, rows: int) -> None:
-        """Move the cursor by rows."""
-        self._move_to(self.rows.cursor + rows)
-
-    def action_page(self, pages: float) -> None:
-        """Move the cursor by pages."""
-        self._move_to(self.rows.cursor + int(pages * max(self.size.height - 1, 1)))
-
-    def action_top(self) -> None:
-        """Move to the most recently used."""
-        self._move_to(0)
+        self.move_to(self.rows.cursor)
 
     def action_bottom(self) -> None:
         """Move to the least recently used; what has not been read yet is read for it."""
-        self._move_to(len(self.rows) - 1)
+        super().action_bottom()
         self._to_bottom = self.rows.matches is None and not self.rows.catalog.complete
 
     async def action_choose(self) -> None:
@@ -433,13 +414,13 @@ class BufferList(Styled, RowPane, can_focus=True):
             if len(self._marked) == len(MARKS):
                 del self._marked[next(iter(self._marked))]
             self._marked[buffer.name] = buffer.created
-        self._move_to(self.rows.cursor + 1)
+        self.move_to(self.rows.cursor + 1)
 
     async def on_click(self, event: events.Click) -> None:
         """Select the row clicked on; twice to read it. A click on a heading folds its group."""
         at = self.scroll_offset.y + event.y
         if at < len(self.rows):
-            self._move_to(at)
+            self.move_to(at)
             if event.chain > 1 or self.rows.heading(at):
                 await self.action_choose()
 

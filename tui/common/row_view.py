@@ -1,4 +1,4 @@
-"""A column of rows with a cursor, however many: what lists of lines, nodes and facts have in common."""
+"""Columns of rows with a cursor, however many: what the list of buffers and all other lists have in common."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -13,25 +13,78 @@ from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.row_pane import RowPane
 
 
-class RowView(Styled, RowPane, can_focus=True):
-    """Draws only the rows on the screen. A subclass says how many there are, draws one, and what choosing one does."""
+def row_keys(first: str, last: str) -> list[Binding]:
+    """The keys that move a cursor over rows; what the first and the last row are called."""
+    return [
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+        Binding("home,g", "top", first, show=False),
+        Binding("end,G", "bottom", last, show=False),
+    ]
+
+
+class RowTable(Styled, RowPane, can_focus=True):
+    """Draws only the rows on the screen, and moves the cursor. What the rows are, and where, is told by a subclass."""
+
+    @property
+    @abstractmethod
+    def cursor(self) -> int:
+        """The row that the cursor stands on, from 0."""
+
+    @property
+    @abstractmethod
+    def row_count(self) -> int:
+        """How many rows there are."""
+
+    @abstractmethod
+    def move_to(self, at: int) -> None:
+        """Put the cursor on a row, or the nearest there is, and bring it into sight."""
+
+    @property
+    def cursor_in_sight(self) -> bool:
+        """Whether the row of the cursor is on the screen."""
+        return 0 <= self.cursor - self.scroll_offset.y < self.size.height
+
+    def bring_cursor_into_sight(self) -> None:
+        """Scroll no further than that needs."""
+        top, height = self.scroll_offset.y, self.size.height
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif height and self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True)
+
+    def page_rows(self, pages: float) -> int:
+        """How many rows so many pages are, one of the old kept in sight."""
+        return int(pages * max(self.size.height - 1, 1))
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by rows."""
+        self.move_to(self.cursor + rows)
+
+    def action_page(self, pages: float) -> None:
+        """Move the cursor by pages."""
+        self.move_to(self.cursor + self.page_rows(pages))
+
+    def action_top(self) -> None:
+        """Move to the first row."""
+        self.move_to(0)
+
+    def action_bottom(self) -> None:
+        """Move to the last row."""
+        self.move_to(self.row_count - 1)
+
+
+class RowView(RowTable):
+    """Rows that are at hand. A subclass says how many there are, draws one, and what choosing one does."""
 
     PREFIX = "row-view"
     PARTS: ClassVar[tuple[str, ...]] = ("dim", "strong", "accent", "key", "error")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in (*PARTS, "cursor")}
-    BINDINGS: ClassVar[list[BindingType]] = named(
-        "rows",
-        [
-            Binding("down,j", "move(1)", "Down", show=False),
-            Binding("up,k", "move(-1)", "Up", show=False),
-            Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
-            Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
-            Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
-            Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-            Binding("home,g", "top", "First row", show=False),
-            Binding("end,G", "bottom", "Last row", key_display="G", show=False),
-        ],
-    )
+    BINDINGS: ClassVar[list[BindingType]] = named("rows", row_keys("First row", "Last row"))
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -65,16 +118,12 @@ class RowView(Styled, RowPane, can_focus=True):
         """A row, as wide as that or wider."""
 
     def choose(self) -> None:
-        """The row under the cursor is meant: it was clicked on twice."""
+        """The row under the cursor is meant: Enter was pressed, or it was clicked on twice."""
 
     def move_to(self, at: int) -> None:
         """Put the cursor on a row and bring it into sight."""
         self._cursor = max(0, min(at, self._row_count - 1))
-        top, height = self.scroll_offset.y, self.size.height
-        if self._cursor < top:
-            self.scroll_to(y=self._cursor, animate=False, force=True)
-        elif height and self._cursor >= top + height:
-            self.scroll_to(y=self._cursor - height + 1, animate=False, force=True)
+        self.bring_cursor_into_sight()
         self.refresh()
         self.cursor_moved()
 
@@ -96,23 +145,14 @@ class RowView(Styled, RowPane, can_focus=True):
             return Strip(Segment.apply_style(strip, post_style=cursor), strip.cell_length)
         return strip
 
-    def action_move(self, rows: int) -> None:
-        """Move the cursor by rows."""
-        self.move_to(self._cursor + rows)
-
     def action_page(self, pages: float) -> None:
-        """Move the cursor by pages."""
-        rows = int(pages * max(self.size.height - 1, 1))
-        self.scroll_to(y=self.scroll_offset.y + rows, animate=False, force=True)
-        self.move_to(self._cursor + rows)
+        """Scroll by pages, the cursor along."""
+        self.scroll_to(y=self.scroll_offset.y + self.page_rows(pages), animate=False, force=True)
+        super().action_page(pages)
 
-    def action_top(self) -> None:
-        """Move to the first row."""
-        self.move_to(0)
-
-    def action_bottom(self) -> None:
-        """Move to the last row."""
-        self.move_to(self._row_count - 1)
+    def action_choose(self) -> None:
+        """Enter: the row is meant."""
+        self.choose()
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on the row clicked on; twice to choose it."""

@@ -124,10 +124,6 @@ class TextRows(RowView):
             copy(self.app, clean_line(line.data))
             self.notify(f"Copied line {self.cursor + 1:,}", markup=False)
 
-    def action_choose(self) -> None:
-        """Enter: the line is meant."""
-        self.choose()
-
     def action_sideways(self, steps: int) -> None:
         """Scroll sideways."""
         self._column = max(0, self._column + steps * _COLUMN_STEP)

@@ -83,10 +83,6 @@ class FactRows(RowView):
         if self.fact is not None and self.fact.view is not None:
             self.app.post_message(ViewChosen(self.fact.view))
 
-    def action_choose(self) -> None:
-        """Enter: the row is meant."""
-        self.choose()
-
 
 def folded(fact: Fact, width: int) -> list[tuple[str, str]]:
     """The rows of a fact, (label, text) each."""

@@ -91,10 +91,6 @@ class ReplyRows(RowView):
         if self.reply is not None:
             self.post_message(self.Chosen())
 
-    def action_choose(self) -> None:
-        """Enter: the reply is meant."""
-        self.choose()
-
 
 def lines_text(reply: Reply) -> str:
     """How many of the output's lines stand in a reply: ``33 lines``, ``asked 401``, ``none``."""

@@ -79,10 +79,6 @@ class NoteRows(RowView):
         if self.note is not None:
             self.post_message(self.Chosen(self.note))
 
-    def action_choose(self) -> None:
-        """Enter: as choosing."""
-        self.choose()
-
 
 def mark_of(note: Note) -> tuple[str, str]:
     """(mark, style) of what has become of a note."""

@@ -98,10 +98,6 @@ class CallRows(RowView):
         if self._rows:
             self.post_message(self.Chosen())
 
-    def action_choose(self) -> None:
-        """Enter: as choosing."""
-        self.choose()
-
     def action_follow(self) -> None:
         """Go to the last one, and stay there."""
         self.action_bottom()

@@ -146,10 +146,6 @@ class CoverageRows(RowView):
         elif line:
             self.post_message(self.Chosen(run.stream, line))
 
-    def action_choose(self) -> None:
-        """Enter: as choosing."""
-        self.choose()
-
     def action_fold(self) -> None:
         """Fold what was not seen, or show it all; at the same line."""
         if not len(self._rows):

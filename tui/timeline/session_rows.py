@@ -65,10 +65,6 @@ class SessionRows(RowView):
         """It is meant."""
         self.post_message(self.Chosen())
 
-    def action_choose(self) -> None:
-        """Enter: as choosing."""
-        self.choose()
-
 
 class SessionFactRows(RowView):
     """What there is to know of one session, its outputs among it."""
@@ -102,7 +98,3 @@ class SessionFactRows(RowView):
         """The output that the row tells of is meant."""
         if self._rows and (ref := self._rows[self.cursor].ref):
             self.post_message(self.Chosen(ref))
-
-    def action_choose(self) -> None:
-        """Enter: as choosing."""
-        self.choose()
