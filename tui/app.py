@@ -2,9 +2,13 @@
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from subprocess import DEVNULL
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
@@ -17,7 +21,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from sightline.disk.changes import Change, Changes
-from sightline.errors import SightlineError
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
 from sightline.tui import asking, evidence
@@ -32,7 +35,9 @@ from sightline.tui.common.visible_text import visible
 from sightline.tui.inspector import Inspector
 from sightline.tui.shutdown import end_when_told, end_with_terminal, keep, told
 
-_LOOK_SECONDS = 1.0  # between two looks at what harnesses have written down since, which mostly is one listing
+_LOOK_SECONDS = 2.0  # between two looks at what harnesses have written down since, which mostly is one listing
+_CATCH_UP = (sys.executable, "-P", "-m", "sightline.doors.cli.main", "sessions", "--limit", "1")
+"""A command that logs what waits before it looks, as all do, and logs nothing of its own."""
 
 
 class Feed:
@@ -63,13 +68,9 @@ class Feed:
         """Have views logged that wait for what a harness writes down, which nothing else may tell of for long."""
         while True:
             if self._store.layout.waiting_sessions():
-                from sightline.imports.live_transcript import catch_up  # few stores ever need it
-
-                try:
-                    with Store(self._store.root, self._store.settings) as own:  # what it changes is told as by another
-                        catch_up(own)
-                except SightlineError:
-                    pass  # the store cannot be written: it is still read
+                environment = {**os.environ, "SIGHTLINE_HOME": self._store.root}
+                with suppress(OSError):  # it is tried again
+                    subprocess.run(_CATCH_UP, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
             if self._stop.wait(_LOOK_SECONDS):
                 return
 

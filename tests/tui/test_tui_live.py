@@ -1,15 +1,21 @@
 """What other processes capture shows up by itself."""
 
 import gc
+import os
+import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.message_pump import MessagePump
 from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
+from sightline.log.view_list import list_views
 from sightline.store import Store
-from sightline.tui.app import YOUNG_OBJECTS
+from sightline.tui.app import YOUNG_OBJECTS, Feed
 from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
 from sightline.tui.buffers.list_loader import Answer, Request, load
 
@@ -118,3 +124,27 @@ class _other:  # noqa: N801
 
     async def __aexit__(self, *_: object) -> None:
         self.store.close()
+
+
+def test_what_waits_for_a_harness_is_logged_by_a_process_of_its_own(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, commands, began = subprocess.run, list[tuple[tuple[str, ...], dict[str, Any]]](), threading.Event()
+
+    def recorded(command: tuple[str, ...], **given: Any) -> None:
+        commands.append((command, given))
+        began.set()
+
+    monkeypatch.setattr(subprocess, "run", recorded)
+    os.makedirs(store.layout.waiting)
+    Path(store.layout.waiting, "codex-1").touch()
+    feed = Feed(store, MessagePump())
+    feed.start()
+    try:
+        assert began.wait(10)
+    finally:
+        feed.close()
+    command, given = commands[0]
+    assert given["env"]["SIGHTLINE_HOME"] == store.root
+    assert run(command, **given).returncode == 0
+    assert list_views(store) == []  # it only logs what waited
