@@ -12,7 +12,7 @@ from typing import Any
 from rich.text import Text
 from textual.app import App
 
-from sightline.disk.layout import write_atomically
+from sightline.private_files import write_atomically
 from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.visible_text import visible
 

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sightline.disk.layout import read_file, write_atomically
 from sightline.errors import SightlineError, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.words import Word, split
+from sightline.private_files import read_file, write_atomically
 from sightline.refs import looks_like_a_ref
 from sightline.store import Store
 from sightline.tui.common.places import is_place
