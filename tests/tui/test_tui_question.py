@@ -7,8 +7,18 @@ from hypothesis import strategies as st
 from sightline.errors import QueryRefused, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.parse import parse
-from sightline.tui.asking.completion import completions
-from sightline.tui.asking.question import KEPT, Part, Pipeline, Place, earlier, later, over, parse_question, with_newest
+from sightline.tui.asking.question import (
+    KEPT,
+    Part,
+    Pipeline,
+    Place,
+    completions,
+    earlier,
+    later,
+    over,
+    parse_question,
+    with_newest,
+)
 
 REF = "@cmd_a1b2c3.all"
 

@@ -13,9 +13,18 @@ from textual.widgets import Input
 
 from sightline.errors import SightlineError
 from sightline.store import Store
-from sightline.tui.asking.completion import Completions, completions
 from sightline.tui.asking.question import FORMS as FORMS
-from sightline.tui.asking.question import History, Place, Question, earlier, later, parse_question, with_newest
+from sightline.tui.asking.question import (
+    Completions,
+    History,
+    Place,
+    Question,
+    completions,
+    earlier,
+    later,
+    parse_question,
+    with_newest,
+)
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.key_bar import KeyBar

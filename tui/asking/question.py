@@ -1,9 +1,9 @@
-"""A question as it is typed in the query bar: what a person means by it, and the questions typed before."""
+"""A question as it is typed in the query bar: what a person means by it, what was typed before, what may follow."""
 
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sightline.errors import SightlineError, UsageError
@@ -11,6 +11,7 @@ from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.words import Word, split
 from sightline.private_files import read_file, write_atomically
 from sightline.refs import looks_like_a_ref
+from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.store import Store
 from sightline.tui.common.places import is_place
 from sightline.verbs.read_output import Request
@@ -211,3 +212,49 @@ def earlier(texts: Sequence[str], beginning: str, at: int) -> int | None:
 def later(texts: Sequence[str], beginning: str, at: int) -> int | None:
     """The same forwards."""
     return next((place for place in range(at + 1, len(texts)) if texts[place].startswith(beginning)), None)
+
+
+SHOW_OPTIONS = (
+    "--lines", "--search", "--context", "--case", "--ignore-case",
+    "--path", "--schema", "--stream", "--offset", "--limit",
+)  # fmt: skip
+_MOST = 30
+
+
+class Completions(NamedTuple):
+    """What may stand in place of a word.
+
+    Attributes:
+        start: where the word begins in the text.
+        words: what it may be, the likeliest first.
+    """
+
+    start: int
+    words: tuple[str, ...]
+
+
+def completions(text: str, refs: Iterable[str]) -> Completions:
+    """What may follow a text that ends at the cursor.
+
+    Args:
+        text: what stands before the cursor.
+        refs: of buffers, the most recently used first.
+    """
+    *before, last = lexed(text).tokens or (Token(WORD, "", len(text), len(text)),)
+    if last.kind != WORD or last.end < len(text):
+        before, last = [*before, last], Token(WORD, "", len(text), len(text))
+    word = last.text.removeprefix('"')
+    start = len(text) - len(word)
+    is_first = not before or before[-1].text == "|"
+    if not word and text:
+        return Completions(start, ())
+    if word.startswith("@"):
+        known: Iterable[str] = ["@last", *refs]
+    elif word.startswith("--") and before and before[0].text == SHOW:
+        known = SHOW_OPTIONS
+    elif is_first:
+        known = [*sorted(GRAMMARS), *([] if before else [SHOW])]
+    else:
+        known = ()
+    found = [one for one in known if one.startswith(word) and one != word]
+    return Completions(start, tuple(found[:_MOST]))
