@@ -1,6 +1,7 @@
 """The lines of a text with a cursor, of which only what is on the screen is read: an answer, or the text of a view."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -42,13 +43,12 @@ class TextRows(RowView):
         ],
     )
 
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """A line is meant: its number, from 1, and its text."""
 
-        def __init__(self, number: int, text: str) -> None:
-            super().__init__()
-            self.number = number
-            self.text = text
+        number: int
+        text: str
 
     def __init__(self, *, id: str | None = None, leads: bool = True) -> None:  # noqa: A002
         """Make it.

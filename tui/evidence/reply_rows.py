@@ -1,12 +1,14 @@
 """The replies in which an output was shown, one a row: when, to whom, for what, how much of it, and whether cut."""
 
 import time
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from sightline.tui.common.messages import State
 from sightline.tui.common.phrases import short_bytes, short_count
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import Part, pad, row
@@ -25,15 +27,11 @@ class ReplyRows(RowView):
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Its lines")]
 
-    class Moved(Message):
+    @dataclass(eq=False, repr=False)
+    class Moved(State):
         """The cursor stands on another reply."""
 
-        def __init__(self, reply: Reply) -> None:
-            super().__init__()
-            self.reply = reply
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, ReplyRows.Moved)
+        reply: Reply
 
     class Chosen(Message):
         """A reply's lines are wanted in the output."""

@@ -1,13 +1,13 @@
 """A JSON text as a tree that folds. What a container holds is read when it is shown, a page at a time."""
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar, cast
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.strip import Strip
 
 from sightline.search.engine import Pattern
@@ -15,6 +15,7 @@ from sightline.shape.json.scanner import NotJson
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Stream, Target
 from sightline.tui.common.keys import named
+from sightline.tui.common.messages import State
 from sightline.tui.common.pane_search import PaneSearch
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.store_read import StoreRead
@@ -53,16 +54,12 @@ class JsonView(RowView):
         ],
     )
 
-    class Moved(Message):
+    @dataclass(eq=False, repr=False)
+    class Moved(State):
         """The cursor stands on a node, or more is known of it, or of what is searched for."""
 
-        def __init__(self, node: Node, notes: str = "") -> None:
-            super().__init__()
-            self.node = node
-            self.notes = notes
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, JsonView.Moved)
+        node: Node
+        notes: str = ""
 
     def __init__(self, store: Store, target: Target, *, id: str | None = None) -> None:  # noqa: A002
         """Make it.

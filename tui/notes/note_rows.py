@@ -1,6 +1,7 @@
 """Notes, one a row: where they stand, what they say, and what has become of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -10,6 +11,7 @@ from textual.strip import Strip
 from sightline.log.notes import whereto
 from sightline.records import Note
 from sightline.tui.common.keys import named
+from sightline.tui.common.messages import State
 from sightline.tui.common.phrases import age
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import Part, pad, row
@@ -27,18 +29,14 @@ class NoteRows(RowView):
 
     BINDINGS: ClassVar[list[BindingType]] = named("notes", [Binding("enter", "choose", "Open")])
 
-    class Moved(Message):
+    class Moved(State):
         """The cursor stands on another note."""
 
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, NoteRows.Moved)
-
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """The lines of a note are wanted."""
 
-        def __init__(self, note: Note) -> None:
-            super().__init__()
-            self.note = note
+        note: Note
 
     def __init__(self) -> None:
         super().__init__(id="notes")

@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sightline.tui.common.keys import named
+from sightline.tui.common.messages import State
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import row
 from sightline.tui.timeline.call_parts import Look, row_parts
@@ -32,11 +33,8 @@ class CallRows(RowView):
         ],
     )
 
-    class Moved(Message):
+    class Moved(State):
         """The cursor stands on another row, or on what has changed."""
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, CallRows.Moved)
 
     class Chosen(Message):
         """The lines of a call are wanted."""

@@ -1,6 +1,7 @@
 """An output at a step of a session: which of its lines had been seen, which were not, and what was missed so."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -40,13 +41,12 @@ class CoverageRows(RowView):
         ],
     )
 
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """A line of a stream is wanted in its buffer."""
 
-        def __init__(self, stream: str, line: int) -> None:
-            super().__init__()
-            self.stream = stream
-            self.line = line
+        stream: str
+        line: int
 
     def __init__(self, store: Store) -> None:
         super().__init__(id="covered")

@@ -1,6 +1,7 @@
 """Sessions, one a row, above them all together; and the rows that tell of one."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -9,6 +10,7 @@ from textual.strip import Strip
 
 from sightline.log.session_list import SessionFacts
 from sightline.tui.common.keys import named
+from sightline.tui.common.messages import State
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import row
 from sightline.tui.timeline.session_parts import FactRow, row_parts
@@ -21,11 +23,8 @@ class SessionRows(RowView):
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named("sessions", [Binding("enter", "choose", "Timeline")])
 
-    class Moved(Message):
+    class Moved(State):
         """The cursor stands on another session."""
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, SessionRows.Moved)
 
     class Chosen(Message):
         """A session is meant, or all: the one under the cursor."""
@@ -74,12 +73,11 @@ class SessionFactRows(RowView):
 
     BINDINGS: ClassVar[list[BindingType]] = named("session", [Binding("enter", "choose", "Open")])
 
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """An output is meant."""
 
-        def __init__(self, ref: str) -> None:
-            super().__init__()
-            self.ref = ref
+        ref: str
 
     def __init__(self) -> None:
         super().__init__(id="session-facts")
