@@ -20,7 +20,6 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Input
 
-from sightline.disk.changes import Change, Changes
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
 from sightline.tui import asking, evidence
@@ -48,7 +47,7 @@ class Feed:
         self._store = store
         self._stop = threading.Event()
         self._looking: threading.Thread | None = None
-        self._changes = Changes(store.layout, lambda: store.index.data_version(), self._tell, polls=self._polls)
+        self._changes = store.changes(self._tell, polls=self._polls)
 
     def start(self) -> None:
         """Begin; loads what watches, so not before there is something on the screen."""
@@ -74,7 +73,7 @@ class Feed:
             if self._stop.wait(_LOOK_SECONDS):
                 return
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: "Change") -> None:
         self._receiver.post_message(StoreChanged(change.records, change.live))
 
     def _polls(self, reason: str) -> None:
@@ -82,6 +81,7 @@ class Feed:
 
 
 if TYPE_CHECKING:
+    from sightline.store import Change
     from sightline.tui.commands import Action
 
 YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
