@@ -7,6 +7,7 @@ output.
 import json
 import os
 import signal
+import subprocess
 import sys
 from typing import Any
 
@@ -43,8 +44,6 @@ def start_in_background(
         CommandNotStarted: there is no such program.
         StoreFailed: the store could not take it.
     """
-    import subprocess
-
     request = {
         "root": store.root,
         "settings": store.settings._asdict(),

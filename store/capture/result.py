@@ -1,5 +1,6 @@
 """Capturing a tool's result: each of its blocks is a stream, and so is each large string field of an object."""
 
+import base64
 import json
 import re
 from collections.abc import Iterable
@@ -203,8 +204,6 @@ _MIME = re.compile(r"[\w.+-]+/[\w.+-]+")
 
 
 def _decoded(text: str) -> bytes | None:
-    import base64
-
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
