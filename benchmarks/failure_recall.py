@@ -88,7 +88,7 @@ def view(case: Case, verbosity: str) -> Told:
     from sightline.shape.memory import BytesSource
     from sightline.shape.segments import join_segments
     from sightline.shape.summary import summary
-    from sightline.verbs.short import short_body
+    from sightline.verbs.short_output import short_body
     from sightline.verbs.structured_view import shape_output
 
     exit_code = case.entry["exit_code"]

@@ -13,7 +13,7 @@ from sightline.store import Target
 from sightline.verbs.asking import Asking
 from sightline.verbs.files import file_fields
 from sightline.verbs.reply import Reply, fitting, in_order
-from sightline.verbs.short import clean, cut_to_lines_only, short_body
+from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

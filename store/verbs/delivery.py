@@ -1,20 +1,26 @@
-"""Sending a reply: it is logged with its exact text first, and what must be said with it goes along."""
+"""Sending a reply: it is logged with its exact text first, and what must be said with it goes along.
+
+That is what is missing of an output of which only a part reached the store, what was hidden as a secret, and the notes
+that wait for who asks.
+"""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sightline.errors import StoreFailed
 from sightline.log.views import record_shown, record_view
-from sightline.records import Buffer
+from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
-from sightline.shape.segments import join_segments
-from sightline.store import Store
+from sightline.shape.markers import missing
+from sightline.shape.segments import Segment, join_segments
+from sightline.store import Store, Target
 from sightline.verbs.asking import Asking
 from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes
 
 if TYPE_CHECKING:
     from sightline.log.notes import Waiting
+    from sightline.redact.hiding import Redaction
 
 
 def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
@@ -39,13 +45,9 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
 
 def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
     if partial := [buffer for name in reply.shows.refs if (buffer := _partial(asking.store, name))]:
-        from sightline.verbs.partial_reply import partial_reply  # few are
-
-        reply = partial_reply(reply, partial)
+        reply = _with_what_is_missing(reply, partial)
     if asking.store.settings.redacts:
-        from sightline.verbs.redacted import redacted_reply  # only where a person has turned it on
-
-        reply = redacted_reply(asking.store, reply)
+        reply = _without_secrets(asking.store, reply)
     text = render(reply)
     view = None
     try:
@@ -115,3 +117,97 @@ def _with(reply: Reply, notes: "list[Waiting]") -> Reply:
     if not has_code:
         fields.pop("exit_code", None)
     return reply._replace(fields=fields, missing=True)
+
+
+def _with_what_is_missing(reply: Reply, partial: Sequence[Buffer]) -> Reply:
+    """The reply with what is missing of its buffers. The markers come on top of any budget, as notes do.
+
+    Args:
+        reply: what is answered.
+        partial: those of its buffers that are not whole, at least one.
+    """
+    body = list(reply.body)
+    for buffer in partial:
+        for gap in buffer.gaps:
+            body = list(with_gap(body, buffer, gap))
+    told = partial[0].lost if len(reply.shows.refs) == 1 else "; ".join(f"{one.ref}: {one.lost}" for one in partial)
+    has_code = "exit_code" in reply.fields
+    fields = in_order({**reply.fields, "partial": told})
+    if not has_code:
+        fields.pop("exit_code", None)
+    shows = reply.shows._replace(truncated=reply.shows.truncated or len(body) > len(reply.body))
+    return reply._replace(fields=fields, body=tuple(body), shows=shows, missing=True)
+
+
+def with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segment]:
+    """A body with the marker of a gap, if a line beside it stands there."""
+    ref = Target(buffer, gap.stream).ref
+    marker = missing(gap.amount, buffer.partial)
+    waiting, ended = True, True
+    for segment in body:
+        mine = waiting and segment.ref == ref
+        if mine and segment.first <= gap.after <= segment.last:
+            before, after = _parted(segment, gap.after)
+            ended = before.text.endswith("\n")
+            yield before
+            yield Segment(f"{'' if ended else chr(10)}{marker}\n")
+            if after:
+                yield after
+            waiting = False
+            continue
+        if mine and segment.first == gap.after + 1:
+            yield Segment(f"{'' if ended else chr(10)}{marker}\n")
+            waiting = False
+        ended = segment.text.endswith("\n")
+        yield segment
+
+
+def _parted(segment: Segment, line: int) -> tuple[Segment, Segment | None]:
+    """A segment up to a line, and what follows; all of it where its text is not the text of its lines."""
+    lines = _lines(segment.text)
+    if line == segment.last or len(lines) != segment.last - segment.first + 1:
+        return segment, None
+    count = line - segment.first + 1
+    return (
+        segment._replace(text="".join(lines[:count]), last=line),
+        segment._replace(text="".join(lines[count:]), first=line + 1),
+    )
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+_TOLD = "redacted: "
+
+
+def _without_secrets(store: Store, reply: Reply) -> Reply:
+    """The reply without secrets in its fields and its body; its note says what was hidden.
+
+    What it shows of streams was looked through when they were written, and is again: cleaning may have joined what
+    backspaces or other codes parted there, and a stream may be older than the setting. Such lines are shown in part.
+    """
+    redaction = store.redaction()
+    if redaction is None:
+        return reply
+    fields = redaction.value(reply.fields)
+    body = tuple(_hidden(redaction, segment) for segment in reply.body)
+    note = fields.get("note") or ""
+    told = [] if _TOLD in note else [_told_of(store.index.buffer(name)) for name in reply.shows.refs]
+    here = f"{_TOLD}{redaction.count:,} in this reply" if redaction.count else ""
+    if not (here or any(told)):
+        return reply
+    fields = in_order({**fields, "note": joined_notes(note, *dict.fromkeys(told), here)})
+    return reply._replace(fields=fields, body=body, missing=True)
+
+
+def _hidden(redaction: "Redaction", segment: Segment) -> Segment:
+    text = redaction.text(segment.text)
+    return segment if text == segment.text else segment._replace(text=text, partial=bool(segment.ref))
+
+
+def _told_of(buffer: Buffer | None) -> str:
+    """What a buffer's note says of what was hidden in it."""
+    notes = buffer.note.split("; ") if buffer else []
+    return next((note for note in notes if note.startswith(_TOLD)), "")

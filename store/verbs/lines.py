@@ -12,7 +12,7 @@ from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import CutLine, Line
 from sightline.store import Reading, Target
-from sightline.verbs.short import clean
+from sightline.verbs.short_output import clean
 
 
 class Lines(Protocol):

@@ -11,7 +11,7 @@ from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Reading
 from sightline.verbs.asking import Asking
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import Reply, in_order
 
 VERB = "list_outputs"

@@ -1,14 +1,15 @@
-"""The JSON parts of read_output: the value that a path names, and the skeleton of a whole text."""
+"""The JSON parts of read_output: the value that a path names, the skeleton of a text, the lines of a page of bytes."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sightline.errors import UsageError
-from sightline.log.views import Shows, parts_of, shown_of
+from sightline.log.views import Shows, Traced, parts_of, shown_of
+from sightline.records import LinePart, Shown
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.json.path import Found, find, parse_path
-from sightline.shape.json.pretty import pretty, raw_size
+from sightline.shape.json.pretty import pretty, pretty_size, raw_size
 from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sample import line_numbers
 from sightline.shape.json.sampling import Sampling
@@ -19,7 +20,7 @@ from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import Source
-from sightline.store import Target
+from sightline.store import Reading, Stream, Target
 from sightline.verbs.asking import Asking
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.structured_view import sampling_of
@@ -187,3 +188,33 @@ def _reply(
         parts=parts_of(body),
     )
     return Reply(ordered, body, shows, missing="truncated" in ordered)
+
+
+_MOST_PRETTY_BYTES = 64 << 20
+"""Further in nothing is worked out: it would take seconds, for a page that nobody pages on from."""
+
+
+def pretty_lines(store: Reading, target: Target, start: int, end: int) -> Traced:
+    """The lines that the bytes from start to before end stand for, and those of which they are a part."""
+    if end > _MOST_PRETTY_BYTES or start >= end:
+        return Traced()
+    with store.open(target) as source:
+        is_end = end == source.byte_count
+        first, last = (pretty_size(_chunks(source, place)) for place in (start, end))
+    with store.open_text(target) as made:
+        last = made.byte_count if is_end else min(last, made.byte_count)
+        if first >= last:
+            return Traced()
+        lines = made.line_span(first, last)
+    name, stream = target.buffer.name, target.stream
+    cut = {one.line for one in lines.cuts}
+    whole = (lines.first + (lines.first in cut), lines.last - (lines.last in cut))
+    return Traced(
+        shown=(Shown(name, stream, *whole),) if whole[0] <= whole[1] else (),
+        parts=tuple(LinePart(name, stream, *one) for one in lines.cuts),
+    )
+
+
+def _chunks(source: Stream, end: int) -> Iterator[bytes]:
+    for at in range(0, end, _READ_BYTES):
+        yield source.read(at, min(_READ_BYTES, end - at))

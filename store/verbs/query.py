@@ -11,8 +11,8 @@ from sightline.shape.variants import text_of
 from sightline.shape.whole import SEPARATOR
 from sightline.store import Target
 from sightline.verbs.asking import Asking
+from sightline.verbs.line_origins import lines_of, tracer
 from sightline.verbs.reply import Reply, in_order
-from sightline.verbs.tracing import lines_of, tracer
 
 VERB = "query"
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")

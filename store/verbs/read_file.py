@@ -17,7 +17,7 @@ from sightline.verbs.lines import beyond, open_lines, page_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
 from sightline.verbs.read_output import clipping_fields
 from sightline.verbs.reply import Reply, fitting, in_order
-from sightline.verbs.short import clean, cut_to_lines_only, short_body
+from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 from sightline.verbs.structured_view import shape_output
 
 VERB = "read_file"

@@ -216,7 +216,7 @@ def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
     if asking.store.pretty_facts(target) is None:
         return settled_reply(reply, target, unended)
     # Its lines are not those of the bytes; which they are, is worked out when the page is out.
-    from sightline.verbs.pretty_lines import pretty_lines
+    from sightline.verbs.path_output import pretty_lines
 
     return reply._replace(
         shows=reply.shows._replace(shown=(), parts=()),

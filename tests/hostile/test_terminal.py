@@ -25,7 +25,7 @@ from sightline.records import Session
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 ALL = b"\n".join(ATTACKS.values()) + b"\nwell\n"
 NAMES = b" ".join(ATTACKS.values()).decode(errors="backslashreplace").replace("\x00", "")

@@ -11,7 +11,7 @@ from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
 from sightline.errors import UsageError
 from sightline.refs import parse_ref
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 _NAMED = 5
 _LISTED = 8  # ranges of lines in a row

@@ -12,7 +12,7 @@ from sightline.log.session_list import find_session
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Target
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 _LISTED = 8
 

@@ -13,7 +13,7 @@ from sightline.imports.importer import Counts, Importer
 from sightline.imports.live_transcript import catch_up
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 _TOLD = 10  # troubles that are listed; all are counted
 _BAR_CHARACTERS = 30

@@ -26,7 +26,7 @@ from sightline.doors.install.status import status_of
 from sightline.errors import UsageError
 from sightline.harnesses.base import DEFAULT_MODE, MODES
 from sightline.store import Layout
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 _MODES = (
     "The mode says what hooks do: record looks on; keep has what commands write kept whole, while the agent sees what "

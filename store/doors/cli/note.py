@@ -11,7 +11,7 @@ from sightline.log.session_list import find_session
 from sightline.records import Note
 from sightline.store import Target
 from sightline.verbs.lines import open_lines
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 
 def main(name: str, words: list[str]) -> int:

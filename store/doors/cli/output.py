@@ -17,7 +17,7 @@ from sightline.store import Store
 from sightline.verbs.asking import Asking
 from sightline.verbs.delivery import deliver
 from sightline.verbs.files import file_fields
-from sightline.verbs.printing import escape, printable
+from sightline.verbs.printable_text import escape, printable
 from sightline.verbs.reply import Render, Reply, error_reply
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.shape.summary import human_bytes
 from sightline.verbs.list_outputs import state_of
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 _MANY = 50
 _COMMAND_CHARACTERS = 90

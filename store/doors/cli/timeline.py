@@ -17,7 +17,7 @@ from sightline.doors.cli.views import gone_of
 from sightline.errors import ExpiredRef
 from sightline.log.notes import list_notes, notes_for
 from sightline.shape.summary import human_bytes
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 _ASKED_CHARACTERS = 90
 

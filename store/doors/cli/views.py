@@ -17,7 +17,7 @@ from sightline.log.views import ref_of_shown
 from sightline.records import IndexedView, View
 from sightline.shape.clean import clean_text
 from sightline.store import Store
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 _LIMIT = 50
 

@@ -17,7 +17,7 @@ from sightline.records import Buffer
 from sightline.sha256 import hash_file
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 _PAGE = 1_000
 _SEALED = ("sealed", "interrupted")

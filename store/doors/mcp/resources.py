@@ -18,7 +18,7 @@ from sightline.store import Store, Target
 from sightline.verbs.asking import Asking
 from sightline.verbs.list_outputs import Request as ListRequest
 from sightline.verbs.list_outputs import find_buffers, state_of
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 from sightline.verbs.read_output import VERB, Request, read_output
 from sightline.verbs.reply import Reply
 

@@ -47,7 +47,7 @@ def test_sound_store_is_sound(cli: Any, numbers: str) -> None:
 def test_programs_that_no_query_can_use_here_are_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     here = executables.find
     monkeypatch.setattr(executables, "find", lambda name: "" if name in ("jq", "gawk") else here(name))
-    monkeypatch.setattr(executables, "_is_gnu", lambda path: "awk" not in path)
+    monkeypatch.setattr(executables, "is_gnu", lambda path: "awk" not in path)
     monkeypatch.setattr("sightline.doors.doctor.doctor.find", executables.find)
     monkeypatch.setattr("sightline.doors.doctor.doctor.describe", lambda: NO_BACKING)
     notes = [finding.text for finding in examine(store) if finding.level == "note"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sightline.audit.report.words import visible
 from sightline.doors.cli.output import _for
 from sightline.shape.invisible import fit_to_read, mark_hidden
-from sightline.verbs.printing import printable
+from sightline.verbs.printable_text import printable
 
 HIDING = [
     *map(chr, range(0x200B, 0x2010)), *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2060, 0x2070)),

@@ -11,8 +11,8 @@ from sightline.records import Buffer, Gap
 from sightline.shape.markers import MARKER
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Store
+from sightline.verbs.delivery import with_gap
 from sightline.verbs.list_outputs import state_of
-from sightline.verbs.partial_reply import with_gap
 
 WHY = "cut by Claude Code"
 MIDDLE, END = (
