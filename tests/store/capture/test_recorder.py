@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sightline.capture.recorder import Recorder, Size, Unkept
+from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.recording import Recording
 from sightline.errors import StoreFailed
 from sightline.records import Buffer
@@ -33,25 +34,25 @@ def test_what_came_is_a_buffer(store: Store) -> None:
 
 @pytest.mark.parametrize("error", [StoreFailed("storing failed: odd"), ZeroDivisionError("odd")])
 @pytest.mark.parametrize("redacted", [False, True])
-def test_whatever_fails_all_that_came_is_shown(store: Store, error: Exception, redacted: bool) -> None:
+def test_whatever_fails_all_that_came_is_shown(
+    store: Store, monkeypatch: pytest.MonkeyPatch, error: Exception, redacted: bool
+) -> None:
     if redacted:
         store.settings = store.settings._replace(redact_known=True)
     passed = dict[str, bytes]()
+    append = BufferWriter.append
 
     def pass_on(stream: str, data: memoryview) -> None:
         passed[stream] = passed.get(stream, b"") + data
 
+    def fails(self: BufferWriter, stream: str, data: bytes, newlines: int | None = None) -> None:
+        if bytes(data) == b"two\n":
+            raise error
+        append(self, stream, data, newlines)
+
+    monkeypatch.setattr(BufferWriter, "append", fails)
     recorder = begun(store, unkept_to=pass_on)
     recorder.take("out", b"one\n")
-    assert recorder.recording
-
-    def fails(*_: object) -> None:
-        raise error
-
-    if redacted:
-        recorder.recording._writer.append = fails  # type: ignore[method-assign]
-    else:
-        recorder.recording.append = fails
     recorder.take("out", b"two\n")
     recorder.take("err", b"three")
     recorder.take("part.1", b"not shown", shown=False)
