@@ -13,7 +13,7 @@ import pytest
 from textual.message_pump import MessagePump
 from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
-from sightline.log.view_list import list_views
+from sightline.log.log_index import list_views
 from sightline.store import Store
 from sightline.tui.app import YOUNG_OBJECTS, Feed
 from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
