@@ -141,7 +141,7 @@ class InspectorApp(FaultTold[None]):
 
     @staticmethod
     def _keymap_of(store: Store) -> dict[str, str]:
-        from sightline.tui.bindings import all_bindings
+        from sightline.tui.bindings import all_bindings  # all features, 250 ms: few have keys of their own
 
         panes = [InspectorApp.BINDINGS, *all_bindings()]
         return keymap_of(store.settings.keys, panes, store.layout.config)
@@ -274,7 +274,7 @@ class InspectorApp(FaultTold[None]):
 
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
-        from sightline.tui.commands import Help, actions_of, sections_of
+        from sightline.tui.commands import Help, actions_of, sections_of  # 8 ms
 
         sections = sections_of(actions_of(self.screen, self._keys))
         if self.screen is self._inspector:
@@ -283,7 +283,7 @@ class InspectorApp(FaultTold[None]):
 
     def action_palette(self) -> None:
         """Offer every action of the screen that is shown."""
-        from sightline.tui.commands import Palette, actions_of, as_looked_for
+        from sightline.tui.commands import Palette, actions_of, as_looked_for  # as there
 
         actions = as_looked_for(actions_of(self.screen, self._keys), self.focused)
         self.push_screen(Palette(actions), self._carry_out)

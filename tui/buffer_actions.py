@@ -96,7 +96,7 @@ class BufferActions(Screen[None]):
     def action_outside(self, program: str) -> None:
         """Open the buffer in the person's pager, or a copy of it in their editor."""
         if self._buffer is not None:
-            from sightline.tui.common.outside_program import Copies, Shown, leave_for
+            from sightline.tui.common.outside_program import Copies, Shown, leave_for  # 3 ms
 
             self._copies = self._copies or Copies()
             shown = Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)

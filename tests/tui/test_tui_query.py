@@ -119,7 +119,8 @@ def test_a_search_shows_where_its_lines_of_stderr_stand(store: Store) -> None:
 
     async def body() -> None:
         async with opened(store) as pilot:
-            await press(pilot, *":/careful", "enter", "j", "enter")
+            await press(pilot, *":/careful", "enter")
+            await press(pilot, "j", "enter")  # the lines are there by then
             await rest(pilot)
             assert any("1002" in row and "careful" in row for row in text(viewer(pilot)))
 

@@ -45,7 +45,7 @@ class AnnotatedPane(OutputPane):
     def searching(self) -> "ViewerSearch":
         """What is looked for in it; made, and loaded, with the first search."""
         if self._searching is None:
-            from sightline.tui.viewer.search import ViewerSearch
+            from sightline.tui.viewer.search import ViewerSearch  # 20 ms
 
             self._searching = ViewerSearch(self)
         return self._searching
@@ -54,7 +54,7 @@ class AnnotatedPane(OutputPane):
     def failing(self) -> "ViewerFailures":
         """Which of its lines say what failed; made, and loaded, when one first wants to know."""
         if self._failing is None:
-            from sightline.tui.viewer.failures import ViewerFailures
+            from sightline.tui.viewer.failures import ViewerFailures  # 3 ms
 
             self._failing = ViewerFailures(self)
         return self._failing
@@ -63,7 +63,7 @@ class AnnotatedPane(OutputPane):
     def auditing(self) -> "ViewerAudit":
         """Who has seen what of it; made, and loaded, when that is first read."""
         if self._auditing is None:
-            from sightline.tui.viewer.audit import ViewerAudit
+            from sightline.tui.viewer.audit import ViewerAudit  # 4 ms
 
             self._auditing = ViewerAudit(self)
         return self._auditing

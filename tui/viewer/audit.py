@@ -66,7 +66,7 @@ class ViewerAudit:
 
     def _reader(self) -> "AuditReader":
         if self._model is None:
-            from sightline.tui.viewer.audit_model import AuditReader  # 30 ms, in the thread that first reads
+            from sightline.tui.viewer.audit_model import AuditReader  # 45 ms, in the thread that first reads
 
             self._model = AuditReader(self._pane.store)
         return self._model
