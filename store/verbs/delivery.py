@@ -12,7 +12,6 @@ from sightline.errors import StoreFailed
 from sightline.log.views import record_shown, record_view
 from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
-from sightline.shape.markers import missing
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Store, Target
 from sightline.verbs.asking import Asking
@@ -141,6 +140,8 @@ def _with_what_is_missing(reply: Reply, partial: Sequence[Buffer]) -> Reply:
 
 def with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segment]:
     """A body with the marker of a gap, if a line beside it stands there."""
+    from sightline.shape.markers import missing  # its patterns take 3 ms to compile, and few outputs lack anything
+
     ref = Target(buffer, gap.stream).ref
     marker = missing(gap.amount, buffer.partial)
     waiting, ended = True, True
