@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.message import Message
 from textual.message_pump import MessagePump
 from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
@@ -126,6 +127,13 @@ class _other:  # noqa: N801
         self.store.close()
 
 
+class _Deaf(MessagePump):
+    """Takes messages without an application."""
+
+    def post_message(self, message: Message) -> bool:
+        return True
+
+
 def test_what_waits_for_a_harness_is_logged_by_a_process_of_its_own(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,7 +146,7 @@ def test_what_waits_for_a_harness_is_logged_by_a_process_of_its_own(
     monkeypatch.setattr(subprocess, "run", recorded)
     os.makedirs(store.layout.waiting)
     Path(store.layout.waiting, "codex-1").touch()
-    feed = Feed(store, MessagePump())
+    feed = Feed(store, _Deaf())
     feed.start()
     try:
         assert began.wait(10)
