@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from large_values import tell_briefly
 
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
 from sightline.records import Buffer
 from sightline.store import Store
+from tests.large_values import tell_briefly
 
 PATIENCE_SECONDS = 20.0
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from large_values import LARGE, told
+
+from tests.large_values import LARGE, told
 
 TESTS = Path(__file__).parent
 
@@ -61,7 +62,7 @@ IGNORED = """
 import signal, subprocess, sys
 for number in (signal.SIGHUP, signal.SIGINT):
     signal.signal(number, signal.SIG_IGN)
-import conftest
+import tests.conftest
 ask = "import signal; print(signal.getsignal(signal.SIGHUP).name, signal.getsignal(signal.SIGINT).__name__)"
 print(subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stdout)
 signal.raise_signal(signal.SIGHUP)
@@ -70,5 +71,5 @@ print("goes on")
 
 
 def test_what_tests_start_heeds_signals_that_they_were_told_to_ignore() -> None:
-    ran = subprocess.run([sys.executable, "-c", IGNORED], cwd=TESTS, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", IGNORED], cwd=TESTS.parent, capture_output=True, text=True, timeout=60)
     assert ran.stdout.split() == [signal.SIG_DFL.name, "default_int_handler", "goes", "on"], ran.stderr

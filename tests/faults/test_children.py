@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fault_kit import PROGRAM, Server, Until, in_group, lives, no_thread, open_files, read, run, stopped_at
 
 from sightline.capture.background import start_in_background
 from sightline.capture.child import shell_argv
@@ -26,6 +25,7 @@ from sightline.pipeline.run import run as run_query
 from sightline.search.errors import ProgramMissing
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
+from tests.faults.fault_kit import PROGRAM, Server, Until, in_group, lives, no_thread, open_files, read, run, stopped_at
 
 FORKS = 200
 

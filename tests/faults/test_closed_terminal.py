@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fault_kit import PATIENCE_SECONDS, PROGRAM, Pty, Until, children_of, lives
 
 from sightline.doors.doctor.doctor import examine
 from sightline.records import Buffer
 from sightline.store import Store
+from tests.faults.fault_kit import PATIENCE_SECONDS, PROGRAM, Pty, Until, children_of, lives
 
 HEEDLESS = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]
 LEAVES_SCREEN = "\x1b[?1049l"

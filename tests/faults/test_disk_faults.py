@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from kill_kit import Nursery, Ran
+
+from tests.faults.kill_kit import Nursery, Ran
 
 pytestmark = pytest.mark.xdist_group("disks")  # what they are forked from is loaded once
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kill_kit import Moments, Nursery, is_gone, refs_in, soon
 
 from sightline.config import Settings
 from sightline.doors.doctor.doctor import examine
@@ -25,6 +24,7 @@ from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer
 from sightline.store import Store, Target
+from tests.faults.kill_kit import Moments, Nursery, is_gone, refs_in, soon
 
 pytestmark = pytest.mark.xdist_group("kills")  # what they are forked from is loaded once
 

@@ -9,7 +9,6 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from fault_kit import PROGRAM
 
 from sightline.audit.coverage import told_share
 from sightline.audit.covering import coverage_of
@@ -24,6 +23,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, LinePart, Session, Shown, View
 from sightline.sha256 import sha256_hex
 from sightline.store import Store, Target
+from tests.faults.fault_kit import PROGRAM
 
 ARCHIVE = Path(__file__).parent / "stores" / "0.1.0.tar.gz"
 AGENT = "claude-code-0001"

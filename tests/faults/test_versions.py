@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_kit import run
 
 from sightline.audit.covering import coverage_of
 from sightline.audit.report.gather import gather
@@ -29,6 +28,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Gap, Session
 from sightline.shape.segments import Segment
 from sightline.store import Store
+from tests.faults.fault_kit import run
 
 Python = Callable[..., "subprocess.Popen[bytes]"]
 Keep = Callable[..., Buffer]

@@ -9,13 +9,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from fault_kit import PATIENCE_SECONDS
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
 from sightline.disk.changes import Change, Changes
 from sightline.imports.follower import Follower
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
+from tests.faults.fault_kit import PATIENCE_SECONDS
 
 REFUSALS = [
     OSError('OS file watch limit reached. about ["/x/live"] (Error { kind: MaxFilesWatch, paths: ["/x/live"] })'),

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bombs import BOMBS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +29,7 @@ from sightline.shape.json.scanner import MEMBERS_LOOKED_AT
 from sightline.store import Store
 from sightline.verbs.asking import Asking
 from sightline.verbs.result_view import result_reply
+from tests.hostile.bombs import BOMBS
 
 SLACK_SECONDS = 20.0
 """How much longer than its limit anything may take on a machine that others use."""

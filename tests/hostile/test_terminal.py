@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pyte
 import pytest
-from attacks import ATTACKS, deeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +25,7 @@ from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.verbs.printable_text import printable
+from tests.hostile.attacks import ATTACKS, deeds
 
 ALL = b"\n".join(ATTACKS.values()) + b"\nwell\n"
 NAMES = b" ".join(ATTACKS.values()).decode(errors="backslashreplace").replace("\x00", "")

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import node_peers
-from scripted_model import Chat, Code, Contents, Dialect, Messages, Responses, ScriptedModel
-
 from sightline.doors.mcp.tools import TOOLS
+from tests import node_peers
+from tests.peers.scripted_model import Chat, Code, Contents, Dialect, Messages, Responses, ScriptedModel
 
 PATIENCE_SECONDS = 120
 _SIGHTLINE = [sys.executable, "-m", "sightline.doors.cli.main"]

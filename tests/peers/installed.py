@@ -9,14 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from harnesses import HARNESSES, Harness, Run, run_harness
-from scripted_model import Json, ScriptedModel, Seen, Step, Use
-
 from sightline.harnesses.base import MODES
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer
 from sightline.store import Store
+from tests.peers.harnesses import HARNESSES, Harness, Run, run_harness
+from tests.peers.scripted_model import Json, ScriptedModel, Seen, Step, Use
 
 WHOLE = "".join(f"line {number} of a text\n" for number in range(1, 6001)) + "error: no é luck\n"
 """What the project's build prints before it fails with 3: more than any harness shows."""

@@ -18,15 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import harnesses  # noqa: E402
-import node_peers  # noqa: E402
-import scripted_model as models  # noqa: E402
-from scripted_model import Json, Seen, Step, Use  # noqa: E402
-
-from sightline.harnesses import known  # noqa: E402
-from sightline.harnesses.opencode import HARNESS as OPENCODE  # noqa: E402
+from sightline.harnesses import known
+from sightline.harnesses.opencode import HARNESS as OPENCODE
+from tests import node_peers
+from tests.peers import harnesses
+from tests.peers import scripted_model as models
+from tests.peers.scripted_model import Json, Seen, Step, Use
 
 HOME = "/home/user"
 OUT = Path(__file__).parent.parent / "store/harnesses/recorded"

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from harnesses import Run
-from installed import INSTALLED, Installed, Outcome, play
-from scripted_model import Json, Step, Use
 
 from sightline.doors.hooks.capture_script import FILE
+from tests.peers.harnesses import Run
+from tests.peers.installed import INSTALLED, Installed, Outcome, play
+from tests.peers.scripted_model import Json, Step, Use
 
 pytestmark = [pytest.mark.peers_node, pytest.mark.xdist_group("claude-code")]
 

@@ -3,11 +3,12 @@
 import subprocess
 from pathlib import Path
 
-import node_peers
 import pytest
-from harnesses import NOWHERE, Run
-from installed import INSTALLED, play, sightline
-from scripted_model import Step, Use
+
+from tests import node_peers
+from tests.peers.harnesses import NOWHERE, Run
+from tests.peers.installed import INSTALLED, play, sightline
+from tests.peers.scripted_model import Step, Use
 
 pytestmark = pytest.mark.peers_node
 

@@ -5,11 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from harnesses import SERVER, Harness
-from scripted_model import Seen, Step, Use
-from test_harnesses import EACH, perform
 
 from sightline.store import Store
+from tests.peers.harnesses import SERVER, Harness
+from tests.peers.scripted_model import Seen, Step, Use
+from tests.peers.test_harnesses import EACH, perform
 
 pytestmark = pytest.mark.peers_node
 

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import node_peers
 import pytest
-from harnesses import HARNESSES, PROXY, SANDBOXED, SERVER, Harness, Run, run_harness
-from scripted_model import Json, ScriptedModel, Seen, Step, Use
 
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Session
 from sightline.store import Store
+from tests import node_peers
+from tests.peers.harnesses import HARNESSES, PROXY, SANDBOXED, SERVER, Harness, Run, run_harness
+from tests.peers.scripted_model import Json, ScriptedModel, Seen, Step, Use
 
 LONG = "seq -f 'line %g of a text' 1 20000; echo 'error: no é luck' >&2; exit 3"
 SLOW = "sleep 1; echo late é"

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import node_peers
 import pytest
 
 from sightline.doors.mcp.tools import TOOLS
 from sightline.log.log_index import list_views
 from sightline.store import Store
+from tests import node_peers
 
 INSPECTOR = "@modelcontextprotocol/inspector"
 CALLS = 1_000

@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from installed import INSTALLED, NOTE, WHOLE, Installed, Outcome, play, sightline
-from scripted_model import Seen, Step, Use
+
+from tests.peers.installed import INSTALLED, NOTE, WHOLE, Installed, Outcome, play, sightline
+from tests.peers.scripted_model import Seen, Step, Use
 
 pytestmark = pytest.mark.peers_node
 

@@ -5,12 +5,12 @@ from typing import Any
 from unittest.mock import patch
 
 from textual.pilot import Pilot
-from tui_kit import NOW, text
 
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown, View
 from sightline.shape.segments import Segment
 from sightline.store import Store
+from tests.tui.tui_kit import NOW, text
 
 AGENT, OTHER = "claude-code-7f3a", "codex-11"
 

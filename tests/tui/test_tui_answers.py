@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
-from tui_kit import add, numbered
 
 from sightline.log.log_index import list_views
 from sightline.search.processes import Cancel
@@ -18,6 +17,7 @@ from sightline.tui.asking.result_pane import field_rows
 from sightline.tui.common.answer_text import Spool
 from sightline.tui.common.places import Hit
 from sightline.tui.common.text_rows import drawn
+from tests.tui.tui_kit import add, numbered
 
 
 def project(store: Store) -> None:

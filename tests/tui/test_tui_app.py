@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import pytest
-from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 from sightline.store import Store
 from sightline.tui.commands import Help
@@ -12,6 +11,7 @@ from sightline.tui.common.store_read import StoreRead
 from sightline.tui.inspector import Inspector
 from sightline.tui.viewer import opened_output
 from sightline.tui.viewer.viewer import Viewer
+from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 HEAVY = ("watchfiles", "anyio", "rapidfuzz", "pygments", "markdown_it", "numpy")
 OTHER_FLOORS = ("sightline.capture", "sightline.pipeline", "sightline.audit", "sightline.tools")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from textual.pilot import Pilot
-from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.log.notes import write_note
 from sightline.log.views import Shows, record_view
@@ -11,6 +10,7 @@ from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.tui.viewer.row_painter import SEEN_MARKS
+from tests.tui.tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 AGENT = Session("claude-1", "claude-code", "", "", "/", 1.0)
 OTHER = Session("codex-1", "codex", "", "", "/", 1.0)

@@ -6,7 +6,6 @@ from unittest.mock import patch
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import NOW, add, rest, until
 
 from sightline.log.notes import write_note
 from sightline.log.views import Shows, record_view
@@ -15,6 +14,7 @@ from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
 from sightline.tui.viewer.viewer import Viewer
+from tests.tui.tui_kit import NOW, add, rest, until
 
 AGENT = Session("claude-code-7f3a", "claude-code", "", "", "/", 1.0)
 OTHER = Session("codex-41", "codex", "", "", "/", 1.0)

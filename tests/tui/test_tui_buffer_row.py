@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.style import Style
-from tui_kit import NOW
 
 from sightline.records import Buffer, Gap, StreamInfo
 from sightline.tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
@@ -17,6 +16,7 @@ from sightline.tui.common.command_words import command_parts
 from sightline.tui.common.phrases import duration, facts, short_count
 from sightline.tui.common.strips import PartStyles, row, width_of
 from sightline.tui.common.visible_text import title
+from tests.tui.tui_kit import NOW
 
 BUFFER = Buffer(
     *("cmd_a1b2c3", "cmd", "sealed", "cargo test --all | tee 'a b'", "/", "claude-code-7f3a", NOW - 125, NOW, NOW),

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.search import contents
 from sightline.store import Store
 from sightline.tui.buffers.found_lines import FoundLines
+from tests.tui.tui_kit import add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.store import Store
 from sightline.tui.buffers.removal import Confirm
 from sightline.tui.commands import Choices, Help, Palette
 from sightline.tui.diff.screen import DiffScreen
 from sightline.tui.inspector import Inspector
+from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
 @pytest.fixture

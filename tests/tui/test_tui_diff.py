@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import NOW, add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.errors import StoreFailed
 from sightline.records import Buffer
@@ -14,6 +13,7 @@ from sightline.store import Store, Target
 from sightline.tui.diff import comparison as comparing
 from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.screen import DiffScreen
+from tests.tui.tui_kit import NOW, add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 WIDE, NARROW = (140, 30), (80, 24)
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import NOW, add, press, rest
 
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.diff.screen import DiffScreen
+from tests.tui.tui_kit import NOW, add, press, rest
 
 Compare = Callable[..., bool]
 

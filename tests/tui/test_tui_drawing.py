@@ -13,12 +13,12 @@ from textual.geometry import Region
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widget import Widget
-from tui_kit import add, buffers, numbered, open_store, opened, press, run, viewer
 
 from sightline.store import Store
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.row_pane import BareRows
 from sightline.tui.common.strips import Part, PartStyles, row
+from tests.tui.tui_kit import add, buffers, numbered, open_store, opened, press, run, viewer
 
 STYLES = PartStyles(
     {

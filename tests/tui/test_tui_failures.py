@@ -1,9 +1,9 @@
 """Error regions in the viewer: marked beside their lines, and walked from one to the next."""
 
 from textual.pilot import Pilot
-from tui_kit import add, numbered, opened, press, run, text, until, viewer
 
 from sightline.store import Store
+from tests.tui.tui_kit import add, numbered, opened, press, run, text, until, viewer
 
 BROKEN = numbered(100) + b"error: disk full\n" + numbered(100) + b"error: no such file\nerror: again\n" + numbered(50)
 

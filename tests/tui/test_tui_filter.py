@@ -6,7 +6,6 @@ from unittest.mock import Mock
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import add, buffers, burst, opened, press, rest, run, text, until, viewer
 
 from sightline.store import Store
 from sightline.tui.buffers.columns import Entries
@@ -15,6 +14,7 @@ from sightline.tui.buffers.list_title import ListTitle
 from sightline.tui.buffers.matcher import Guesses, Term
 from sightline.tui.common.messages import ListFiltered
 from sightline.tui.common.prompt import Prompt
+from tests.tui.tui_kit import add, buffers, burst, opened, press, rest, run, text, until, viewer
 
 
 @pytest.fixture

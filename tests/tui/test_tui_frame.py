@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from rich.color import ColorType
 from textual.pilot import Pilot
-from tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
 
 from sightline.config import Settings
 from sightline.store import Store
@@ -17,6 +16,7 @@ from sightline.tui.common.split import Divider
 from sightline.tui.inspector import Header
 from sightline.tui.shutdown import FILE
 from sightline.tui.viewer.info_bar import Info
+from tests.tui.tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.style import Style
 from textual._ansi_theme import MONOKAI
-from tui_kit import NOW, add, opened, press, run, viewer
 
 from sightline.records import Buffer
 from sightline.shape.source import Line
@@ -15,6 +14,7 @@ from sightline.tui.buffers.buffer_row import row_parts
 from sightline.tui.common.line_painter import LOOKS, Paint, draw
 from sightline.tui.common.messages import ReadFailed
 from sightline.tui.common.strips import PartStyles, row
+from tests.tui.tui_kit import NOW, add, opened, press, run, viewer
 
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _BUFFER = Buffer("cmd_a1b2c3", "cmd", "sealed", "", "/", "s", NOW, NOW, NOW, 0, 0, False, "", False, "", "", "", {})

@@ -5,9 +5,9 @@ import unicodedata
 import pytest
 from rich.cells import cell_len
 from textual.pilot import Pilot
-from tui_kit import add, opened, press, run
 
 from sightline.store import Store
+from tests.tui.tui_kit import add, opened, press, run
 
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 NASTY = (

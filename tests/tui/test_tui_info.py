@@ -5,7 +5,6 @@ import time
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
 
 from sightline.log.sessions import current_session
 from sightline.records import StreamInfo
@@ -16,6 +15,7 @@ from sightline.tui.inspector import Inspector
 from sightline.verbs.asking import Asking
 from sightline.verbs.delivery import deliver
 from sightline.verbs.query import Request, query
+from tests.tui.tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
-from tui_kit import add, burst, opened, press, rest, run, text, until
 
 from sightline.disk.streams import StreamReader
 from sightline.shape.json.path import find, parse_path
@@ -23,6 +22,7 @@ from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.node_rows import JsonRows
 from sightline.tui.json.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
 from sightline.tui.json.screen import JsonScreen
+from tests.tui.tui_kit import add, burst, opened, press, rest, run, text, until
 
 DOCUMENT: Any = {
     "items": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}],

@@ -13,13 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from textual import events
 from textual.pilot import Pilot
-from tui_kit import NOW, add, buffers, burst, numbered, open_store, opened, press, rest, run, text, viewer
 
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.commands import Help
 from sightline.tui.common.prompt import Prompt
 from sightline.tui.inspector import Inspector
+from tests.tui.tui_kit import NOW, add, buffers, burst, numbered, open_store, opened, press, rest, run, text, viewer
 
 KEYS = {"\r": "enter", "\x1b": "escape", "\t": "tab", "/": "slash", ":": "colon", "?": "question_mark"}
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 from sightline.errors import SettingError
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.common.keys import written
+from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 
 def configured(root: Path, config: str) -> Store:

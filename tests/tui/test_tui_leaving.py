@@ -6,13 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from audit_kit import ask
 from textual import events
 from textual.app import App, ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Label
-from tui_kit import add, numbered, opened, rest, run
 
 from sightline.store import Store, Target
 from sightline.tui.common.store_read import StoreRead, is_whole
@@ -23,6 +21,8 @@ from sightline.tui.notes.screen import NotesScreen
 from sightline.tui.timeline.replay_screen import ReplayScreen
 from sightline.tui.timeline.screen import TimelineScreen
 from sightline.tui.timeline.sessions_screen import SessionsScreen
+from tests.tui.audit_kit import ask
+from tests.tui.tui_kit import add, numbered, opened, rest, run
 
 SCREENS: dict[str, Callable[[Store], Screen[object]]] = {
     "sessions": SessionsScreen,

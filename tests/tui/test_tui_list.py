@@ -4,12 +4,12 @@ from unittest.mock import patch
 
 import pytest
 from rich.color import ColorSystem
-from tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, viewer
 
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.viewer import annotations
+from tests.tui.tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, viewer
 
 STANDARD = ColorSystem.STANDARD
 

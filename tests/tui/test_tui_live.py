@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from textual.message import Message
 from textual.message_pump import MessagePump
-from tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
 from sightline.log.log_index import list_views
 from sightline.store import Store
 from sightline.tui.app import YOUNG_OBJECTS, Feed
 from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
 from sightline.tui.buffers.list_loader import Answer, Request, load
+from tests.tui.tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
 
 def test_a_new_capture_appears_tails_and_ends(store: Store) -> None:

@@ -4,11 +4,11 @@ from unittest.mock import patch
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import add, begin, numbered, opened, press, rest, run, text, viewer
 
 from sightline.store import Store
 from sightline.tui.viewer.overview_strip import COLUMNS
 from sightline.tui.viewer.row_painter import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
+from tests.tui.tui_kit import add, begin, numbered, opened, press, rest, run, text, viewer
 
 SECOND = 1_000_000_000
 

@@ -1,9 +1,7 @@
 """Notes: written on lines, kept or handed to an agent, listed, taken back."""
 
 import pytest
-from audit_kit import AGENT, OTHER, ask, bar, rows, session
 from textual.pilot import Pilot
-from tui_kit import add, burst, numbered, opened, press, rest, run, until, viewer
 
 from sightline.log.notes import ANYONE, hold_waiting, list_notes, release
 from sightline.records import Buffer
@@ -11,6 +9,8 @@ from sightline.store import Store
 from sightline.tui.inspector import Inspector
 from sightline.tui.notes.note_screen import NoteScreen
 from sightline.tui.notes.screen import NotesScreen
+from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
+from tests.tui.tui_kit import add, burst, numbered, opened, press, rest, run, until, viewer
 
 
 @pytest.fixture

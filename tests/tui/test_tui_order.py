@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import add, buffers, numbered, opened, press, rest, run, text, viewer
 
 from sightline.store import Store
 from sightline.tui.buffers.list_title import ListTitle
+from tests.tui.tui_kit import add, buffers, numbered, opened, press, rest, run, text, viewer
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import add, begin, numbered, opened, press, rest, run
 
 from sightline.errors import SightlineError
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.common.outside_program import COPY_BYTES, Copies, Shown, editor_call, pager_call, run_outside
+from tests.tui.tui_kit import add, begin, numbered, opened, press, rest, run
 
 
 @pytest.fixture

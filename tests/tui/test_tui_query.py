@@ -8,7 +8,6 @@ import threading
 import pytest
 from textual import events
 from textual.pilot import Pilot
-from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.log.log_index import list_views
 from sightline.log.sessions import is_person
@@ -20,6 +19,7 @@ from sightline.tui.asking.question import Pipeline
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.answer_text import Spool
 from sightline.verbs.asking import Asking
+from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
 def pane(pilot: Pilot[None]) -> ResultPane:

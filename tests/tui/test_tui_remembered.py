@@ -5,10 +5,10 @@ import stat
 from pathlib import Path
 
 import pytest
-from tui_kit import add, opened, press, run, text, viewer
 
 from sightline.store import Store
 from sightline.tui.common.preferences import FILE, Preferences
+from tests.tui.tui_kit import add, opened, press, run, text, viewer
 
 
 def test_the_theme_is_that_of_the_last_time(store: Store) -> None:

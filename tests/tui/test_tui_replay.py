@@ -1,9 +1,7 @@
 """Replay: a session step by step, with the reply as it was sent and what had been seen by then."""
 
 import pytest
-from audit_kit import AGENT, OTHER, ask, bar, rows
 from textual.pilot import Pilot
-from tui_kit import add, numbered, opened, press, rest, run, until, viewer
 
 from sightline.records import Buffer
 from sightline.store import Store
@@ -11,6 +9,8 @@ from sightline.tui.common.messages import StoreChanged
 from sightline.tui.timeline.replay_reader import ReplayReader
 from sightline.tui.timeline.replay_screen import ReplayScreen
 from sightline.tui.timeline.step_parts import legend, step_at, track_parts
+from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows
+from tests.tui.tui_kit import add, numbered, opened, press, rest, run, until, viewer
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tui_kit import add, begin, numbered, open_store
 
 from sightline.store import Store
 from sightline.tui.buffers import list_loader
 from sightline.tui.buffers.list_loader import load
 from sightline.tui.buffers.list_model import BufferRows
 from sightline.tui.buffers.order import Order
+from tests.tui.tui_kit import add, begin, numbered, open_store
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
-from tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.search.engine import Pattern
 from sightline.search.hits import Hits
@@ -14,6 +13,7 @@ from sightline.store import Store, Target
 from sightline.tui.common import stream_search as module
 from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.stream_search import Search, Step
+from tests.tui.tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 unhurried = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LINES = st.lists(

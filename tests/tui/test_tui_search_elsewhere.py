@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
-from tui_kit import add, numbered, opened, press, rest, run, text
 
 from sightline.search.diff.engines import Ignore
 from sightline.search.engine import Pattern
@@ -21,6 +20,7 @@ from sightline.tui.diff.screen import DiffScreen
 from sightline.tui.diff.side_text import Pairs, Texts
 from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.screen import open_json
+from tests.tui.tui_kit import add, numbered, opened, press, rest, run, text
 
 LINES = st.lists(st.sampled_from(["hit", "hit 2", "miss", "other", ""]), max_size=12)
 unhurried = settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,14 +1,14 @@
 """The list tells how much of each buffer was seen, marks what was overlooked, and can stand in that order."""
 
 import pytest
-from audit_kit import ask
 from textual.pilot import Pilot
-from tui_kit import add, buffers, numbered, opened, press, run, text, until
 
 from sightline.store import Store
 from sightline.tui.buffers import buffer_list
 from sightline.tui.buffers.order import SEEN
 from sightline.tui.buffers.seen_reader import percent
+from tests.tui.audit_kit import ask
+from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, until
 
 
 @pytest.fixture(autouse=True)

@@ -1,13 +1,13 @@
 """Sessions: who asked, what each captured, who read whose; and on to the timeline of one."""
 
 import pytest
-from audit_kit import AGENT, OTHER, ask, bar, rows
-from tui_kit import add, opened, press, run, until, viewer
 
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.timeline.screen import TimelineScreen
 from sightline.tui.timeline.sessions_screen import SessionsScreen
+from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows
+from tests.tui.tui_kit import add, opened, press, run, until, viewer
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import add, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
@@ -18,6 +17,7 @@ from sightline.tui.evidence.replies import Reply, line_behind, read_replies
 from sightline.tui.evidence.reply_rows import CUT_BADGE, ReplyRows
 from sightline.tui.evidence.shown_screen import ShownScreen
 from sightline.tui.inspector import Inspector
+from tests.tui.tui_kit import add, numbered, opened, press, rest, run, text, until, viewer
 
 AGENT = Session("claude-1", "claude-code", "", "", "/", 1.0)
 OTHER = Session("codex-1", "codex", "", "", "/", 1.0)

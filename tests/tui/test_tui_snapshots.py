@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 from textual.pilot import Pilot
-from tui_kit import NOW, add, begin, press, rest
 
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.viewer import annotations
+from tests.tui.tui_kit import NOW, add, begin, press, rest
 
 Compare = Callable[..., bool]
 

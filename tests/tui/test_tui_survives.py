@@ -10,7 +10,6 @@ from unittest.mock import Mock
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Label
-from tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.disk.recovery import rebuild_buffers
 from sightline.disk.streams import StreamReader
@@ -20,6 +19,7 @@ from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.messages import StoreChanged
 from sightline.tui.common.store_errors import tell
 from sightline.tui.inspector import Inspector
+from tests.tui.tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
 def said(pilot: Pilot[None]) -> str:

@@ -3,9 +3,7 @@
 from unittest.mock import patch
 
 import pytest
-from audit_kit import AGENT, OTHER, ask, bar, rows, session
 from textual.pilot import Pilot
-from tui_kit import NOW, add, burst, numbered, opened, press, run, text, until, viewer
 
 from sightline.log.notes import write_note
 from sightline.records import Buffer
@@ -15,6 +13,8 @@ from sightline.tui.evidence.info_screen import ViewScreen
 from sightline.tui.timeline import call_reader
 from sightline.tui.timeline.call_rows import CallRows
 from sightline.tui.timeline.screen import TimelineScreen
+from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
+from tests.tui.tui_kit import NOW, add, burst, numbered, opened, press, run, text, until, viewer
 
 LINES = numbered(40) + b"ERROR: out of paint\n" + numbered(40)
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from unittest.mock import patch
 
 import pytest
-from audit_kit import AGENT, OTHER, ask, session
 from textual.pilot import Pilot
-from tui_kit import NOW, add, numbered, rest
 
 from sightline.log.notes import send_note, write_note
 from sightline.store import Store, Target
 from sightline.tui.app import InspectorApp
+from tests.tui.audit_kit import AGENT, OTHER, ask, session
+from tests.tui.tui_kit import NOW, add, numbered, rest
 
 Compare = Callable[..., bool]
 

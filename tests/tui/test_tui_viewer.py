@@ -1,10 +1,10 @@
 """The viewer: lines of any number and length, both streams, the places one goes to."""
 
 import pytest
-from tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 from sightline.store import Store
 from sightline.tui.viewer.line_strips import LINE_BYTES, LineStrips
+from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
 def test_stderr_is_marked_where_it_arrived(store: Store) -> None:

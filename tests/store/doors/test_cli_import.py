@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cli_terminal import Terminal
+
+from tests.store.doors.test_cli_terminal import Terminal
 
 
 def _records(number: int, out: str) -> list[dict[str, Any]]:

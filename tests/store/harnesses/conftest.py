@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from past_kit import Import
 
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
 from sightline.store import Store
+from tests.store.harnesses.past_kit import Import
 
 
 @pytest.fixture

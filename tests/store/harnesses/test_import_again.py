@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from past_kit import Claude, Import, buffers, line, read, views, write_lines
 
 from sightline.audit.accounting import alone_of
 from sightline.config import Settings
@@ -20,6 +19,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session
 from sightline.shape.segments import Segment
 from sightline.store import Store
+from tests.store.harnesses.past_kit import Claude, Import, buffers, line, read, views, write_lines
 
 OLD = 1_700_000_000
 

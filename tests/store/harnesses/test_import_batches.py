@@ -7,7 +7,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from past_kit import Claude, Import, buffers, read, views, write_lines
 
 from sightline.disk.index import Index
 from sightline.disk.view_index import ViewIndex
@@ -17,6 +16,7 @@ from sightline.imports import batches as past_batch
 from sightline.imports import importer as import_past
 from sightline.log import log
 from sightline.store import Store
+from tests.store.harnesses.past_kit import Claude, Import, buffers, read, views, write_lines
 
 CALLS = 40
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from past_kit import Claude, Import, buffers, read, views, write_lines
 
 from sightline.store import Store
+from tests.store.harnesses.past_kit import Claude, Import, buffers, read, views, write_lines
 
 BLOCKS = [{"type": "text", "text": '{"sites": [1, 2, 3]}'}, {"type": "text", "text": "and more"}]
 PIXEL = "iVBORw0KGgo="

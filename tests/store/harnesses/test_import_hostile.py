@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from past_kit import HARNESSES, Claude, Import, buffers, line, read, recorded, views, write_lines
 
 from sightline.config import Settings
 from sightline.harnesses import transcript
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
 from sightline.store import Store
+from tests.store.harnesses.past_kit import HARNESSES, Claude, Import, buffers, line, read, recorded, views, write_lines
 
 CALLS = 6
 

@@ -5,9 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from past_kit import Import, buffers, read, views, write_lines
-
 from sightline.store import Store
+from tests.store.harnesses.past_kit import Import, buffers, read, views, write_lines
 
 
 def _json(path: Path, document: Any) -> Path:

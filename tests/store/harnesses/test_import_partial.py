@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from past_kit import Claude, buffers, read, views, write_lines
 
 from sightline.harnesses import claude_code_transcript as claude_code
 from sightline.harnesses import codex_transcript as codex
@@ -16,6 +15,7 @@ from sightline.harnesses import opencode_transcript as opencode
 from sightline.harnesses.transcript import Kept, parted
 from sightline.records import Gap, Shown
 from sightline.store import Store
+from tests.store.harnesses.past_kit import Claude, buffers, read, views, write_lines
 
 LONG = "".join(f"line {number} of many\n" for number in range(1, 4_001))
 

@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
-from past_kit import HARNESSES, RECORDED, Import, buffers, read, recorded, views
 
 from sightline.doors.doctor.doctor import examine
 from sightline.records import Buffer
 from sightline.store import Store
+from tests.store.harnesses.past_kit import HARNESSES, RECORDED, Import, buffers, read, recorded, views
 
 pytestmark = pytest.mark.parametrize("harness", HARNESSES)
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from query_kit import has_gawk
 
 from sightline.pipeline.parse import Pipeline, Stage
 from sightline.pipeline.run import DEFAULT_LIMITS, Head, Limits, QueryResult, reply_of, run, whole_characters
 from sightline.search.executables import executable_of, find
 from sightline.search.processes import Cancel, Ended, Group
 from sightline.search.sandbox import NO_BACKING, Backing
+from tests.store.pipeline.query_kit import has_gawk
 
 Buffers = Any
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from query_kit import has_gawk
 
 from sightline.pipeline.parse import Pipeline, Stage
 from sightline.pipeline.run import QueryResult, run
@@ -20,6 +19,7 @@ from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.search.executables import Executable, executable_of, find
 from sightline.search.processes import Group
 from sightline.search.sandbox import NO_BACKING, Backing, confined, describe
+from tests.store.pipeline.query_kit import has_gawk
 
 Buffers = Any
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_kit import Harness
 
 from sightline.store import Store
+from tests.store.doors.hooks.hook_kit import Harness
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hook_kit import Harness
 
 from sightline.capture import pipe_writers
 from sightline.doors.hooks.capture_script import FILE, is_rule, is_script, script
 from sightline.doors.hooks.command_line import ENTRY
 from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.claude_code import HARNESS
+from tests.store.doors.hooks.hook_kit import Harness
 
 FAILING = "sh -c 'seq 1 20000; echo err >&2; seq 20001 40000; exit 7'"
 COMMANDS = (FAILING, "seq 1 40000", "echo short", "true", "sh -c 'exit 3'")

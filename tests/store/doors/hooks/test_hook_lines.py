@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hook_kit import Harness, process
 
 from sightline.capture.pipe_reader import PipeReader
 from sightline.doors.hooks import before_tool as before
@@ -18,6 +17,7 @@ from sightline.doors.hooks import hook_session
 from sightline.doors.hooks.command_line import ENTRY, capture_program, hook_line, hook_words, read_line
 from sightline.errors import StoreFailed
 from sightline.store import Store
+from tests.store.doors.hooks.hook_kit import Harness, process
 
 BASH = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "echo hello"}}
 

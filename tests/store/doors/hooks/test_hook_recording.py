@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_kit import Harness, claude_cut, process
 
 from sightline.doors.hooks import tool_result as record
 from sightline.doors.hooks.command_line import hook_words
 from sightline.records import Gap, LinePart, Shown
+from tests.store.doors.hooks.hook_kit import Harness, claude_cut, process
 
 LINES = "".join(f"{number}\n" for number in range(1, 101))
 LONG = "".join(f"{number}\n" for number in range(1, 30_001))

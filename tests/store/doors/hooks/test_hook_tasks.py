@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_kit import Harness
 
 from sightline.doors.hooks import background_commands as tasks
 from sightline.harnesses.claude_code import HARNESS
+from tests.store.doors.hooks.hook_kit import Harness
 
 BASH = {"tool_name": "Bash", "tool_input": {"command": "make all", "run_in_background": True}}
 

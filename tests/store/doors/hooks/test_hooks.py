@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hook_kit import Harness, process
 
 from sightline.doors.hooks.command_line import capture_program, hook_words
 from sightline.doors.hooks.hook_session import session_of
@@ -20,6 +19,7 @@ from sightline.harnesses.opencode import HARNESS as OPENCODE
 from sightline.log.notes import ANYONE, list_notes, send_note, write_note
 from sightline.records import Shown
 from sightline.store import Store
+from tests.store.doors.hooks.hook_kit import Harness, process
 
 LARGE = "".join(f"{number}\n" for number in range(1, 20_001))
 BASH = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "make"}}

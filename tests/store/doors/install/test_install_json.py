@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from settings_kit import documents, unhurried
 
 from sightline.doors.install.json_edit import NoPlace, append, put, remove, remove_item
 from sightline.doors.install.jsonc import NotJson, find, parse, plain
+from tests.store.doors.install.settings_kit import documents, unhurried
 
 SERVER = {"command": "/a b/python", "args": ["-m", "é"], "env": {}}
 KEYS = ("servers", "ours")

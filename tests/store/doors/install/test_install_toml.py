@@ -5,10 +5,10 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from settings_kit import unhurried
 
 from sightline.doors.install.json_edit import NoPlace
 from sightline.doors.install.toml_edit import NotToml, put_table, remove_table
+from tests.store.doors.install.settings_kit import unhurried
 
 KEYS = ("mcp_servers", "sightline")
 SERVER = {"command": "/a b/python", "args": ["-m", 'é"\\'], "env": {"A B": "c"}, "required": True}

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from proxy_kit import Client
+
+from tests.store.doors.proxy.proxy_kit import Client
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from proxy_kit import PATIENCE_SECONDS, PROGRAM, SERVER, Client, answer, text_result
 
 from sightline.doors.mcp.lines import LineWriter
+from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS, PROGRAM, SERVER, Client, answer, text_result
 
 Make = Callable[..., Client]
 Until = Callable[[Callable[[], object]], None]

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from proxy_kit import PATIENCE_SECONDS, Client
+
+from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS, Client
 
 pytest.importorskip("mcp", reason="the extra http is not installed")
 

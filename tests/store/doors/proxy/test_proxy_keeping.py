@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from proxy_kit import Client, answer, text_result
 
 from sightline.audit.timeline import calls_of
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
+from tests.store.doors.proxy.proxy_kit import Client, answer, text_result
 
 Make = Callable[..., Client]
 LOG = "".join(f"line {n}: something was done é\n" for n in range(2000))

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from proxy_kit import PATIENCE_SECONDS, Client, answer, text_result
 
 from sightline.log.log_index import list_views
+from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS, Client, answer, text_result
 
 Make = Callable[..., Client]
 

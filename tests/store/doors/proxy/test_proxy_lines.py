@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proxy_kit import PATIENCE_SECONDS
 
 from sightline.doors.mcp.lines import LEFT_SECONDS, PassingLines
+from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS
 
 
 def passed(data: bytes, folder: Path, *, read: bool, limit: int) -> list[bytes | list[bytes]]:

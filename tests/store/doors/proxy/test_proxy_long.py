@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from proxy_kit import Client, answer, text_result
 
 from sightline.doors.proxy.calls import LongLine
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
+from tests.store.doors.proxy.proxy_kit import Client, answer, text_result
 
 NUMBERS = st.integers(-5, 10**12) | st.text(max_size=8)
 INNER: st.SearchStrategy[Any] = st.recursive(

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from proxy_kit import Client, answer, text_result
+
+from tests.store.doors.proxy.proxy_kit import Client, answer, text_result
 
 Make = Callable[..., Client]
 

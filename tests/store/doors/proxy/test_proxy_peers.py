@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import node_peers
 import pytest
-from proxy_kit import PROGRAM, Client
+
+from tests import node_peers
+from tests.store.doors.proxy.proxy_kit import PROGRAM, Client
 
 Make = Callable[..., Client]
 Request = tuple[str, dict[str, Any]]

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proxy_kit import PATIENCE_SECONDS, SERVER, Client, answer, text_result
 
 from sightline.search.processes import DEFAULT_SECONDS
+from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS, SERVER, Client, answer, text_result
 
 Make = Callable[..., Client]
 Until = Callable[[Callable[[], object]], None]

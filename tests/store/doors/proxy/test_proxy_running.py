@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proxy_kit import PATIENCE_SECONDS, Client, answer, text_result
 
 from sightline.audit.timeline import Call, calls_of, captured_by
+from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS, Client, answer, text_result
 
 Make = Callable[..., Client]
 Until = Callable[[Callable[[], object]], None]

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from proxy_kit import Client, answer, text_result
+
+from tests.store.doors.proxy.proxy_kit import Client, answer, text_result
 
 Make = Callable[..., Client]
 LOG = "".join(f"line {n}\n" for n in range(3000))

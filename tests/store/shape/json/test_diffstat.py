@@ -6,7 +6,6 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from json_kit import unhurried
 
 from sightline.shape.clean import clean_text
 from sightline.shape.diffstat import diffstat, looks_like_diff, read_diff
@@ -15,6 +14,7 @@ from sightline.shape.json.result import shape_result
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import join_segments, shown_ranges
+from tests.store.shape.json.json_kit import unhurried
 
 REF = "@cmd_a1b2c3"
 RANGE = re.compile(r"\[… .*: @cmd_a1b2c3:(\d+)(?:-(\d+))? …\]")

@@ -5,10 +5,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from json_kit import SPELLED, texts, unhurried
 
 from sightline.shape.json import pretty as json_pretty
 from sightline.shape.json.pretty import pretty
+from tests.store.shape.json.json_kit import SPELLED, texts, unhurried
 
 
 def made(data: bytes, step: int = 1 << 16) -> bytes:

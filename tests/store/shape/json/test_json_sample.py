@@ -6,7 +6,6 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from json_kit import lines_of_json, texts, unhurried
 
 from sightline.shape.clean import clean_text
 from sightline.shape.json.pretty import pretty
@@ -16,6 +15,7 @@ from sightline.shape.json.tree import read_document
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import join_segments, render_lines, shown_ranges
+from tests.store.shape.json.json_kit import lines_of_json, texts, unhurried
 
 REF = "@tool_a1b2c3.0"
 SAMPLING = Sampling()

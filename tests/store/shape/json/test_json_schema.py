@@ -4,12 +4,12 @@ import json
 
 import pytest
 from hypothesis import given
-from json_kit import texts, unhurried
 
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource
+from tests.store.shape.json.json_kit import texts, unhurried
 
 
 def described(text: str) -> str:
