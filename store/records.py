@@ -225,14 +225,15 @@ def with_read_note(buffer: Buffer) -> Buffer:
             whys.append(note.removeprefix(PARTIAL))
         elif note.startswith(DROPPED):
             whys.append(DROPPED)
-            for count, stream in _DROPPED_OF.findall(note):
+            for count, stream in re.findall(_DROPPED_OF, note):
                 gaps.append(Gap(stream, buffer.stream(stream).lines, int(count.replace(",", "")), "bytes"))
         else:
             notes.append(note)
     return buffer._replace(note="; ".join(notes), partial=", ".join(whys), gaps=tuple(gaps))
 
 
-_DROPPED_OF = re.compile(r"([\d,]+) B of (out|err|part\.\d+)")
+_DROPPED_OF = r"([\d,]+) B of (out|err|part\.\d+)"
+"""A pattern that is compiled where one is found, not at every start."""
 
 
 class Session(NamedTuple):
