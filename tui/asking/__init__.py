@@ -2,17 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from sightline.tui.common.late_names import late_names
+
 if TYPE_CHECKING:
     from sightline.tui.asking.query_bar import FORMS as FORMS
     from sightline.tui.asking.query_bar import open_bar as open_bar
 else:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sightline.tui.asking import query_bar as loaded  # 40 ms
-
-        return getattr(loaded, name)
-
+    __getattr__ = late_names(__name__, query_bar=("FORMS", "open_bar"))  # 40 ms
 
 __all__ = ["FORMS", "open_bar"]

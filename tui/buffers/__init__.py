@@ -2,18 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from sightline.tui.common.late_names import late_names
+
 if TYPE_CHECKING:
     from sightline.tui.buffers.contents_search import Contents as Contents
     from sightline.tui.buffers.removal import delete as delete
     from sightline.tui.buffers.removal import pin as pin
 else:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sightline.tui.buffers import contents_search, removal  # 20 ms
-
-        return getattr(contents_search if hasattr(contents_search, name) else removal, name)
-
+    __getattr__ = late_names(__name__, contents_search=("Contents",), removal=("delete", "pin"))  # 20 ms
 
 __all__ = ["Contents", "delete", "pin"]

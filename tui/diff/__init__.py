@@ -2,16 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from sightline.tui.common.late_names import late_names
+
 if TYPE_CHECKING:
     from sightline.tui.diff.screen import open_diff as open_diff
 else:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sightline.tui.diff import screen as loaded  # 45 ms
-
-        return getattr(loaded, name)
-
+    __getattr__ = late_names(__name__, screen=("open_diff",))  # 45 ms
 
 __all__ = ["open_diff"]

@@ -2,16 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from sightline.tui.common.late_names import late_names
+
 if TYPE_CHECKING:
     from sightline.tui.json.screen import open_json as open_json
 else:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sightline.tui.json import screen as loaded  # 20 ms
-
-        return getattr(loaded, name)
-
+    __getattr__ = late_names(__name__, screen=("open_json",))  # 20 ms
 
 __all__ = ["open_json"]

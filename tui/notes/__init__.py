@@ -2,18 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from sightline.tui.common.late_names import late_names
+
 if TYPE_CHECKING:
     from sightline.tui.notes.screen import NotesScreen as NotesScreen
     from sightline.tui.notes.screen import Passage as Passage
     from sightline.tui.notes.screen import write_on as write_on
 else:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sightline.tui.notes import screen as loaded  # 25 ms
-
-        return getattr(loaded, name)
-
+    __getattr__ = late_names(__name__, screen=("NotesScreen", "Passage", "write_on"))  # 25 ms
 
 __all__ = ["NotesScreen", "Passage", "write_on"]

@@ -2,17 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from sightline.tui.common.late_names import late_names
+
 if TYPE_CHECKING:
     from sightline.tui.timeline.screen import SessionsScreen as SessionsScreen
     from sightline.tui.timeline.screen import TimelineScreen as TimelineScreen
 else:
-
-    def __getattr__(name):
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sightline.tui.timeline import screen as loaded  # 90 ms
-
-        return getattr(loaded, name)
-
+    __getattr__ = late_names(__name__, screen=("SessionsScreen", "TimelineScreen"))  # 90 ms
 
 __all__ = ["SessionsScreen", "TimelineScreen"]

@@ -1,0 +1,22 @@
+"""A package's own names, loaded when one of them is first asked for: the first screen waits for no other feature."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def late_names(package: str, **places: tuple[str, ...]) -> Callable[[str], Any]:
+    """What a package has as its ``__getattr__``.
+
+    Args:
+        package: its ``__name__``.
+        places: the names that each of its modules has, by the module's name.
+    """
+    modules = {name: module for module, names in places.items() for name in names}
+
+    def loaded(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    return loaded
