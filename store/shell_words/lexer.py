@@ -10,15 +10,26 @@ from typing import NamedTuple
 
 WORD, OPERATOR, ARITHMETIC, BACKTICKED = "word", "operator", "arithmetic", "backticked"
 
-_OPERATOR = re.compile(
-    r";;&|;;|;&|;|&&|&>>|&>|&|\|\||\|&|\||<<<|<<-|<<|<&|<>|<(?!\()|>>|>&|>\||>(?!\()|\(|\)|\n"  # longest first
-)
+_OPERATORS = {  # by their length; a pattern of them would take a millisecond of each hook
+    3: frozenset((";;&", "&>>", "<<<", "<<-")),
+    2: frozenset((";;", ";&", "&&", "&>", "||", "|&", "<<", "<&", "<>", ">>", ">&", ">|")),
+    1: frozenset(";&|<>()\n"),
+}
 _ENDS_WORD = frozenset(" \t\n;&|()<>")
 _PLAIN = re.compile(r"[^ \t\n;&|()<>\\'\"`$]+")
 _PLAIN_IN_QUOTES = re.compile(r'[^"\\`$]+')
 _ONLY_BASH = frozenset(("|&", "&>", "&>>", "<<<", ";&", ";;&"))
-_EXPANDED = re.compile(r"\\.|`|\$\(", re.DOTALL)
+_EXPANDED = r"(?s)\\.|`|\$\("  # compiled with the first here-document
 _DEEPEST = 40  # levels of parentheses and substitutions in each other; no command that is meant has as many
+
+
+def _operator_at(text: str, at: int) -> str:
+    """The longest operator that stands at a place; empty for none, as where ``<(`` or ``>(`` begins a word."""
+    for size, operators in _OPERATORS.items():
+        operator = text[at : at + size]
+        if operator in operators:
+            return "" if operator in ("<", ">") and text[at + 1 : at + 2] == "(" else operator
+    return ""
 
 
 class Unclear(Exception):
@@ -129,9 +140,9 @@ class _Lexer:
             elif self.text.startswith("((", at) and (end := self._arithmetic(at)):
                 found.append(Token(ARITHMETIC, self.text[at:end], at, end))
                 at = end
-            elif char in _ENDS_WORD and (match := _OPERATOR.match(self.text, at)):
-                depth += {"(": 1, ")": -1}.get(match[0], 0)
-                at = match.end()
+            elif char in _ENDS_WORD and (operator := _operator_at(self.text, at)):
+                depth += {"(": 1, ")": -1}.get(operator, 0)
+                at += len(operator)
                 if depth > _DEEPEST:
                     self._unclear()
                 if nested and depth < 0:
@@ -139,10 +150,10 @@ class _Lexer:
                         self._unclear()
                         self._late += documents
                     return found, at
-                self.posix &= match[0] not in _ONLY_BASH
-                self.simple &= match[0] in ("|", "||", "&&", ";", "<", ">", ">>", ">&", "\n")
-                found.append(Token(OPERATOR, match[0], match.start(), at))
-                if match[0] == "\n":
+                self.posix &= operator not in _ONLY_BASH
+                self.simple &= operator in ("|", "||", "&&", ";", "<", ">", ">>", ">&", "\n")
+                found.append(Token(OPERATOR, operator, at - len(operator), at))
+                if operator == "\n":
                     documents += self._late
                     self._late.clear()
                     at = self._after_documents(at, documents)
@@ -301,7 +312,7 @@ class _Lexer:
     def _expanded(self, begin: int, end: int) -> None:
         """Find the substitutions in the text of a here-document, which they do not reach out of."""
         lexer, at = _Lexer(self.text[begin:end], self._depth), 0
-        while (match := _EXPANDED.search(lexer.text, at)) is not None:
+        while (match := re.compile(_EXPANDED).search(lexer.text, at)) is not None:
             at = match.end() if match[0][0] == "\\" else lexer._part(match.start())
         self.simple &= lexer.simple
         self.posix &= lexer.posix
