@@ -23,17 +23,23 @@ def recorded(harness: str, folder: Path) -> Path:
     """A copy of a recorded session; opencode's with its database made of the rows."""
     place = folder / harness
     shutil.copytree(RECORDED / harness, place, ignore=shutil.ignore_patterns("seen.json", "events.jsonl"))
-    tables = place / "tables.json"
-    if tables.exists():
-        data = json.loads(tables.read_text())
-        tables.unlink()
-        database = sqlite3.connect(place / "opencode.db")
-        for name, columns in data["columns"].items():
-            database.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
-            database.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", data["rows"][name])
-        database.commit()
-        database.close()
+    make_database(place)
     return place
+
+
+def make_database(place: Path) -> None:
+    """Make opencode's database of its recorded rows, where a session has some."""
+    tables = place / "tables.json"
+    if not tables.exists():
+        return
+    data = json.loads(tables.read_text())
+    tables.unlink()
+    database = sqlite3.connect(place / "opencode.db")
+    for name, columns in data["columns"].items():
+        database.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+        database.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", data["rows"][name])
+    database.commit()
+    database.close()
 
 
 def write_lines(path: Path, *records: Any) -> Path:

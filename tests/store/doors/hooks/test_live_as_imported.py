@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-import sqlite3
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +16,8 @@ from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Gap
 from sightline.store import Store
+from tests.store.harnesses.past_kit import RECORDED, make_database
 
-RECORDED = Path(__file__).parents[2] / "harnesses/recorded"
 PLACES = {
     "claude-code": ".claude/projects",
     "codex": ".codex/sessions",
@@ -67,15 +66,7 @@ def _settled(harness: str, home: Path) -> list[dict[str, Any]]:
         if (flat := place / path.name).exists():
             path.parent.mkdir(parents=True)
             flat.rename(path)
-    if (tables := place / "tables.json").exists():
-        data = json.loads(tables.read_text())
-        tables.unlink()
-        database = sqlite3.connect(place / "opencode.db")
-        for name, columns in data["columns"].items():
-            database.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
-            database.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", data["rows"][name])
-        database.commit()
-        database.close()
+    make_database(place)
     return told
 
 
