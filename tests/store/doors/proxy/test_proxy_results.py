@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.doors.proxy.calls import dumped, parsed, written
-from sightline.doors.proxy.results import read_result, told, with_content
+from sightline.doors.proxy.results import parts_of, read_result, told, with_content
 
 BLOCKS = [{"type": "text", "text": "a view"}]
 
@@ -69,3 +69,19 @@ def test_half_characters_are_written_as_escapes() -> None:
 def test_what_cannot_be_written_again_as_everyone_reads_it_is_not_read(line: bytes) -> None:
     with pytest.raises((ValueError, RecursionError)):
         parsed(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ('{"result":{"structuredContent" : {"a" :1.50e1}}}', '{"a" :1.50e1}'),
+        ('{"result":{"note":"\\"structuredContent\\":1","structuredContent":[ 1 ]}}', "[ 1 ]"),
+        ('{"result":{"x":{"structuredContent":2},"structuredContent":[ 1 ]}}', "[ 1 ]"),
+        ('{"result":{"structured\\u0043ontent":{"a" :1.50e1}}}', '{"a":15.0}'),
+    ],
+)
+def test_structure_is_kept_as_it_is_spelled_but_where_its_name_is_spelled_otherwise(line: str, kept: str) -> None:
+    result = read_result(json.loads(line)["result"])
+    assert result
+    (part,) = parts_of(result, line.encode())
+    assert b"".join(part.block.chunks).decode() == kept
