@@ -35,7 +35,7 @@ _OTHER_VARIABLES = {"HOME", "SESSION"}
 
 
 class Settings(NamedTuple):
-    """What can be set; the defaults are the contract's (§9).
+    """What can be set, with the defaults.
 
     Attributes:
         max_buffers: buffers kept; the least recently used go first.

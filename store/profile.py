@@ -153,7 +153,7 @@ class Files(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """A named set of limits and shapings; the defaults are the contract's.
+    """A named set of limits and shapings; the defaults are those of the profile `sightline`.
 
     Attributes:
         name: how it is chosen.

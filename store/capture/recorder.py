@@ -113,7 +113,7 @@ class Recorder:
         if self.recording:
             try:
                 self.recording.register()
-            except Exception as error:
+            except Exception as error:  # as in `begin`
                 self.give_up(error)
         return self.recording is not None
 
@@ -131,7 +131,7 @@ class Recorder:
         if self.recording:
             try:
                 self.recording.append(stream, data, newlines)
-            except Exception as error:
+            except Exception as error:  # as in `begin`
                 self.give_up(error, (stream, data) if shown else None)
         elif shown:
             self._show(stream, self._redaction.feed(stream, data) if self._redaction else data)
@@ -149,7 +149,7 @@ class Recorder:
         if self.recording:
             try:
                 return seal(self.recording)
-            except Exception as error:
+            except Exception as error:  # as in `begin`
                 self.give_up(error)
         for stream, rest in self._redaction.finish().items() if self._redaction else ():
             self._show(stream, rest)

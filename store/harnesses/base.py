@@ -240,12 +240,15 @@ class Harness:
     # ---- settings
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """The files in which a person lists MCP servers and hooks, which may be the same; empty for none."""
-        raise NotImplementedError
+        """The files in which a person lists MCP servers and hooks, which may be the same; empty for none.
+
+        A harness that names ``servers`` has to give them.
+        """
+        raise NotImplementedError(f"{self.name} does not say in which files a person lists its MCP servers and hooks")
 
     def project_settings(self, project: str) -> tuple[str, str]:
         """Likewise those of a project's folder."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{self.name} does not say in which files of a project its MCP servers stand")
 
     def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
         """An MCP server as its settings have it, started by a command in some variables."""
@@ -276,7 +279,7 @@ class Harness:
             words: of the hook's command line.
             root: the store's root where it is not the usual one, else empty.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"{self.name} does not give the plugin that runs its hooks")
 
     def plugin_words(self, text: str) -> list[str]:
         """The words of the hook that such a plugin runs; none where it runs none."""

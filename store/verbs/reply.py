@@ -44,7 +44,7 @@ FIELD_ORDER = (
     "note",
     "warning",
 )
-"""Agents cut late fields, so what they need most comes first (contract §2)."""
+"""Agents cut late fields, so what they need most comes first."""
 
 _Made = TypeVar("_Made")
 
