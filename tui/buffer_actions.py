@@ -21,7 +21,7 @@ from sightline.tui.viewer.viewer import Viewer
 if TYPE_CHECKING:
     from sightline.tui.common.outside_program import Copies
 
-_OPENS_SECONDS = 0.25
+OPENING_SECONDS = 0.25
 """How long the next key waits for a screen to open: nothing else is seen to meanwhile."""
 
 
@@ -74,16 +74,16 @@ class BufferActions(Screen[None]):
     def action_shown(self) -> None:
         """Show the replies in which the buffer was shown; one that is chosen stands out in the viewer."""
         if self._buffer is not None and self._buffer.state != "evicted":
-            auditing = self.query_one(Viewer).auditing
-            at, session = auditing.pointed_to, auditing.session
+            audit = self.query_one(Viewer).audit
+            at, session = audit.pointed_to, audit.session
             shown = evidence.ShownScreen(self._store, self._buffer, session=session, at=at, clock=self._clock)
             self.app.push_screen(shown, partial(self._point_out, self._buffer))
 
-    def _point_out(self, buffer: Buffer, located: "evidence.Located | None") -> None:
+    def _point_out(self, buffer: Buffer, located: "evidence.LinesWanted | None") -> None:
         """Have the lines of a reply stand out in the viewer, until they are forgotten."""
         if located is not None:
             viewer = self.query_one(Viewer)
-            viewer.auditing.point(located.reply.lines, located.what, located.reply.view.id)
+            viewer.audit.point(located.reply.lines, located.what, located.reply.view.id)
             self.set_focus(viewer)
             self.post_message(LineChosen(buffer, *located.start))
 
@@ -118,7 +118,7 @@ class BufferActions(Screen[None]):
 
         self.run_worker(opens(), exclusive=True, group="opening")
         with suppress(TimeoutError):
-            async with asyncio.timeout(_OPENS_SECONDS):
+            async with asyncio.timeout(OPENING_SECONDS):
                 await is_open.wait()
 
     def action_timeline(self) -> None:
@@ -147,11 +147,11 @@ class BufferActions(Screen[None]):
         if (opened := viewer.opened) is None:
             self.notify("There is no output here to write a note on", markup=False)
             return
-        first, last = viewer.selecting.range or (viewer.target, viewer.target)
+        first, last = viewer.selection.range or (viewer.target, viewer.target)
         passage = notes.Passage(opened.buffer, opened.reading, first, last)
 
         def written() -> None:
-            viewer.selecting.clear()
+            viewer.selection.clear()
             viewer.changed()
 
         await notes.write_on(self.app, self._store, passage, self._clock(), written)

@@ -309,12 +309,12 @@ class Inspector(BufferActions):
         prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
             if name == "search":
-                prompt = SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).searching.typed(text))
+                prompt = SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).search.typed(text))
             else:
                 prompt = Prompt(asks, id=name, typed=self._filter, settled=self.query_one(BufferList).settled)
             self.query_one(asks.pane).mount(prompt, before=asks.above or None)
         if name == "search":
-            self.query_one(Viewer).searching.opened()
+            self.query_one(Viewer).search.opened()
         prompt.open()
         if name == "filter":
             self.query_one(BufferList).expect_filter()
@@ -335,7 +335,7 @@ class Inspector(BufferActions):
         if message.prompt == "filter" and self._searches_contents and self._contents is not None:
             self._contents.meant()
         elif message.prompt == "search":
-            self.query_one(Viewer).searching.answered(message.text)
+            self.query_one(Viewer).search.answered(message.text)
 
     def on_place_meant(self, message: messages.PlaceMeant) -> None:
         """Go to a place in the buffer that is selected, as soon as it is open."""
@@ -358,11 +358,11 @@ class Inspector(BufferActions):
     def on_prompt_left(self, message: messages.PromptLeft) -> None:
         """A search that is not meant after all."""
         if message.prompt == "search":
-            self.query_one(Viewer).searching.left()
+            self.query_one(Viewer).search.left()
 
     def on_case_switched(self) -> None:
         """Letters match in another way."""
-        self.query_one(Viewer).searching.switch_case()
+        self.query_one(Viewer).search.switch_case()
 
     # keys
 
@@ -382,7 +382,7 @@ class Inspector(BufferActions):
     def _take_up_search(self) -> None:
         """What was searched for in all outputs is searched for in the one that is read."""
         if self._searches_contents and self._contents is not None:
-            self._when_open(partial(self.query_one(Viewer).searching.take_up, self._contents.pattern))
+            self._when_open(partial(self.query_one(Viewer).search.take_up, self._contents.pattern))
 
     def action_switch_pane(self) -> None:
         """Go to the next pane."""

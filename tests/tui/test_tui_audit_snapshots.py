@@ -58,7 +58,7 @@ def shown(compare: Callable[..., bool], store: Store, size: tuple[int, int], the
         await rest(pilot)
         pilot.app.theme = theme
         viewer = pilot.app.query_one(Viewer)
-        await until(pilot, lambda: viewer.audited is not None and viewer.audited.marks is not None)
+        await until(pilot, lambda: viewer.known_audit is not None and viewer.known_audit.marks is not None)
         for key in keys:
             await pilot.press(key)
             await rest(pilot)

@@ -92,7 +92,7 @@ def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monk
     monkeypatch.setattr("sightline.tui.buffers.list_loader.PAGE", 5)  # so that the first screen knows five of them
     monkeypatch.setattr("sightline.tui.buffers.list_loader.BULK_PAGE", 7)
     monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.list_model._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.buffers.list_model.AHEAD_ROWS", 0)
     looked_for = list[int]()
     look_for = Filter.look_for
 
@@ -123,7 +123,7 @@ def test_what_is_typed_before_all_is_read_finds_what_comes_last(
     monkeypatch.setattr("sightline.tui.buffers.list_loader.PAGE", 5)
     monkeypatch.setattr("sightline.tui.buffers.list_loader.BULK_PAGE", 5)
     monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.list_model._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.buffers.list_model.AHEAD_ROWS", 0)
     told = list[ListFiltered]()
     monkeypatch.setattr(ListTitle, "filtered", lambda _self, _query, found: told.append(found))
     guessing = Mock(wraps=Guesses)

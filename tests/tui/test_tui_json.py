@@ -20,7 +20,7 @@ from sightline.tui.commands import actions_of
 from sightline.tui.inspector import Inspector
 from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.node_rows import JsonRows
-from sightline.tui.json.nodes import NEAR_BYTES, PAGE, Left, Node, key_of, read_children, read_root
+from sightline.tui.json.nodes import NEAR_BYTES, PAGE, NobodyWaits, Node, key_of, read_children, read_root
 from sightline.tui.json.screen import JsonScreen
 from tests.tui.tui_kit import add, burst, opened, press, rest, run, text, until
 
@@ -143,7 +143,7 @@ def test_what_lies_behind_a_large_value_is_read_only_when_it_is_wanted(files: Fi
 
 
 def test_reading_ends_when_nobody_waits(files: Files) -> None:
-    with files.reader(b"[1]") as source, pytest.raises(Left):
+    with files.reader(b"[1]") as source, pytest.raises(NobodyWaits):
         read_children(source, read_root(source), is_left=lambda: True)
 
 
@@ -282,7 +282,7 @@ def test_leaving_ends_what_is_being_read(store: Store, monkeypatch: pytest.Monke
         while not is_left():
             threading.Event().wait(0.001)
         ended.set()
-        raise Left
+        raise NobodyWaits
 
     monkeypatch.setattr("sightline.tui.json.json_view.read_children", endless)
 

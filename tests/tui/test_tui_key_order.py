@@ -141,7 +141,7 @@ def test_keys_behind_one_that_opens_a_screen_are_for_that_screen(tmp_path: Path,
     with (
         open_store(tmp_path) as store,
         patch(f"{module}.{name}", slowly),
-        patch("sightline.tui.buffer_actions._OPENS_SECONDS", 60),
+        patch("sightline.tui.buffer_actions.OPENING_SECONDS", 60),
     ):
         for ago in (90.0, 60.0):
             add(store, f"cmd_00000{'ab'[ago < 90]}", "curl", b'{"a": 1, "b": 2}', ago=ago)

@@ -155,9 +155,8 @@ def test_what_has_not_changed_is_not_drawn_again(store: Store, monkeypatch: pyte
     async def body() -> None:
         async with opened(store) as pilot:
             drawn = []
-            monkeypatch.setattr(pilot.app, "_display", lambda *_: drawn.append(1))
+            monkeypatch.setattr(buffers(pilot), "render_line", lambda y: drawn.append(y))
             buffers(pilot).store_changed(index=True, live=frozenset())
-            buffers(pilot)._refresh_where_changed()
             await rest(pilot)
             assert drawn == []
 

@@ -35,7 +35,7 @@ def test_a_note_is_about_the_lines_that_are_selected(store: Store, buffer: Buffe
             note = list_notes(store)[0]
             assert (note.ref, note.text, note.to) == ("@cmd_00000a:12-14", "this test is [stale], quit", "")
             assert isinstance(pilot.app.screen, Inspector)
-            assert viewer(pilot).selecting.range is None
+            assert viewer(pilot).selection.range is None
 
     run(body)
 
@@ -124,7 +124,7 @@ def test_a_note_of_the_list_can_be_sent_taken_back_and_gone_to(store: Store, buf
             assert [note.to for note in list_notes(store)] == [""]
             assert "waits for" not in rows(pilot, "notes")[0]
             await press(pilot, "x", "enter")
-            await until(pilot, lambda: viewer(pilot).selecting.range == (12, 14))
+            await until(pilot, lambda: viewer(pilot).selection.range == (12, 14))
             assert not isinstance(pilot.app.screen, NotesScreen)
 
     run(body)

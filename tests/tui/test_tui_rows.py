@@ -18,7 +18,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(list_loader, "PAGE", 4)
     monkeypatch.setattr(list_loader, "BULK_PAGE", 4)
     monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 4)
-    monkeypatch.setattr("sightline.tui.buffers.list_model._AHEAD", 0)
+    monkeypatch.setattr("sightline.tui.buffers.list_model.AHEAD_ROWS", 0)
     with open_store(tmp_path) as store:
         for number in range(30):
             add(store, f"cmd_{number:06x}", f"command {number}")

@@ -133,9 +133,11 @@ def test_a_new_reply_appears_and_the_cursor_stays(store: Store, asked: Buffer) -
 def test_only_the_session_that_marks_follow_is_told_of(store: Store, asked: Buffer) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
-            await until(pilot, lambda: viewer(pilot).audited is not None and viewer(pilot).audited.marks is not None)
+            await until(
+                pilot, lambda: viewer(pilot).known_audit is not None and viewer(pilot).known_audit.marks is not None
+            )
             await press(pilot, "enter", "left_square_bracket")
-            await until(pilot, lambda: viewer(pilot).audited.marks.session == "codex-1")
+            await until(pilot, lambda: viewer(pilot).known_audit.marks.session == "codex-1")
             await press(pilot, "V")
             assert len(rows(pilot)) == 1
             assert "to codex-1 only" in text(pilot.app.screen.query_one("#shown-head"))[0]

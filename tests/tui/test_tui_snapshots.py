@@ -1,7 +1,7 @@
 """How the screens look, in three sizes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from textual.pilot import Pilot
@@ -21,7 +21,7 @@ def unaudited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def project(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+def project(store: Store) -> Iterator[Store]:
     add(store, "file_0badf0", "src/parser.py", b"def parse(text):\n\treturn text\n", ago=86_400 * 3, exit_code=None)
     add(store, "cmd_5e1f00", "cat data/日本語.json", '{"名前": "試験"}\n'.encode(), ago=7_300, label="fixture")
     add(store, "cmd_c0ffee", "cargo build --release", b"Compiling\n" * 900, ago=3_700, pinned=True)
@@ -33,9 +33,8 @@ def project(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     recording = begin(store, "cmd_f00d00", "tail -F app.log")
     recording.append("out", b"listening\n")
     store.index.put_buffer(recording.buffer._replace(created=NOW - 5, accessed=NOW - 5))
-    request = store  # the writer lives as long as the test
-    monkeypatch.setattr(request, "_held", recording, raising=False)
-    return store
+    yield store  # the writer lives as long as the test
+    recording.abandon()
 
 
 def shown(compare: Compare, store: Store, size: tuple[int, int], *keys: str) -> bool:

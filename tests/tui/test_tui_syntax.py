@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.records import Buffer, StreamInfo
 from sightline.store import Store
-from sightline.tui.common.syntax import Lexed, Log, syntax_of
+from sightline.tui.common.syntax import LanguageSyntax, Log, syntax_of
 from tests.tui.tui_kit import NOW, add, opened, press, rest, run, until, viewer
 
 _BUFFER = Buffer("cmd_a1b2c3", "cmd", "sealed", "", "/", "s", NOW, NOW, NOW, 0, 0, False, "", False, "", "", "", {})
@@ -16,7 +16,7 @@ _BUFFER = Buffer("cmd_a1b2c3", "cmd", "sealed", "", "/", "s", NOW, NOW, NOW, 0, 
 
 def language(command: str = "make", sample: str = "", kind: str = "cmd", stream: str = "") -> str:
     syntax = syntax_of(_BUFFER._replace(command=command, kind=kind), stream, sample)
-    return syntax._lexer.name if isinstance(syntax, Lexed) else "log"
+    return syntax._lexer.name if isinstance(syntax, LanguageSyntax) else "log"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_file_and_a_result_are_known_by_what_they_are() -> None:
     assert language("/home/ada/x.py", kind="file") == "Python"
     assert language("/home/ada/unknown", "{}", kind="file") == "JSON"
     result = _BUFFER._replace(kind="tool", streams={"part.0": StreamInfo(3, 1, "", "application/json; pretty=3-00")})
-    assert isinstance(syntax_of(result, "", ""), Lexed)
+    assert isinstance(syntax_of(result, "", ""), LanguageSyntax)
 
 
 def parts(text: str) -> dict[str, str]:
@@ -94,7 +94,7 @@ def test_spans_are_in_order_and_within_their_lines(texts: list[str], name: str) 
     from pygments.lexers import get_lexer_by_name
 
     texts = [text.replace("\n", "") for text in texts]
-    for syntax in (Lexed(get_lexer_by_name(name)), Log()):
+    for syntax in (LanguageSyntax(get_lexer_by_name(name)), Log()):
         found = syntax.spans(texts)
         assert len(found) == len(texts)
         for text, spans in zip(texts, found, strict=True):
@@ -108,7 +108,7 @@ def test_a_syntax_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
     from pygments.lexers import get_lexer_by_name
 
-    syntax = Lexed(get_lexer_by_name("python"))
+    syntax = LanguageSyntax(get_lexer_by_name("python"))
     assert syntax.spans(["def f(): pass"])[0]
     assert not syntax.spans(["def f(): pass"])[0]
 

@@ -75,7 +75,7 @@ def test_enter_goes_to_the_lines_and_t_comes_back_to_the_same_call(store: Store,
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "t", "g", "j", "enter")
-            await until(pilot, lambda: viewer(pilot).selecting.range == (2, 10))
+            await until(pilot, lambda: viewer(pilot).selection.range == (2, 10))
             assert viewer(pilot).shows("cmd_00000a")
             await press(pilot, "t")
             assert calls(pilot).cursor == 1

@@ -12,7 +12,7 @@ from sightline.tui.buffers.list_loader import PAGE, Answer, Request
 from sightline.tui.buffers.order import Heading, Order, Row, grouped, in_order
 
 _RECORDS_KEPT = 500
-_AHEAD = 50  # rows below the lowest one wanted that are asked for with it
+AHEAD_ROWS = 50  # rows below the lowest one wanted that are asked for with it
 
 
 class BufferRows:
@@ -148,7 +148,7 @@ class BufferRows:
         names = self._unread(self._wanted(first, last))
         lacking = 0
         if not self.catalog.complete and self.catalog.entries:
-            lowest = len(self) if everything else max(last, self.cursor) + _AHEAD
+            lowest = len(self) if everything else max(last, self.cursor) + AHEAD_ROWS
             lacking = max(lowest - len(self.catalog), 1 if everything else 0)
             lacking = max(lacking, PAGE) if lacking > 0 else 0
             lacking = PAGE + 1 if everything and lacking else lacking

@@ -71,7 +71,7 @@ class _ByLines:
         return self.number_of(stream, self.source(stream).line_at(offset))
 
 
-class Both(_ByLines):
+class MergedLines(_ByLines):
     """Both streams of a buffer, in order of arrival."""
 
     streams = ("out", "err")
@@ -97,7 +97,7 @@ class Both(_ByLines):
         return self._merged.times(first, last)
 
 
-class One(_ByLines):
+class StreamLines(_ByLines):
     """One stream of a buffer."""
 
     def __init__(self, merged: MergedStream, stream: str) -> None:
@@ -198,14 +198,14 @@ def streams_of(buffer: Buffer) -> list[str]:
     return [stream for stream in ("out", "err") if buffer.state == "running" or buffer.stream(stream).bytes]
 
 
-def open_reader(store: Store, buffer: Buffer, stream: str = "") -> Both | One | Blocks:
+def open_reader(store: Store, buffer: Buffer, stream: str = "") -> MergedLines | StreamLines | Blocks:
     """Open a buffer as it stands now, or only one of its streams."""
     blocks = [block for block in streams_of(buffer) if block.startswith("part.")]
     if blocks:
         wanted = [stream] if stream else blocks
         return Blocks({block: store.open_text(Target(buffer, block)) for block in wanted})
     merged = store.open_merged(buffer)
-    return One(merged, stream) if stream else Both(merged)
+    return StreamLines(merged, stream) if stream else MergedLines(merged)
 
 
 def shown_ref(buffer: Buffer | None, stream: str = "") -> str:
@@ -227,7 +227,7 @@ def shown_ref(buffer: Buffer | None, stream: str = "") -> str:
 def refs_of(buffer: Buffer, reading: Text, first: int, last: int) -> str:
     """What names the lines of a range: one ref, or of a range over several blocks one each."""
     shown = [stream for stream in reading.streams if reading.source(stream).byte_count]
-    if isinstance(reading, Both) and len(shown) > 1:
+    if isinstance(reading, MergedLines) and len(shown) > 1:
         return format_ref(buffer.name, "all", first, last)
     start, end = reading.before(first), reading.before(last + 1)
     ranges = ((stream, start[stream] + 1, end[stream]) for stream in reading.streams)

@@ -58,7 +58,7 @@ _PLACE = r"\d{1,15}|\d{1,3}(?:\.\d{1,6})?\s*%|\$|0x[0-9a-fA-F]{1,12}"
 _MEANT = re.compile(rf"\s*(?P<first>{_PLACE})\s*(?P<range>[,-]\s*(?P<last>{_PLACE})?\s*)?")
 
 
-class Meant(NamedTuple):
+class LineRange(NamedTuple):
     """Lines that a text means.
 
     Attributes:
@@ -75,7 +75,7 @@ def is_place(text: str) -> bool:
     return _MEANT.fullmatch(text) is not None
 
 
-def lines_meant(text: str, total: int, row_bytes: int = 0) -> Meant | None:
+def lines_meant(text: str, total: int, row_bytes: int = 0) -> LineRange | None:
     """The lines that a text means, None where it means none.
 
     Args:
@@ -88,9 +88,9 @@ def lines_meant(text: str, total: int, row_bytes: int = 0) -> Meant | None:
         return None
     first = _line(match["first"], total, row_bytes)
     if not match["range"]:
-        return None if first is None else Meant(first)
+        return None if first is None else LineRange(first)
     last = _line(match["last"] or "$", total, row_bytes)
-    return None if first is None or last is None else Meant(min(first, last), max(first, last))
+    return None if first is None or last is None else LineRange(min(first, last), max(first, last))
 
 
 def _line(place: str, total: int, row_bytes: int) -> int | None:

@@ -24,7 +24,7 @@ class SearchScreen(Screen[None]):
 
     @property
     @abstractmethod
-    def searching(self) -> PaneSearch[Any]:
+    def search(self) -> PaneSearch[Any]:
         """The search of that pane."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -40,20 +40,20 @@ class SearchScreen(Screen[None]):
             asks = PROMPTS["search"]._replace(back=self.SEARCHED)
             prompt = SearchPrompt(asks, id="search", typed=self._typed)
             self.mount(prompt, before=self.query_one(KeyBar))
-        self.searching.opened()
+        self.search.opened()
         prompt.open()
 
     def _typed(self, text: str) -> None:
-        self.searching.typed(text)
+        self.search.typed(text)
 
     def on_prompt_answered(self, message: PromptAnswered) -> None:
         """What was typed is meant."""
-        self.searching.answered(message.text)
+        self.search.answered(message.text)
 
     def on_prompt_left(self) -> None:
         """It is not meant after all."""
-        self.searching.left()
+        self.search.left()
 
     def on_case_switched(self) -> None:
         """Letters match in another way."""
-        self.searching.switch_case()
+        self.search.switch_case()

@@ -51,7 +51,7 @@ _INTERPRETERS = {"sh": "bash", "bash": "bash", "zsh": "bash", "python": "python"
                  "perl": "perl"}  # fmt: skip
 
 
-def syntax_of(buffer: Buffer, stream: str, sample: str) -> "Lexed | Log":
+def syntax_of(buffer: Buffer, stream: str, sample: str) -> "LanguageSyntax | Log":
     """The syntax of an output.
 
     Args:
@@ -60,7 +60,7 @@ def syntax_of(buffer: Buffer, stream: str, sample: str) -> "Lexed | Log":
         sample: how its text begins.
     """
     lexer = _by_kind(buffer, stream) or _by_content(sample)
-    return Lexed(lexer) if lexer is not None else Log()
+    return LanguageSyntax(lexer) if lexer is not None else Log()
 
 
 def _by_kind(buffer: Buffer, stream: str) -> Lexer | None:
@@ -113,7 +113,7 @@ def _lexer(name: str) -> Lexer | None:
     return get_lexer_by_name(name) if name else None
 
 
-class Lexed:
+class LanguageSyntax:
     """The syntax of a language that pygments knows."""
 
     by_line = False

@@ -42,7 +42,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         self._right = True
         self._column = 0
         self._count = ""
-        self._searching: DiffPaneSearch | None = None
+        self._search: DiffPaneSearch | None = None
 
     # what it shows
 
@@ -52,11 +52,11 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         return self._compared
 
     @property
-    def searching(self) -> "DiffPaneSearch":
+    def search(self) -> "DiffPaneSearch":
         """What is looked for in it; made with the first search."""
-        if self._searching is None:
-            self._searching = DiffPaneSearch(self)
-        return self._searching
+        if self._search is None:
+            self._search = DiffPaneSearch(self)
+        return self._search
 
     @property
     def unified(self) -> bool:
@@ -92,8 +92,8 @@ class ComparisonView(Styled, RowPane, can_focus=True):
             rows.fold(False)
         self._strips = RowStrips(self._compared, rows, unified=unified)
         self._anchor = None
-        if self._searching is not None:
-            self._searching.shown_otherwise(same=False)
+        if self._search is not None:
+            self._search.shown_otherwise(same=False)
         self._resize_to_rows()
 
     def _resize_to_rows(self) -> None:
@@ -107,8 +107,8 @@ class ComparisonView(Styled, RowPane, can_focus=True):
 
     def on_unmount(self) -> None:
         """Close the files, end what runs."""
-        if self._searching is not None:
-            self._searching.clear()
+        if self._search is not None:
+            self._search.clear()
         self._close()
 
     # drawing
@@ -126,8 +126,8 @@ class ComparisonView(Styled, RowPane, can_focus=True):
 
     def _look(self, at: int) -> Look:
         marked = None
-        if self._searching is not None:
-            marked = partial(self._searching.draw, here=at == self._cursor)
+        if self._search is not None:
+            marked = partial(self._search.draw, here=at == self._cursor)
         own = self._own_part(at)
         return Look(self.columns, self._column, self.own_style, self.part_styles, own, self._right, marked)
 
@@ -234,7 +234,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
     def tell(self) -> None:
         """Tell where it stands, and how the search does."""
         if self.rows is not None:
-            notes = self._searching.notes() if self._searching is not None else []
+            notes = self._search.notes() if self._search is not None else []
             self.post_message(DiffMoved(self.rows.hunk_near(self._cursor) + 1, " ".join(notes)))
 
     def _go_to(self, at: int, *, lead: int | None = None, extent: int = 1) -> None:

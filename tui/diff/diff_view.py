@@ -75,8 +75,8 @@ class DiffView(ComparisonView):
 
     def action_next(self, way: int) -> None:
         """Go to the next hunk or the previous one; while something is searched for, to the next hit."""
-        if self._searching is not None and self._searching.is_on:
-            self._searching.step(back=way < 0)
+        if self._search is not None and self._search.is_on:
+            self._search.step(back=way < 0)
         else:
             self.action_hunk(way)
 
@@ -181,7 +181,7 @@ class DiffView(ComparisonView):
         """Forget the selection and the number typed, else the search; else the key means what it means elsewhere."""
         if self._anchor is not None or self._count:
             self._anchor, self._count = None, ""
-        elif self._searching is None or not self._searching.clear():
+        elif self._search is None or not self._search.clear():
             raise SkipAction
         self.refresh()
         self.tell()

@@ -37,7 +37,7 @@ from sightline.verbs.previous_run import previous_run
 _FACTS = 3  # of a buffer: how it ended, lines, bytes
 
 
-class Told(NamedTuple):
+class DiffFacts(NamedTuple):
     """What the header tells.
 
     Attributes:
@@ -64,7 +64,7 @@ class DiffHeader(Bar):
         super().__init__(id="diff-header")
         self._clock = clock
 
-    def tell(self, left: Target, right: Target, told: Told) -> None:
+    def tell(self, left: Target, right: Target, told: DiffFacts) -> None:
         """Say it."""
         ignored = [name for name, on in zip(("whitespace", "volatile tokens"), told.ignore, strict=True) if on]
         head = [Part(" ◉ ", "accent"), Part("Diff", "strong")]
@@ -84,7 +84,7 @@ class DiffHeader(Bar):
         return left, [*told, Part(f" · {age(max(now - buffer.created, 0.0))} ", "dim")]
 
 
-def _counts(told: Told) -> list[Part]:
+def _counts(told: DiffFacts) -> list[Part]:
     doing = [Part(f"{told.doing} ", "running")] if told.doing else []
     if told.hunks is None:
         return doing
@@ -152,9 +152,9 @@ class DiffScreen(SearchScreen):
         self._searched = ""
 
     @property
-    def searching(self) -> DiffPaneSearch:
+    def search(self) -> DiffPaneSearch:
         """The search of the comparison."""
-        return self.query_one(DiffView).searching
+        return self.query_one(DiffView).search
 
     def compose(self) -> ComposeResult:
         """Header, comparison, keys."""
@@ -210,7 +210,7 @@ class DiffScreen(SearchScreen):
     def _tell(self) -> None:
         """Say how things stand."""
         compared, comparing = self._compared, self._comparing
-        told = Told(self._ignore, hunk=self._hunk, searched=self._searched)
+        told = DiffFacts(self._ignore, hunk=self._hunk, searched=self._searched)
         if compared is not None:
             told = told._replace(hunks=compared.comparison.hunks, capped=compared.comparison.capped)
         if comparing is not None:

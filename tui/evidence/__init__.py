@@ -7,11 +7,11 @@ from sightline.tui.common.late_names import late_names
 if TYPE_CHECKING:
     from sightline.tui.evidence.info_screen import InfoScreen as InfoScreen
     from sightline.tui.evidence.info_screen import open_view as open_view
-    from sightline.tui.evidence.shown_screen import Located as Located
+    from sightline.tui.evidence.shown_screen import LinesWanted as LinesWanted
     from sightline.tui.evidence.shown_screen import ShownScreen as ShownScreen
 else:
     __getattr__ = late_names(
-        __name__, info_screen=("InfoScreen", "open_view"), shown_screen=("Located", "ShownScreen")
+        __name__, info_screen=("InfoScreen", "open_view"), shown_screen=("LinesWanted", "ShownScreen")
     )  # 30 ms
 
-__all__ = ["InfoScreen", "Located", "ShownScreen", "open_view"]
+__all__ = ["InfoScreen", "LinesWanted", "ShownScreen", "open_view"]

@@ -30,7 +30,7 @@ from sightline.tui.evidence.reply_rows import ReplyRows, lines_text
 _EMPTY_TEXT = "(nothing: the reply had no text)"
 
 
-class Located(NamedTuple):
+class LinesWanted(NamedTuple):
     """Lines of an output that are wanted in the viewer.
 
     Attributes:
@@ -44,7 +44,7 @@ class Located(NamedTuple):
     start: tuple[str, int]
 
 
-class ShownScreen(Screen[Located | None]):
+class ShownScreen(Screen[LinesWanted | None]):
     """The replies above, or beside where there is room, the exact text of the one under the cursor."""
 
     CSS_PATH = "shown.tcss"
@@ -200,7 +200,7 @@ class ShownScreen(Screen[Located | None]):
 
     def _leave_for(self, reply: Reply, start: tuple[str, int]) -> None:
         nth = self._replies.index(reply) + 1 if reply in self._replies else 0
-        self.dismiss(Located(reply, f"reply {nth} of {len(self._replies)}: {lines_text(reply)}", start))
+        self.dismiss(LinesWanted(reply, f"reply {nth} of {len(self._replies)}: {lines_text(reply)}", start))
 
     # keys
 

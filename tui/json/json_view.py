@@ -22,7 +22,7 @@ from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.stream_search import Search
 from sightline.tui.common.visible_text import pieces, visible
 from sightline.tui.json.node_rows import JsonRows
-from sightline.tui.json.nodes import NEAR_BYTES, Batch, Left, Node, read_children, read_root, towards
+from sightline.tui.json.nodes import NEAR_BYTES, Batch, NobodyWaits, Node, read_children, read_root, towards
 
 MOST_ON_THE_WAY = 50_000
 """Values of a container that are read, and kept, to get to one behind them."""
@@ -75,14 +75,14 @@ class JsonView(RowView):
         self._tree: JsonRows | None = None
         self._is_left = False
         self._sought: int | None = None  # the byte that one is on the way to
-        self._searching: JsonPaneSearch | None = None
+        self._search: JsonPaneSearch | None = None
         self._reads: StoreRead[Loaded] = StoreRead(self, self._plan, self._take)
 
     def on_unmount(self) -> None:
         """Nothing goes on without it."""
         self._is_left = True
-        if self._searching is not None:
-            self._searching.clear()
+        if self._search is not None:
+            self._search.clear()
 
     @property
     def node(self) -> Node | None:
@@ -96,8 +96,8 @@ class JsonView(RowView):
 
     def _redraw(self, cursor: int) -> None:
         if self._tree is not None:
-            if self._searching is not None:
-                self._searching.shown_otherwise(same=True)
+            if self._search is not None:
+                self._search.shown_otherwise(same=True)
             self.set_rows(len(self._tree), cursor=cursor)
             self._reads.ask()
 
@@ -114,7 +114,7 @@ class JsonView(RowView):
             with self._store.open(self._target) as source:
                 try:
                     return node, read_children(source, node, is_left=lambda: self._is_left)
-                except Left:
+                except NobodyWaits:
                     return None, None
 
         return read
@@ -138,17 +138,17 @@ class JsonView(RowView):
     def cursor_moved(self) -> None:
         """Tell where it stands."""
         if (node := self.node) is not None:
-            notes = self._searching.notes() if self._searching is not None else []
+            notes = self._search.notes() if self._search is not None else []
             self.post_message(self.Moved(node, " ".join(notes)))
 
     # for its search
 
     @property
-    def searching(self) -> "JsonPaneSearch":
+    def search(self) -> "JsonPaneSearch":
         """What is looked for in it; made with the first search."""
-        if self._searching is None:
-            self._searching = JsonPaneSearch(self, self._store, self._target)
-        return self._searching
+        if self._search is None:
+            self._search = JsonPaneSearch(self, self._store, self._target)
+        return self._search
 
     def is_at(self, offset: int) -> bool:
         """Whether the cursor stands on what a byte belongs to."""
@@ -232,9 +232,9 @@ class JsonView(RowView):
         return name, [Segment(text, base + styles["control"] if marked else style) for text, marked in shown]
 
     def _with_hits(self, at: int, part: int, segments: list[Segment]) -> list[Segment]:
-        if self._searching is None or not segments:
+        if self._search is None or not segments:
             return segments
-        return list(self._searching.drawn((at, part), Strip(segments), here=at == self.cursor))
+        return list(self._search.drawn((at, part), Strip(segments), here=at == self.cursor))
 
     def _facts(self, node: Node) -> list[Segment]:
         """Of a container its brackets, and how much is in it."""
@@ -267,12 +267,12 @@ class JsonView(RowView):
 
     def action_search_on(self, back: bool) -> None:
         """Go to the next hit, or to the one before."""
-        self.searching.step(back=back)
+        self.search.step(back=back)
 
     def action_forget(self) -> None:
         """Forget the search, and where it was going; without one the key means what it means elsewhere."""
         self._sought = None
-        if self._searching is None or not self._searching.clear():
+        if self._search is None or not self._search.clear():
             raise SkipAction
         self.refresh()
         self.tell()

@@ -135,7 +135,7 @@ def _is_first_of_several(source: Stream, start: int) -> bool:
     return not text[end:].strip() and Scanner(source).space(line_end) < source.byte_count
 
 
-class Left(Exception):
+class NobodyWaits(Exception):
     """Nobody waits for it any more."""
 
 
@@ -149,7 +149,7 @@ class _Guarded:
 
     def read(self, offset: int, length: int) -> bytes:
         if self._is_left():
-            raise Left
+            raise NobodyWaits
         return self._source.read(offset, length)
 
 
@@ -165,7 +165,7 @@ def read_children(
         is_left: whether nobody waits for them any more.
 
     Raises:
-        Left: nobody does.
+        NobodyWaits: nobody does.
     """
     scanner = Scanner(cast(Source, _Guarded(source, is_left)))
     found: list[Node] = []

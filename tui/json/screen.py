@@ -50,9 +50,9 @@ class JsonScreen(SearchScreen):
         self._root = root
 
     @property
-    def searching(self) -> JsonPaneSearch:
+    def search(self) -> JsonPaneSearch:
         """The search of the tree."""
-        return self.query_one(JsonView).searching
+        return self.query_one(JsonView).search
 
     def compose(self) -> ComposeResult:
         """Head, tree, keys."""

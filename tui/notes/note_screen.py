@@ -42,7 +42,7 @@ NOBODY = Recipient("", "keep it", "send it to nobody")
 _MOST_ROWS = 6
 
 
-class Written(NamedTuple):
+class WrittenNote(NamedTuple):
     """A remark, and whom it goes to; empty for nobody."""
 
     text: str
@@ -81,7 +81,7 @@ class Recipients(RowView, can_focus=False):
         )  # fmt: skip
 
 
-class NoteScreen(ModalScreen[Written | None]):
+class NoteScreen(ModalScreen[WrittenNote | None]):
     """The lines, the remark, the recipients."""
 
     CSS_PATH = "note.tcss"
@@ -150,7 +150,7 @@ class NoteScreen(ModalScreen[Written | None]):
         """Enter: it is meant so."""
         text = self._written if self._written is not None else self.query_one("#note-text", Input).value.strip()
         if text:
-            self.dismiss(Written(text, self.query_one(Recipients).chosen.to))
+            self.dismiss(WrittenNote(text, self.query_one(Recipients).chosen.to))
         else:
             self.notify("Write a remark first, or leave with Esc", severity="warning", markup=False)
 

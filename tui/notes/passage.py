@@ -12,11 +12,11 @@ from sightline.records import Buffer, Note
 from sightline.refs import format_ref
 from sightline.shape.clean import clean_line
 from sightline.store import Store
-from sightline.tui.common.output_reader import Blocks, Both, One, OutputReader
+from sightline.tui.common.output_reader import Blocks, MergedLines, OutputReader, StreamLines
 from sightline.tui.common.phrases import age
 from sightline.tui.common.sessions import CLIENT, person_session
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
-from sightline.tui.notes.note_screen import NOBODY, Excerpt, NoteScreen, Recipient, Written
+from sightline.tui.notes.note_screen import NOBODY, Excerpt, NoteScreen, Recipient, WrittenNote
 
 _EXCERPT_LINES = 3
 _EXCERPT_BYTES = 400
@@ -43,7 +43,7 @@ async def write_on(app: App[Any], store: Store, passage: Passage, now: float, wr
         written: called once there is a remark.
     """
     buffer, reading, first, last = passage
-    if not isinstance(reading, Both | One | Blocks):
+    if not isinstance(reading, MergedLines | StreamLines | Blocks):
         app.notify("A note is about lines: x shows them", severity="warning", markup=False)
         return
     try:
@@ -53,7 +53,7 @@ async def write_on(app: App[Any], store: Store, passage: Passage, now: float, wr
         tell(app, error)
         return
 
-    def done(remark: Written | None) -> None:
+    def done(remark: WrittenNote | None) -> None:
         if remark is not None:
             app.run_worker(_keep(app, store, ref, remark))
             written()
@@ -62,7 +62,7 @@ async def write_on(app: App[Any], store: Store, passage: Passage, now: float, wr
     await app.push_screen(NoteScreen(excerpt, lambda: recipients(list_sessions(store), buffer.session, now)), done)
 
 
-async def _keep(app: App[Any], store: Store, ref: str, written: Written) -> None:
+async def _keep(app: App[Any], store: Store, ref: str, written: WrittenNote) -> None:
     try:
         note = await asyncio.to_thread(_write, store, ref, written)
     except STORE_ERRORS as error:
@@ -71,7 +71,7 @@ async def _keep(app: App[Any], store: Store, ref: str, written: Written) -> None
         app.notify(kept_told(note), title=f"Note on {note.ref}", markup=False)
 
 
-def _write(store: Store, ref: str, written: Written) -> Note:
+def _write(store: Store, ref: str, written: WrittenNote) -> Note:
     session = person_session()
     note = write_note(store, session, store.resolve(ref), written.text)
     return send_note(store, session, note, written.to) if written.to else note
@@ -85,7 +85,7 @@ def kept_told(note: Note) -> str:
     return f"Goes along with the next reply of {who}"
 
 
-def ref_of(buffer: Buffer, reading: Both | One | Blocks, first: int, last: int) -> str:
+def ref_of(buffer: Buffer, reading: MergedLines | StreamLines | Blocks, first: int, last: int) -> str:
     """What names lines of a reading: of one stream where they are all of it, else of both in order of arrival."""
     start, end = reading.before(first), reading.before(last + 1)
     there = [(stream, start[stream] + 1, end[stream]) for stream in reading.streams if end[stream] > start[stream]]
@@ -95,7 +95,7 @@ def ref_of(buffer: Buffer, reading: Both | One | Blocks, first: int, last: int) 
     return format_ref(buffer.name, "all", first, last)
 
 
-def excerpt_of(ref: str, reading: Both | One | Blocks, first: int, last: int) -> Excerpt:
+def excerpt_of(ref: str, reading: MergedLines | StreamLines | Blocks, first: int, last: int) -> Excerpt:
     """The first of the lines, to be shown above the remark."""
     shown = reading.lines(first, min(last, first + _EXCERPT_LINES - 1), _EXCERPT_BYTES)
     lines = [clean_line(line.data) for _, line in shown]

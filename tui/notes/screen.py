@@ -27,7 +27,7 @@ from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
 from sightline.tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows
-from sightline.tui.notes.note_screen import Excerpt, NoteScreen, Recipient, Written
+from sightline.tui.notes.note_screen import Excerpt, NoteScreen, Recipient, WrittenNote
 from sightline.tui.notes.passage import Passage as Passage
 from sightline.tui.notes.passage import kept_told, recipients
 from sightline.tui.notes.passage import write_on as write_on
@@ -122,7 +122,7 @@ class NotesScreen(StoreScreen[None]):
         if note is None or note.text is None:
             return
 
-        def done(written: Written | None) -> None:
+        def done(written: WrittenNote | None) -> None:
             if written is not None:
                 self.run_worker(self._send(note, written.to))
 

@@ -16,7 +16,7 @@ STEP_SECONDS = 0.1
 _PAUSE_SECONDS, _PAUSE_EVERY = 0.001, 8  # now and then the UI's thread comes to its turn
 
 
-class Missed(NamedTuple):
+class MissedFailure(NamedTuple):
     """A failure that nobody was shown: its buffer, stream and first line."""
 
     buffer: Buffer
@@ -37,7 +37,7 @@ class TimelineTotals(NamedTuple):
     """
 
     totals: Totals
-    missed: tuple[Missed, ...]
+    missed: tuple[MissedFailure, ...]
     looked: float
     skipped: int
     gone: int = 0
@@ -55,7 +55,7 @@ class TotalsReader:
         self._counted: Sequence[Call] | None = None
         self._captured: list[Buffer] = []
         self._totals = Totals()
-        self._missed = dict[str, tuple[Missed, ...] | None]()  # None for what is too large
+        self._missed = dict[str, tuple[MissedFailure, ...] | None]()  # None for what is too large
         self._at = self._gone = self._unjudged = 0
 
     def step(self, calls: Sequence[Call]) -> TimelineTotals:
@@ -85,8 +85,8 @@ class TotalsReader:
         """Whether all has been looked at."""
         return self._counted is not None and self._at >= len(self._captured)
 
-    def _look_at(self, buffer: Buffer) -> tuple[Missed, ...] | None:
+    def _look_at(self, buffer: Buffer) -> tuple[MissedFailure, ...] | None:
         failures = self._overview.overlooked(buffer)
         if failures is None:
             return None
-        return tuple(Missed(buffer, one.places[0].stream, one.places[0].first) for one in failures)
+        return tuple(MissedFailure(buffer, one.places[0].stream, one.places[0].first) for one in failures)

@@ -10,8 +10,8 @@ from textual.strip import Strip
 
 from sightline.store import Store
 from sightline.tui.common.store_read import is_whole
-from sightline.tui.viewer.line_strips import Drawn
-from sightline.tui.viewer.opened_output import Opened
+from sightline.tui.viewer.line_strips import DrawnLine
+from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.pane import OutputPane
 from sightline.tui.viewer.selected_lines import SelectedLines
 
@@ -29,90 +29,90 @@ class AnnotatedPane(OutputPane):
     """A pane with what is added to its output.
 
     Attributes:
-        selecting: which of its lines are selected.
+        selection: which of its lines are selected.
     """
 
     def __init__(self, store: Store, height: Callable[[int], int]) -> None:
         """Make it; `height` tells the rows of a line, where lines take several."""
         super().__init__(store, height)
-        self.selecting = SelectedLines(self)
-        self._searching: ViewerSearch | None = None
-        self._failing: ViewerFailures | None = None
-        self._auditing: ViewerAudit | None = None
+        self.selection = SelectedLines(self)
+        self._search: ViewerSearch | None = None
+        self._failures: ViewerFailures | None = None
+        self._audit: ViewerAudit | None = None
         self._audit_is_due = False
 
     @property
-    def searching(self) -> "ViewerSearch":
+    def search(self) -> "ViewerSearch":
         """What is looked for in it; made, and loaded, with the first search."""
-        if self._searching is None:
+        if self._search is None:
             from sightline.tui.viewer.search import ViewerSearch  # 20 ms
 
-            self._searching = ViewerSearch(self)
-        return self._searching
+            self._search = ViewerSearch(self)
+        return self._search
 
     @property
-    def failing(self) -> "ViewerFailures":
+    def failures(self) -> "ViewerFailures":
         """Which of its lines say what failed; made, and loaded, when one first wants to know."""
-        if self._failing is None:
+        if self._failures is None:
             from sightline.tui.viewer.failures import ViewerFailures  # 3 ms
 
-            self._failing = ViewerFailures(self)
-        return self._failing
+            self._failures = ViewerFailures(self)
+        return self._failures
 
     @property
-    def auditing(self) -> "ViewerAudit":
+    def audit(self) -> "ViewerAudit":
         """Who has seen what of it; made, and loaded, when that is first read."""
-        if self._auditing is None:
+        if self._audit is None:
             from sightline.tui.viewer.audit import ViewerAudit  # 4 ms
 
-            self._auditing = ViewerAudit(self)
-        return self._auditing
+            self._audit = ViewerAudit(self)
+        return self._audit
 
     @property
-    def audited(self) -> "ViewerAudit | None":
+    def known_audit(self) -> "ViewerAudit | None":
         """Who has seen what of it, once that has been wanted."""
-        return self._auditing
+        return self._audit
 
-    def is_failure(self, drawn: Drawn) -> bool | None:
+    def is_failure(self, drawn: DrawnLine) -> bool | None:
         """Whether a line is known to say what failed; None where it does not even look so."""
-        return None if self._failing is None else self._failing.marks(drawn)
+        return None if self._failures is None else self._failures.marks(drawn)
 
     def with_hits(self, number: int, strip: Strip) -> Strip:
         """A line with the hits of the search marked."""
-        return strip if self._searching is None else self._searching.draw(number, strip)
+        return strip if self._search is None else self._search.draw(number, strip)
 
     def annotations(self) -> list[str]:
         """What there is to say of them all."""
         notes: list[str] = []
-        for part in (self._failing, self._searching, self._auditing):
+        for part in (self._failures, self._search, self._audit):
             notes += part.notes() if part is not None else []
-        return [*notes, *self.selecting.notes()]
+        return [*notes, *self.selection.notes()]
 
     # as the output changes
 
-    def annotate(self, before: Opened | None, opened: Opened, *, otherwise: bool) -> None:
+    def annotate(self, before: OpenOutput | None, opened: OpenOutput, *, otherwise: bool) -> None:
         """An output has been opened, perhaps the same as before, which may be shown `otherwise`."""
         another = before is None or not before.is_of(opened.buffer)
-        if another and self._auditing is not None:
-            self._auditing.clear()
+        if another and self._audit is not None:
+            self._audit.clear()
         self.audit_soon(grown=opened.running and not another)
         if another or (before is not None and before.buffer.state != opened.buffer.state):
-            if self._failing is not None:
-                self._failing.clear()
+            if self._failures is not None:
+                self._failures.clear()
             if opened.buffer.failed and not opened.running:
                 self.set_timer(LOOK_SECONDS, lambda: self._mark_failures(opened))
-        if self._searching is not None:
+        if self._search is not None:
             if another:
-                self._searching.clear()
+                self._search.clear()
             elif otherwise:
-                self._searching.shown_otherwise(same=False)
+                self._search.shown_otherwise(same=False)
             elif opened.running or (before is not None and before.line_count != opened.line_count):
-                self._searching.went_on()
+                self._search.went_on()
 
-    def _mark_failures(self, of: Opened) -> None:
+    def _mark_failures(self, of: OpenOutput) -> None:
         """Of what has failed, mark the lines that say why."""
         if self.opened is not None and self.opened.is_of(of.buffer):
-            self.failing.begin()
+            self.failures.begin()
 
     def audit_soon(self, *, grown: bool = False) -> None:
         """Have it read soon who has seen what, and what was noted: that may have changed, or only lines have come."""
@@ -124,11 +124,11 @@ class AnnotatedPane(OutputPane):
     def _read_audit(self) -> None:
         self._audit_is_due = False
         if is_whole(self):
-            self.auditing.read()
+            self.audit.read()
 
     def clear_annotations(self) -> None:
         """Nothing is shown any more."""
-        self.selecting.clear()
-        for part in (self._searching, self._failing, self._auditing):
+        self.selection.clear()
+        for part in (self._search, self._failures, self._audit):
             if part is not None:
                 part.clear()

@@ -14,13 +14,13 @@ from sightline.tui.common.strips import Part
 from sightline.tui.viewer.pane import OutputPane
 
 if TYPE_CHECKING:  # loaded by the thread that reads
-    from sightline.tui.viewer.audit_model import AuditReader, Stepped
-    from sightline.tui.viewer.line_strips import Drawn
+    from sightline.tui.viewer.audit_model import AuditReader, Destination
+    from sightline.tui.viewer.line_strips import DrawnLine
     from sightline.tui.viewer.marks import Marks
     from sightline.tui.viewer.overview import Cell
 
 
-class Read(NamedTuple):
+class AuditRead(NamedTuple):
     """What was read, for which output, and how it looks on the overview's rows."""
 
     serial: int
@@ -35,7 +35,7 @@ class Step(NamedTuple):
     back: bool
 
 
-class Pointed(NamedTuple):
+class PointedLines(NamedTuple):
     """Lines that one was pointed to, by stream; what they are in words, and the id of the view that they stand in."""
 
     lines: Mapping[str, Spans]
@@ -56,13 +56,15 @@ class ViewerAudit:
         self._serial = 0  # of the output that is meant; what is read for older ones is dropped
         self._wanted: deque[Step] = deque()  # each goes on from where the one before it led
         self._at = 0, ""  # the line that one has come to, and to what
-        self._pointed: Pointed | None = None
+        self._pointed: PointedLines | None = None
         self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
         self.marks: Marks | None = None
         self.session = ""
         self._model: AuditReader | None = None
-        self._reads: StoreRead[Read] = StoreRead(pane, self._plan_read, self._take)
-        self._steps: StoreRead[tuple[int, Stepped]] = StoreRead(pane, self._plan_step, self._stepped, self._not_stepped)
+        self._reads: StoreRead[AuditRead] = StoreRead(pane, self._plan_read, self._take)
+        self._steps: StoreRead[tuple[int, Destination]] = StoreRead(
+            pane, self._plan_step, self._stepped, self._not_stepped
+        )
 
     def _reader(self) -> "AuditReader":
         if self._model is None:
@@ -83,16 +85,16 @@ class ViewerAudit:
         self._at = 0, ""
         self._pane.overview.show(())
 
-    def _plan_read(self) -> Callable[[], Read] | None:
+    def _plan_read(self) -> Callable[[], AuditRead] | None:
         pane, opened, serial, session = self._pane, self._pane.opened, self._serial, self.session
         rows, known = pane.size.height, self.marks
         if opened is None:
             return None
         rows = 0 if isinstance(opened.reading, Dump) else rows
         failures = known.failures if known else None
-        return lambda: Read(serial, *self._reader().read(opened, session, rows, failures))
+        return lambda: AuditRead(serial, *self._reader().read(opened, session, rows, failures))
 
-    def _take(self, read: Read) -> None:
+    def _take(self, read: AuditRead) -> None:
         if read.serial != self._serial or read.marks.session != self.session:
             return
         self._pane.overview.show(read.cells)
@@ -105,11 +107,11 @@ class ViewerAudit:
 
     # what is marked
 
-    def grade(self, drawn: "Drawn") -> str:
+    def grade(self, drawn: "DrawnLine") -> str:
         """How a line was seen; empty where it was not, and while that is not known."""
         return self.marks.grade(drawn.stream, drawn.line) if self.marks is not None else ""
 
-    def is_overlooked(self, drawn: "Drawn") -> bool:
+    def is_overlooked(self, drawn: "DrawnLine") -> bool:
         """Whether a line tells of a failure that stood in no reply."""
         return self.marks is not None and self.marks.overlooks(drawn.stream, drawn.line)
 
@@ -118,7 +120,7 @@ class ViewerAudit:
         """Whether there are notes about its lines."""
         return self.marks is not None and bool(self.marks.remarks)
 
-    def is_noted(self, drawn: "Drawn") -> bool:
+    def is_noted(self, drawn: "DrawnLine") -> bool:
         """Whether a note is about a line."""
         return self.marks is not None and bool(self.marks.remarks_on(drawn.stream, drawn.line))
 
@@ -136,7 +138,7 @@ class ViewerAudit:
 
     def point(self, lines: Mapping[str, Spans], what: str, view: str) -> None:
         """Have the lines of a view stand out until they are forgotten; `what` says which they are."""
-        self._pointed = Pointed(lines, what, view)
+        self._pointed = PointedLines(lines, what, view)
         self._pane.changed()
 
     @property
@@ -144,7 +146,7 @@ class ViewerAudit:
         """Id of the view whose lines stand out, empty for none."""
         return self._pointed.view if self._pointed else ""
 
-    def is_pointed_at(self, drawn: "Drawn") -> bool:
+    def is_pointed_at(self, drawn: "DrawnLine") -> bool:
         """Whether a line is to stand out."""
         return self._pointed is not None and holds(self._pointed.lines.get(drawn.stream, ()), drawn.line)
 
@@ -200,7 +202,7 @@ class ViewerAudit:
             return target
         return top.line + (top.row > 0) if step.back else top.line - (top.row == 0)
 
-    def _plan_step(self) -> "Callable[[], tuple[int, Stepped]] | None":
+    def _plan_step(self) -> "Callable[[], tuple[int, Destination]] | None":
         opened, serial = self._pane.opened, self._serial
         known, session = self.marks, self.session
         if opened is None or not self._wanted:
@@ -209,7 +211,7 @@ class ViewerAudit:
         number = self._from(step)
         return lambda: (serial, self._reader().step(opened, session, known, step.to, number, back=step.back))
 
-    def _stepped(self, answer: "tuple[int, Stepped]") -> None:
+    def _stepped(self, answer: "tuple[int, Destination]") -> None:
         serial, found = answer
         if serial != self._serial or not self._wanted:
             return

@@ -15,11 +15,11 @@ from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part
 from sightline.tui.common.visible_text import title
 from sightline.tui.viewer.marks import ASKED, CUT, UNSEEN, Failures, Marks, gather
-from sightline.tui.viewer.opened_output import Opened
+from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.overview import Cell, Counting, cells_of
 
 
-class Stepped(NamedTuple):
+class Destination(NamedTuple):
     """Where a step led, with which marks: a number, or 0; and what to say of it."""
 
     marks: Marks
@@ -264,7 +264,7 @@ class AuditReader:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def read(self, opened: Opened, session: str, rows: int, known: Failures) -> tuple[Marks, tuple[Cell, ...]]:
+    def read(self, opened: OpenOutput, session: str, rows: int, known: Failures) -> tuple[Marks, tuple[Cell, ...]]:
         """What is known now, and how it looks on so many rows.
 
         Args:
@@ -285,14 +285,16 @@ class AuditReader:
         finally:
             reading.close()
 
-    def step(self, opened: Opened, session: str, known: Marks | None, to: str, number: int, *, back: bool) -> Stepped:
+    def step(
+        self, opened: OpenOutput, session: str, known: Marks | None, to: str, number: int, *, back: bool
+    ) -> Destination:
         """Where a step leads, see `destination`; by what is known, or where that is not enough read anew. As `read`."""
         marks, overlooked = known, to == "overlooked"
         if marks is None or marks.session != session or (overlooked and not marks.is_thorough):
             marks = gather(self._store, opened.buffer, session, thorough=overlooked)
         reading = open_reader(self._store, opened.buffer, opened.stream)
         try:  # what grows may have more lines by now than are on the screen
-            return Stepped(marks, *destination(marks, reading, number, to, back=back, count=opened.line_count))
+            return Destination(marks, *destination(marks, reading, number, to, back=back, count=opened.line_count))
         finally:
             reading.close()
 

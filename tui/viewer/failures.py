@@ -7,7 +7,7 @@ from sightline.audit.failure_lines import FailureLines, GivenUp
 from sightline.tui.common.hexdump import Dump
 from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.viewer.line_strips import Drawn
+from sightline.tui.viewer.line_strips import DrawnLine
 from sightline.tui.viewer.pane import OutputPane
 
 Lines = frozenset[tuple[str, int]]
@@ -117,7 +117,7 @@ class ViewerFailures:
 
     # marks
 
-    def marks(self, drawn: Drawn) -> bool | None:
+    def marks(self, drawn: DrawnLine) -> bool | None:
         """Whether a line says what failed; None where it does not look so, and while that is not known."""
         if self._lines is None or not drawn.line:
             return None

@@ -48,7 +48,7 @@ class Highlighter(Protocol):
 NO_GAPS: Mapping[tuple[str, int], str] = MappingProxyType({})
 
 
-class Drawn(NamedTuple):
+class DrawnLine(NamedTuple):
     """A line as it is shown.
 
     Attributes:
@@ -62,7 +62,7 @@ class Drawn(NamedTuple):
     strip: Strip
 
 
-NOTHING = Drawn("out", 0, Strip([], 0))
+NOTHING = DrawnLine("out", 0, Strip([], 0))
 
 
 class _Chunk:
@@ -140,7 +140,7 @@ class LineStrips:
         self._paint = paint
         self._highlighter = highlighter
         self._chunks: LRUCache[int, _Chunk] = LRUCache(_KEPT_CHUNKS)
-        self._strips: LRUCache[int, Drawn] = LRUCache(_KEPT_STRIPS)
+        self._strips: LRUCache[int, DrawnLine] = LRUCache(_KEPT_STRIPS)
         self._inside = 0, 0  # a line that is too long to be read whole, and a place in it that is read too
 
     def forget(self, reading: OutputReader | None = None) -> None:
@@ -154,7 +154,7 @@ class LineStrips:
         self._highlighter = highlighter
         self.forget()
 
-    def line(self, number: int) -> Drawn:
+    def line(self, number: int) -> DrawnLine:
         """A line, counted through all that the reading shows, from 1; nothing where there is none."""
         drawn = self._strips.get(number)
         if drawn is None:
@@ -167,20 +167,20 @@ class LineStrips:
         chunk = self._chunk(place)
         return chunk.lines[at] if 0 <= at < len(chunk.lines) else None
 
-    def _drawn(self, number: int) -> Drawn:
+    def _drawn(self, number: int) -> DrawnLine:
         place, at = divmod(number - 1, CHUNK_LINES)
         chunk = self._chunk(place)
         if not 0 <= at < len(chunk.lines):
             return NOTHING
         stream, line = chunk.lines[at]
         if self.look == "hex":
-            return Drawn(stream, line.number, draw_row(line, self._paint()))
+            return DrawnLine(stream, line.number, draw_row(line, self._paint()))
         spans = chunk.spans_of(at, self._highlighter) if self._highlighter and self.look == LOOKS[0] else ()
         middle = self._middle(number, stream, line)
         strip = draw(line, self.look, self._paint(), chunk.pens[at], spans, middle)
         if marker := self._gaps.get((stream, line.number)):
             strip = Strip([*strip, Segment("  "), Segment(marker, self._paint().base + self._paint().syntax("gap"))])
-        return Drawn(stream, line.number, strip)
+        return DrawnLine(stream, line.number, strip)
 
     def look_inside(self, number: int, offset: int) -> int:
         """Have a line that is too long to be read whole shown around a byte, too; which character that is, from 0."""

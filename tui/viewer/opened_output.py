@@ -19,7 +19,7 @@ SYNTAX_SECONDS = 0.05  # after the first screen is there, what knows of syntax i
 _SAMPLE_LINES, _SAMPLE_LINE_BYTES = 20, 400  # by which a syntax is known
 
 
-class Opened(NamedTuple):
+class OpenOutput(NamedTuple):
     """An output that has been opened.
 
     Attributes:
@@ -49,7 +49,7 @@ class Opened(NamedTuple):
         """Whether it is of a buffer."""
         return buffer is not None and buffer.name == self.buffer.name
 
-    def as_before(self, before: "Opened | None") -> bool:
+    def as_before(self, before: "OpenOutput | None") -> bool:
         """Whether the same lines are shown as before, if perhaps more of them."""
         return before is not None and (before.stream, before.hex) == (self.stream, self.hex)
 
@@ -65,7 +65,7 @@ class OutputOpener:
         self,
         widget: Widget,
         store: Store,
-        taken: Callable[[Opened | None, Opened], None],
+        taken: Callable[[OpenOutput | None, OpenOutput], None],
         let_go: Callable[[], None],
         highlight: Callable[[Highlighter], None],
     ) -> None:
@@ -78,7 +78,7 @@ class OutputOpener:
             let_go: called where nothing is open any more.
             highlight: called with the syntax of what is open, once that is known.
         """
-        self.opened: Opened | None = None
+        self.opened: OpenOutput | None = None
         self._widget = widget
         self._store = store
         self._taken = taken
@@ -89,7 +89,7 @@ class OutputOpener:
         self._hex: bool | None = None  # None for what the content says
         self._settling = False
         self._with_syntax = False
-        self._opens: StoreRead[Opened] = StoreRead(widget, self._plan, self._take, self._cannot, _drop)
+        self._opens: StoreRead[OpenOutput] = StoreRead(widget, self._plan, self._take, self._cannot, _drop)
 
     def show(self, buffer: Buffer | None) -> None:
         """Open a buffer, or what has become of the one that is shown."""
@@ -137,7 +137,7 @@ class OutputOpener:
             self.opened.reading.close()
             self.opened = None
 
-    def _plan(self) -> Callable[[], Opened] | None:
+    def _plan(self) -> Callable[[], OpenOutput] | None:
         buffer = self._wanted
         if buffer is None or buffer.state == "evicted":
             self._let_go()
@@ -145,7 +145,7 @@ class OutputOpener:
         store, stream, wanted_hex, before = self._store, self._stream, self._hex, self.opened
         known = before.syntax if before is not None and before.is_of(buffer) and before.stream == stream else None
 
-        def read() -> Opened:
+        def read() -> OpenOutput:
             # A capture makes its files as it needs them: opened anew, it is always whole.
             reading: OutputReader = open_reader(store, buffer, stream)
             as_hex = is_binary(reading) if wanted_hex is None else wanted_hex
@@ -154,11 +154,11 @@ class OutputOpener:
                 reading = open_dump(store, buffer, stream)
             timed = buffer.kind == "cmd" and next(reading.times(1, 1), None) is not None
             syntax = known or (_syntax(buffer, stream, reading) if self._with_syntax else None)
-            return Opened(buffer, reading, reading.line_count, stream, as_hex, timed, syntax)
+            return OpenOutput(buffer, reading, reading.line_count, stream, as_hex, timed, syntax)
 
         return read
 
-    def _take(self, opened: Opened) -> None:
+    def _take(self, opened: OpenOutput) -> None:
         if not opened.is_of(self._wanted):
             _drop(opened)
             return
@@ -186,7 +186,7 @@ class OutputOpener:
         if opened is not None and opened.syntax is None:
             self._widget.run_worker(lambda: self._find_syntax(opened), thread=True)
 
-    def _find_syntax(self, opened: Opened) -> None:
+    def _find_syntax(self, opened: OpenOutput) -> None:
         try:
             reading = open_reader(self._store, opened.buffer, opened.stream)
         except STORE_ERRORS:
@@ -199,13 +199,13 @@ class OutputOpener:
             reading.close()
         self._widget.call_later(self._know_syntax, opened, syntax)
 
-    def _know_syntax(self, of: Opened, syntax: Highlighter) -> None:
+    def _know_syntax(self, of: OpenOutput, syntax: Highlighter) -> None:
         if self.opened is not None and self.opened.is_of(of.buffer) and self.opened.syntax is None:
             self.opened = self.opened._replace(syntax=syntax)
             self._highlight(syntax)
 
 
-def _drop(opened: Opened) -> None:
+def _drop(opened: OpenOutput) -> None:
     opened.reading.close()
 
 

@@ -8,8 +8,8 @@ from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.row_scroll import RowScroll
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.window import Place
-from sightline.tui.viewer.line_strips import NOTHING, Drawn, LineStrips
-from sightline.tui.viewer.opened_output import Opened
+from sightline.tui.viewer.line_strips import NOTHING, DrawnLine, LineStrips
+from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.overview_strip import OverviewStrip
 
 
@@ -35,7 +35,7 @@ class OutputPane(Styled, RowScroll):
 
     @property
     @abstractmethod
-    def opened(self) -> Opened | None:
+    def opened(self) -> OpenOutput | None:
         """The output that is shown, None where there is none."""
 
     @property
@@ -53,7 +53,7 @@ class OutputPane(Styled, RowScroll):
         """Whether what it shows is still written."""
         return self.opened is not None and self.opened.running
 
-    def drawn(self, number: int) -> Drawn:
+    def drawn(self, number: int) -> DrawnLine:
         """A line as it is shown; one that cannot be read any more is empty, and it is said."""
         if self.strips is None:
             return NOTHING

@@ -13,7 +13,7 @@ from sightline.tui.common.pens import SIXTEEN
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.window import Place, fold, folds
 from sightline.tui.viewer.annotations import AnnotatedPane
-from sightline.tui.viewer.line_strips import Drawn
+from sightline.tui.viewer.line_strips import DrawnLine
 
 _SECOND = 1_000_000_000
 LONG_SECONDS = 1.0
@@ -107,7 +107,7 @@ class Rows:
         self._size = pane.size
         in_hex = opened is not None and opened.hex
         self._timed = self._with_times and opened is not None and opened.timed and not in_hex
-        audited = pane.audited
+        audited = pane.known_audit
         self._marked = not in_hex
         self._noted = self._marked and audited is not None and audited.has_notes
         self._digits = _OFFSET_DIGITS if in_hex else max(len(str(pane.line_count)), _MIN_DIGITS)
@@ -216,35 +216,35 @@ class Rows:
         strip = Strip([*self._gutter(number, row, drawn, base), *segments], self._gutter_columns + self.room)
         return strip if strip.cell_length == width else strip.crop(0, width)
 
-    def _stands_out(self, number: int, drawn: Drawn) -> str:
+    def _stands_out(self, number: int, drawn: DrawnLine) -> str:
         """In which part's background a line is drawn, empty for none."""
         pane = self._pane
-        if pane.selecting.holds(number):
+        if pane.selection.holds(number):
             return "selected"
-        return "pointed" if pane.audited is not None and pane.audited.is_pointed_at(drawn) else ""
+        return "pointed" if pane.known_audit is not None and pane.known_audit.is_pointed_at(drawn) else ""
 
-    def _seen(self, drawn: Drawn, base: Style) -> Segment:
-        audited = self._pane.audited
+    def _seen(self, drawn: DrawnLine, base: Style) -> Segment:
+        audited = self._pane.known_audit
         grade = audited.grade(drawn) if audited is not None else ""
         return Segment(SEEN_MARKS[grade], base + self._pane.part_style(grade)) if grade else Segment(" ", base)
 
-    def _note(self, drawn: Drawn, base: Style) -> Segment:
-        audited = self._pane.audited
+    def _note(self, drawn: DrawnLine, base: Style) -> Segment:
+        audited = self._pane.known_audit
         if audited is None or not audited.is_noted(drawn):
             return Segment(" ", base)
         return Segment(_NOTE_MARK, base + self._pane.part_style("note"))
 
-    def _gutter(self, number: int, row: int, drawn: Drawn, base: Style) -> list[Segment]:
+    def _gutter(self, number: int, row: int, drawn: DrawnLine, base: Style) -> list[Segment]:
         """What stands before the text; of a line on several rows, the number and the time only at the first."""
         styles, pane = self._pane.part_styles, self._pane
-        numbered = base + styles["target" if number in (pane.target, pane.selecting.head) else "gutter"]
+        numbered = base + styles["target" if number in (pane.target, pane.selection.head) else "gutter"]
         mark = STREAM_MARKS.get(drawn.stream, "")
         segments = [Segment(f"{'' if row else self._numbered(number, drawn):>{self._digits}}", numbered)]
         if self._marked:
             segments.insert(0, self._seen(drawn, base))
         if self._noted:
             segments.append(self._note(drawn, base))
-        overlooked = not row and self._marked and pane.audited is not None and pane.audited.is_overlooked(drawn)
+        overlooked = not row and self._marked and pane.known_audit is not None and pane.known_audit.is_overlooked(drawn)
         failed = True if overlooked else None if row else pane.is_failure(drawn)
         if mark or failed is not None:
             style = pane.part_style("overlooked" if overlooked else "failure" if failed else "unjudged")
@@ -257,7 +257,7 @@ class Rows:
             segments += self._time(0 if row else number, base)
         return segments
 
-    def _numbered(self, number: int, drawn: Drawn) -> str:
+    def _numbered(self, number: int, drawn: DrawnLine) -> str:
         opened = self._pane.opened
         if opened is not None and opened.hex:
             return offset_text(drawn.line)

@@ -17,11 +17,11 @@ from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.stream_search import NONE, Search
 from sightline.tui.common.window import Place
-from sightline.tui.viewer.opened_output import Opened
+from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.pane import OutputPane
 
 
-class Inside(NamedTuple):
+class PlaceInLine(NamedTuple):
     """A place in a line that is too long to be shown whole.
 
     Attributes:
@@ -43,9 +43,9 @@ class ViewerSearch(PaneSearch[Search]):
     def __init__(self, pane: OutputPane) -> None:
         super().__init__(pane)
         self._back = False
-        self._inside: Inside | None = None  # where one is in a long line
-        self._sought: Inside | None = None  # from where on the next match in it is looked for
-        self._insides: StoreRead[tuple[Search, Inside]] = StoreRead(
+        self._inside: PlaceInLine | None = None  # where one is in a long line
+        self._sought: PlaceInLine | None = None  # from where on the next match in it is looked for
+        self._insides: StoreRead[tuple[Search, PlaceInLine]] = StoreRead(
             pane, self._plan_inside, self._take_inside, self._lost
         )
 
@@ -56,7 +56,7 @@ class ViewerSearch(PaneSearch[Search]):
             return
         at, self._back = self._inside, back
         if self._search is not None and at is not None and at.number == self._here()[0]:
-            self._seek(Inside(at.number, at.offset + (not back)))
+            self._seek(PlaceInLine(at.number, at.offset + (not back)))
         else:
             super().step(back=back)
 
@@ -96,11 +96,11 @@ class ViewerSearch(PaneSearch[Search]):
             matches=opened.hex,
         )
 
-    def _reading(self, opened: Opened) -> OutputReader:
+    def _reading(self, opened: OpenOutput) -> OutputReader:
         store = self._pane.store
         return (open_dump if opened.hex else open_reader)(store, opened.buffer, opened.stream)
 
-    def _path(self, opened: Opened, stream: str) -> str:
+    def _path(self, opened: OpenOutput, stream: str) -> str:
         store, target = self._pane.store, Target(opened.buffer, stream)
         return store.path(target) if opened.hex else store.local_copy(target)
 
@@ -111,7 +111,7 @@ class ViewerSearch(PaneSearch[Search]):
         if raw is None or raw[1].whole:
             self._bring_into_view(number)
         else:
-            self._seek(Inside(number, raw[1].length if self._back else 0))
+            self._seek(PlaceInLine(number, raw[1].length if self._back else 0))
 
     def _bring_into_view(self, number: int) -> None:
         """Show the first match of a line, in a long one that at which one is, where it lies beyond an edge."""
@@ -130,7 +130,7 @@ class ViewerSearch(PaneSearch[Search]):
             tell(self._pane.app, error)
             return None
 
-    def _look_at(self, inside: Inside) -> int:
+    def _look_at(self, inside: PlaceInLine) -> int:
         """Have the line shown around a place; which character stands for it."""
         strips = self._pane.strips
         try:
@@ -139,11 +139,11 @@ class ViewerSearch(PaneSearch[Search]):
             tell(self._pane.app, error)
             return 0
 
-    def _seek(self, sought: Inside) -> None:
+    def _seek(self, sought: PlaceInLine) -> None:
         self._sought = sought
         self._insides.ask()
 
-    def _plan_inside(self) -> Callable[[], tuple[Search, Inside]] | None:
+    def _plan_inside(self) -> Callable[[], tuple[Search, PlaceInLine]] | None:
         search, sought, back = self._search, self._sought, self._back
         raw = self._raw(sought.number) if sought is not None else None
         if search is None or sought is None or raw is None:
@@ -151,7 +151,7 @@ class ViewerSearch(PaneSearch[Search]):
             return None
         stream, line = raw
 
-        def look() -> tuple[Search, Inside]:
+        def look() -> tuple[Search, PlaceInLine]:
             try:
                 found = search.within(stream, line.number, line.length, sought.offset, back=back)
             except Cancelled:
@@ -164,7 +164,7 @@ class ViewerSearch(PaneSearch[Search]):
         self._sought = None
         self._broken()
 
-    def _take_inside(self, found: tuple[Search, Inside]) -> None:
+    def _take_inside(self, found: tuple[Search, PlaceInLine]) -> None:
         search, inside = found
         if search is not self._search or self._sought is None:
             return

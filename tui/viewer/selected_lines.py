@@ -4,7 +4,7 @@ from textual import events
 
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.hexdump import ROW_BYTES, Dump
-from sightline.tui.common.output_reader import Blocks, Both, One, refs_of
+from sightline.tui.common.output_reader import Blocks, MergedLines, StreamLines, refs_of
 from sightline.tui.common.phrases import counted, short_bytes
 from sightline.tui.common.selection import COPY_BYTES, Selection, text_of
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
@@ -146,7 +146,7 @@ class SelectedLines:
         reading, target = opened.reading, self._pane.target
         first, last = (self._selection.first, self._selection.last) if self._selection else (target, target)
         ref = opened.buffer.ref
-        if isinstance(reading, Both | One | Blocks) and first:
+        if isinstance(reading, MergedLines | StreamLines | Blocks) and first:
             ref = refs_of(opened.buffer, reading, first, last)
         elif isinstance(reading, Dump) and first:
             stream, offset = self._pane.origin(first)

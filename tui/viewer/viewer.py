@@ -18,7 +18,7 @@ from sightline.tui.common.places import lines_meant
 from sightline.tui.common.window import START, Place
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
-from sightline.tui.viewer.opened_output import Opened, OutputOpener
+from sightline.tui.viewer.opened_output import OpenOutput, OutputOpener
 from sightline.tui.viewer.row_painter import Rows
 
 _COLUMN_STEP = 8
@@ -120,7 +120,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         opened = self._opening.opened
         return opened is not None and opened.buffer.name == name
 
-    def _taken(self, before: Opened | None, opened: Opened) -> None:
+    def _taken(self, before: OpenOutput | None, opened: OpenOutput) -> None:
         """Show what has been opened; what was shown before is still there."""
         another = before is None or not before.is_of(opened.buffer)
         place = None if before is None or another or opened.as_before(before) else self._same_place(before, opened)
@@ -142,7 +142,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.annotate(before, opened, otherwise=place is not None)
         self.changed()
 
-    def _same_place(self, before: Opened, opened: Opened) -> int:
+    def _same_place(self, before: OpenOutput, opened: OpenOutput) -> int:
         """The number that what is at the top of the screen has there."""
         stream = self.drawn(self.window.top.line).stream
         return opened.reading.number_at(stream, before.reading.offsets(self.window.top.line).get(stream, 0))
@@ -150,13 +150,13 @@ class Viewer(AnnotatedPane, can_focus=True):
     def _show_other_side(self, number: int) -> None:
         """Other lines of the same output are shown: those at the same place."""
         self.target, self.column = 0, 0
-        self.selecting.clear()
+        self.selection.clear()
         self.resize_to_lines()
         self.move(lambda: self.window.move_to(Place(number)))
 
-    def _open_at_its_place(self, opened: Opened) -> None:
+    def _open_at_its_place(self, opened: OpenOutput) -> None:
         self.column, self._count, self.target = 0, "", 0
-        self.selecting.clear()
+        self.selection.clear()
         self.window.top = START
         self.resize_to_lines()
         self.move(lambda: self.window.move_to(START))
@@ -192,7 +192,7 @@ class Viewer(AnnotatedPane, can_focus=True):
     # what it shows
 
     @property
-    def opened(self) -> Opened | None:
+    def opened(self) -> OpenOutput | None:
         """The output that is shown, None where there is none."""
         return self._opening.opened
 
@@ -224,9 +224,9 @@ class Viewer(AnnotatedPane, can_focus=True):
         places = self._rows.places()
         first, last = (places[0].line, places[-1].line) if places else (0, 0)
         place = PlaceChanged(first, last, self.line_count, self.following, self._count, self._notes())
-        if self._auditing is not None:
-            marked = self.selecting.head or self.target
-            place.seen = self._auditing.words(marked if first <= marked <= last else 0)
+        if self._audit is not None:
+            marked = self.selection.head or self.target
+            place.seen = self._audit.words(marked if first <= marked <= last else 0)
         self.post_message(place)
 
     def _notes(self) -> tuple[str, ...]:
@@ -272,7 +272,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         if meant is None:
             return False
         if meant.last:
-            self.selecting.select(meant.first, meant.last)
+            self.selection.select(meant.first, meant.last)
         self.go_to_line(meant.first)
         return True
 
@@ -280,14 +280,14 @@ class Viewer(AnnotatedPane, can_focus=True):
         """Show a line a third down the screen, its number marked."""
         number = max(1, min(number, self.line_count))
         self.target, self.column = number, 0
-        self.selecting.moved_to(number)
+        self.selection.moved_to(number)
         self.move(lambda: self.window.show(Place(number), self.size.height // 3))
 
     def go_near(self, number: int) -> None:
         """Mark a line's number, and show it where it is not on the screen yet."""
         if self.window.on_screen(number):
             self.target = number
-            self.selecting.moved_to(number)
+            self.selection.moved_to(number)
             self.changed()
         else:
             self.go_to_line(number)
@@ -326,14 +326,14 @@ class Viewer(AnnotatedPane, can_focus=True):
     def action_scroll_by(self, lines: int) -> None:
         """Scroll by rows, as many as were typed; while selecting, move the end of the selection by lines."""
         lines *= self._taken_count() or 1
-        if not self.selecting.move_by(lines):
+        if not self.selection.move_by(lines):
             self.move(lambda: self.window.move_by(lines))
 
     def action_page(self, pages: float) -> None:
         """Scroll by pages, one line of the old kept in sight."""
         self._count = ""
         rows = int(pages * max(self.size.height - 1, 1))
-        if not self.selecting.move_by(rows):
+        if not self.selection.move_by(rows):
             self.move(lambda: self.window.move_by(rows))
             self.set_timer(AHEAD_SECONDS, lambda: self._rows.draw_ahead(back=rows < 0))
 
@@ -354,7 +354,7 @@ class Viewer(AnnotatedPane, can_focus=True):
     def _go_to_end(self, place: Place, number: int) -> None:
         if count := self._taken_count():
             self.go_to_line(count)
-        elif not self.selecting.move_to(number):
+        elif not self.selection.move_to(number):
             self.move(lambda: self.window.move_to(place))
 
     def action_follow(self) -> None:
@@ -377,9 +377,9 @@ class Viewer(AnnotatedPane, can_focus=True):
         """Forget the number typed, else what is selected, else the search; without any the key is for others."""
         if self._count:
             self._count = ""
-        elif (self._failing is not None and self._failing.give_up()) or (self._auditing and self._auditing.forget()):
+        elif (self._failures is not None and self._failures.give_up()) or (self._audit and self._audit.forget()):
             pass
-        elif not any(part.clear() for part in (self.selecting, self._searching) if part is not None):
+        elif not any(part.clear() for part in (self.selection, self._search) if part is not None):
             raise SkipAction
         self.changed()
 
@@ -406,8 +406,8 @@ class Viewer(AnnotatedPane, can_focus=True):
         if self.strips is not None and self.opened is not None:
             self.strips.look = self._look
             self.strips.forget()
-            if self._searching is not None:
-                self._searching.shown_otherwise(same=True)
+            if self._search is not None:
+                self._search.shown_otherwise(same=True)
         self.resize_to_lines()
         self.move(lambda: self.window.move_to(Place(self.window.top.line)))
 
@@ -433,37 +433,37 @@ class Viewer(AnnotatedPane, can_focus=True):
 
     def action_search_on(self, back: bool) -> None:
         """Go to the next hit, or to the one before."""
-        self.searching.step(back=back)
+        self.search.step(back=back)
 
     def action_failure(self, back: bool) -> None:
         """Go to the next error region, or to the one before."""
-        self.failing.step(back=back)
+        self.failures.step(back=back)
 
     def action_unseen(self, back: bool) -> None:
         """Go to the next lines that nobody was shown, or to those before."""
-        self.auditing.step("unseen", back=back)
+        self.audit.step("unseen", back=back)
 
     def action_overlooked(self) -> None:
         """Go to the next failure that nobody was shown."""
-        self.auditing.step("overlooked")
+        self.audit.step("overlooked")
 
     def action_eyes(self, steps: int) -> None:
         """Mark what the next session was shown, or the one before; between the last and the first, what all were."""
-        if said := self.auditing.next_session(steps):
+        if said := self.audit.next_session(steps):
             self.notify(said, markup=False)
 
     def action_select(self) -> None:
         """Begin to select lines, or end it."""
-        self.selecting.begin()
+        self.selection.begin()
 
     def action_copy_text(self) -> None:
         """Copy the selected lines; without any the key means what it means elsewhere."""
-        if not self.selecting.copy_text():
+        if not self.selection.copy_text():
             raise SkipAction
 
     def action_copy_ref(self) -> None:
         """Copy the ref of the selected lines, or of the line that was gone to."""
-        self.selecting.copy_ref()
+        self.selection.copy_ref()
 
     # mouse
 
@@ -473,12 +473,12 @@ class Viewer(AnnotatedPane, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Begin to select, should the mouse be moved."""
-        self.selecting.pressed(event)
+        self.selection.pressed(event)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Select up to the line under the mouse."""
-        self.selecting.dragged(event)
+        self.selection.dragged(event)
 
     def on_mouse_up(self) -> None:
         """What is selected stays so."""
-        self.selecting.released()
+        self.selection.released()
