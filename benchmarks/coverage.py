@@ -14,7 +14,7 @@ VIEWS, RANGES = 500, 100
 SESSION = Session("bench", "shell", "", "", "/", 0.0)
 _COVER = (
     "import sys, time\n"
-    "from sightline.audit.covering import coverage_of\n"
+    "from sightline.audit.buffer_coverage import coverage_of\n"
     "from sightline.store import Store\n"
     "with Store(sys.argv[1]) as store:\n"
     "    buffer = store.resolve(sys.argv[2]).buffer\n"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from sightline.audit.spans import NONE, Span, Spans, common, holds, minus, size, spans_of, union, written
+from sightline.audit.line_spans import NONE, Span, Spans, common, holds, minus, size, spans_of, union, written
 from sightline.records import LinePart, Shown, View
 
 NOT_ALL = 0.999_999

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, StreamCoverage
-from sightline.audit.covering import coverage_of
-from sightline.audit.spans import Spans, common, size, spans_of
+from sightline.audit.line_spans import Spans, common, size, spans_of
 from sightline.errors import SightlineError
 from sightline.records import Buffer
 from sightline.refs import format_ref

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sightline.audit.accounting import Accounted, accounted, alone_of
+from sightline.audit.buffer_coverage import contribution_of
 from sightline.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
-from sightline.audit.covering import contribution_of
-from sightline.audit.spans import NONE, Spans, common, size, spans_of, union
+from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.log.view_text import TextGone, view_text

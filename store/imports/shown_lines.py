@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sightline.audit.matching import How, Matched, has_long_lines, how_made, match_parts
+from sightline.audit.recognition import How, Matched, has_long_lines, how_made, match_parts
 from sightline.errors import SightlineError
 from sightline.records import Buffer, LinePart, Shown
 from sightline.store import Store, Target

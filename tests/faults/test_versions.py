@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sightline.audit.covering import coverage_of
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.report.gather import gather
 from sightline.audit.timeline import calls_of, unknowable
 from sightline.disk import schema

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.audit.coverage import Lines, PartSeen
-from sightline.audit.spans import holds, spans_of
+from sightline.audit.line_spans import holds, spans_of
 from sightline.tui.timeline.step_coverage import (
     ASKED,
     BEFORE,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.audit.coverage import Contribution, Coverage, Lines, PartSeen, contribution, cover, percent
 from sightline.audit.failures import Failure, Place
-from sightline.audit.spans import Spans, spans_of
+from sightline.audit.line_spans import Spans, spans_of
 from sightline.records import Gap, LinePart, Note, Shown, View
 from sightline.tui.buffers.seen_reader import percent as list_percent
 from sightline.tui.viewer.audit_model import UnseenRegions, destination, of_line, of_output

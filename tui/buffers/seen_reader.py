@@ -9,7 +9,7 @@ from sightline.records import Buffer
 from sightline.store import Store
 
 if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
-    from sightline.audit.overview import Overview
+    from sightline.audit.coverage_list import CoverageList
 
 STEP_SECONDS = 0.05
 """How long failures are looked for before what was found is drawn."""
@@ -50,7 +50,7 @@ class SeenReader:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._overview: Overview | None = None
+        self._coverage: CoverageList | None = None
         self._has_all = False
 
     def read(self, buffers: Sequence[Buffer], *, everything: bool) -> Answer:
@@ -60,24 +60,24 @@ class SeenReader:
             buffers: the records of those that are on the screen.
             everything: whether an order goes by how much was seen, so that it is wanted of all.
         """
-        if self._overview is None:
-            from sightline.audit.overview import Overview  # 30 ms, in the thread that first reads
+        if self._coverage is None:
+            from sightline.audit.coverage_list import CoverageList  # 30 ms, in the thread that first reads
 
-            self._overview = Overview(self._store)
-        overview = self._overview
+            self._coverage = CoverageList(self._store)
+        coverage = self._coverage
         lines = None
         if not everything:
-            overview.refresh([buffer.name for buffer in buffers])
-        elif overview.refresh() or not self._has_all:
-            lines = overview.seen_lines()
+            coverage.refresh([buffer.name for buffer in buffers])
+        elif coverage.refresh() or not self._has_all:
+            lines = coverage.seen_lines()
         self._has_all = everything
         seen, done, ends = dict[str, Seen](), True, time.monotonic() + STEP_SECONDS
         for buffer in buffers:
-            share = overview.of(buffer)
+            share = coverage.of(buffer)
             # Who was shown nothing overlooked nothing: the viewer says so, too.
-            known = overview.overlooked_if_known(buffer) if share.views else ()
+            known = coverage.overlooked_if_known(buffer) if share.views else ()
             if known is None and time.monotonic() < ends:
-                known = overview.overlooked(buffer)
+                known = coverage.overlooked(buffer)
                 time.sleep(_PAUSE_SECONDS)
             elif known is None:
                 done = False

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Contribution
-from sightline.audit.covering import coverage_of
-from sightline.audit.spans import NONE, Spans, holds, size
+from sightline.audit.line_spans import NONE, Spans, holds, size
 from sightline.log.log_index import find_view
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, View

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import NO_LINES, Coverage, Lines, share_of, within
-from sightline.audit.covering import coverage_of
 from sightline.audit.failures import Failure, failures_if_quick
-from sightline.audit.spans import union
+from sightline.audit.line_spans import union
 from sightline.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.view_text import TextGone, view_text

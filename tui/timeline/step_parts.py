@@ -4,8 +4,8 @@ import time
 from collections.abc import Sequence
 
 from sightline.audit.coverage import told_share
-from sightline.audit.overview import Share
-from sightline.audit.spans import size
+from sightline.audit.coverage_list import Share
+from sightline.audit.line_spans import size
 from sightline.tui.common.command_words import command_parts
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part, width_of

@@ -4,8 +4,8 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sightline.audit.coverage_list import CoverageList
 from sightline.audit.failures import not_judged
-from sightline.audit.overview import Overview
 from sightline.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
 from sightline.records import Buffer
 from sightline.store import Store
@@ -51,7 +51,7 @@ class TotalsReader:
         """Prepare; nothing is read before `step`."""
         self._store = store
         self._session = session
-        self._overview = Overview(store, session)
+        self._coverage = CoverageList(store, session)
         self._counted: Sequence[Call] | None = None
         self._captured: list[Buffer] = []
         self._totals = Totals()
@@ -67,7 +67,7 @@ class TotalsReader:
             self._unjudged = not_judged(self._captured)
             self._totals = totals_of(calls, self._captured)
             self._gone = len(unknowable(self._store, calls, names))
-            self._overview.refresh()
+            self._coverage.refresh()
         ends = time.monotonic() + STEP_SECONDS
         while self._at < len(self._captured) and time.monotonic() < ends:
             buffer = self._captured[self._at]
@@ -86,7 +86,7 @@ class TotalsReader:
         return self._counted is not None and self._at >= len(self._captured)
 
     def _look_at(self, buffer: Buffer) -> tuple[MissedFailure, ...] | None:
-        failures = self._overview.overlooked(buffer)
+        failures = self._coverage.overlooked(buffer)
         if failures is None:
             return None
         return tuple(MissedFailure(buffer, one.places[0].stream, one.places[0].first) for one in failures)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.audit.spans import Spans, holds
+from sightline.audit.line_spans import Spans, holds
 from sightline.tui.common.hexdump import Dump
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sightline.audit.coverage import told_share
-from sightline.audit.spans import NONE, Span, Spans, size
+from sightline.audit.line_spans import NONE, Span, Spans, size
 from sightline.store import Store
 from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.phrases import counted

@@ -7,10 +7,10 @@ reads the store, which is slow for large outputs: never in the UI's thread.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, PartSeen
-from sightline.audit.covering import coverage_of
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, failures_of, judgement_of, unjudged_of
-from sightline.audit.spans import NONE, Span, Spans, holds, union
+from sightline.audit.line_spans import NONE, Span, Spans, holds, union
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes
 from sightline.records import Buffer, Gap, Note

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from math import ceil
 from typing import NamedTuple, Protocol
 
-from sightline.audit.spans import NONE, Spans
+from sightline.audit.line_spans import NONE, Spans
 from sightline.tui.viewer.marks import Marks
 
 OVERLOOKED, MISSING, NOTED, FAILED = "overlooked", "gap", "note", "failure"

@@ -3,8 +3,8 @@
 from typing import Any
 
 from sightline.audit.coverage import cut_data, rounded
+from sightline.audit.line_spans import written
 from sightline.audit.report.gather import Output, Report, Told, halves
-from sightline.audit.spans import written
 from sightline.log.views import ref_of_shown
 
 

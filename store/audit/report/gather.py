@@ -4,11 +4,11 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sightline.audit.checking import CUT, Finding, find_others
+from sightline.audit.buffer_coverage import coverage_of, filtered_from
 from sightline.audit.coverage import Coverage, StreamCoverage
-from sightline.audit.covering import coverage_of, filtered_from
 from sightline.audit.failures import Failure, Overlooked, failures_of, not_judged, overlooked
-from sightline.audit.spans import Span, Spans, minus, spans_of
+from sightline.audit.findings import CUT, Finding, find_others
+from sightline.audit.line_spans import Span, Spans, minus, spans_of
 from sightline.audit.timeline import Call, Totals, calls_of, captured_by, totals_of, unknowable
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes, notes_for

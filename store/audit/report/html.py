@@ -7,9 +7,9 @@ import html
 import os
 from collections.abc import Iterable, Iterator
 
+from sightline.audit.line_spans import Spans
 from sightline.audit.report import words
 from sightline.audit.report.gather import Missed, Output, Report, Stretch, Told, halves
-from sightline.audit.spans import Spans
 from sightline.log.notes import whereto
 from sightline.records import Note
 

@@ -2,10 +2,10 @@
 
 import time
 
-from sightline.audit.checking import BROKEN, CUT, PARTIAL, UNTOLD
 from sightline.audit.coverage import percent, told_share
+from sightline.audit.findings import BROKEN, CUT, PARTIAL, UNTOLD
+from sightline.audit.line_spans import Spans, size, written
 from sightline.audit.report.gather import Output, Report, Told
-from sightline.audit.spans import Spans, size, written
 from sightline.records import Buffer
 from sightline.shape.invisible import fit_to_read
 from sightline.shape.summary import human_bytes

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from sightline.audit.checking import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
 from sightline.audit.failures import not_judged
-from sightline.audit.spans import spans_of, written
+from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
+from sightline.audit.line_spans import spans_of, written
 from sightline.audit.timeline import calls_of, captured_by, unknowable
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, print_json, red, write_out

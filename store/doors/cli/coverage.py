@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
-from sightline.audit.covering import coverage_of
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
-from sightline.audit.spans import Spans, size, written
+from sightline.audit.line_spans import Spans, size, written
 from sightline.doors.cli.arguments import parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.log.session_list import find_session

@@ -121,7 +121,7 @@ def _known_of(harness: Harness, call: ToolCall) -> tuple[str, str]:
 
 def _lines_of(call: ToolCall, buffer: Buffer | None, text: str) -> Shown | None:
     """The lines of a file that were read, where the event tells, and a text has them whole."""
-    from sightline.audit.matching import has_long_lines  # few calls are of files
+    from sightline.audit.recognition import has_long_lines  # few calls are of files
 
     read = call.text
     if not (buffer and buffer.kind == "file" and read):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.audit.coverage import Coverage, contribution, cover, percent, told_share
-from sightline.audit.spans import Spans, spans_of
+from sightline.audit.line_spans import Spans, spans_of
 from sightline.records import Shown, View
 
 TOTAL = 50

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from sightline.audit import failures
-from sightline.audit.checking import CUT, OVERLOOKED, UNTOLD, find_all
-from sightline.audit.covering import coverage_of
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
+from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, find_all
 from sightline.audit.timeline import calls_of, captured_by
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, LinePart, Session, Shown

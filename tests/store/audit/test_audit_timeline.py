@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sightline.audit import timeline
-from sightline.audit.overview import Overview
+from sightline.audit.coverage_list import CoverageList
 from sightline.audit.timeline import (
     Call,
     Timeline,
@@ -235,7 +235,7 @@ def test_nothing_is_removed_of_a_session_that_still_captures(store: Store, keep:
 
 def test_the_overview_keeps_up_with_what_is_shown(store: Store, keep: Keep, ask: Ask) -> None:
     one, two = keep(TEN), keep(b"a\nb\nc\nd\n")
-    overview = Overview(store)
+    overview = CoverageList(store)
     assert overview.refresh() == set()
     assert overview.of(one).share == 0.0
     ask(one, (1, 4), truncated=True)
@@ -250,7 +250,7 @@ def test_the_overview_keeps_up_with_what_is_shown(store: Store, keep: Keep, ask:
     record_shown(store, view, Traced((Shown(two.name, "out", 2, 3),)))
     overview.refresh()
     assert overview.of(two).seen == 2
-    alone = Overview(store, "other")
+    alone = CoverageList(store, "other")
     alone.refresh()
     assert alone.of(one).seen == 3
 
@@ -258,7 +258,7 @@ def test_the_overview_keeps_up_with_what_is_shown(store: Store, keep: Keep, ask:
 def test_the_overview_takes_what_was_traced_after_it_had_looked(store: Store, keep: Keep, ask: Ask) -> None:
     buffer = keep(TEN)
     view = ask(buffer, verb="query", request={"pipeline": f"grep x {buffer.ref}"})
-    overview = Overview(store)
+    overview = CoverageList(store)
     overview.refresh()
     record_shown(store, view, Traced((Shown(buffer.name, "out", 2, 3),)))
     assert overview.refresh() == {buffer.name}
@@ -300,7 +300,7 @@ def test_a_followed_timeline_starts_anew_where_the_views_were_indexed_anew(
     one, two = keep(TEN), keep(TEN)
     views = [ask(buffer, (1, 1)) for buffer in (one, two, one)]
     rebuild_views(store)
-    followed, overview = Timeline(store), Overview(store)
+    followed, overview = Timeline(store), CoverageList(store)
     followed.refresh()
     overview.refresh()
     store.start_index_anew()
@@ -333,7 +333,7 @@ def test_an_overview_of_some_buffers_tells_of_them_as_one_of_all_does(store: Sto
     a, b = keep(TEN), keep(TEN)
     ask(a, (1, 4))
     ask(b, (1, 2))
-    some = Overview(store)
+    some = CoverageList(store)
     assert some.refresh([a.name]) == {a.name}
     assert (some.of(a).seen, some.of(b).seen) == (4, 0)
     assert some.refresh([a.name]) == set()
@@ -349,7 +349,7 @@ def test_an_overview_of_some_buffers_tells_of_them_as_one_of_all_does(store: Sto
 
 def test_a_failure_is_overlooked_until_a_view_shows_it(store: Store, keep: Keep, ask: Ask) -> None:
     buffer = keep(b"fine\n" * 5 + b"ERROR: out of paint\n" + b"fine\n" * 5, command="make")
-    overview = Overview(store)
+    overview = CoverageList(store)
     ask(buffer, (1, 2))
     overview.refresh([buffer.name])
     assert overview.overlooked_if_known(buffer) is None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sightline.audit import failures
-from sightline.audit.checking import KINDS
+from sightline.audit.findings import KINDS
 from sightline.doors.cli import coverage
 from sightline.records import Gap
 from sightline.store import Store

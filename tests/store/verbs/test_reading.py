@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from sightline.audit.covering import coverage_of
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.failures import failures_of, overlooked
 from sightline.audit.report.gather import gather
 from sightline.audit.timeline import calls_of

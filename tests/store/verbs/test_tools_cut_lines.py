@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, told_share
-from sightline.audit.covering import coverage_of
-from sightline.audit.overview import Overview
-from sightline.audit.spans import size
+from sightline.audit.coverage_list import CoverageList
+from sightline.audit.line_spans import size
 from sightline.audit.timeline import calls_of, captured_by, totals_of
 from sightline.log.log_index import rebuild_views
 from sightline.profile import load_profile
@@ -60,7 +60,7 @@ def test_of_a_line_of_a_megabyte_a_kilobyte_was_seen(agent: Any, keep: Keep) -> 
     assert coverage.seen_lines == 0
     assert told_share(coverage) == "< 0.1 %"
     _holds_what_it_tells(agent, buffer)
-    overview = Overview(agent.store)
+    overview = CoverageList(agent.store)
     overview.refresh()
     assert overview.of(buffer).share == coverage.share
     totals = totals_of(calls_of(agent.store), captured_by(agent.store, ["s"]))

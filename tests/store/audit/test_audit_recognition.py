@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.audit import matching
-from sightline.audit.matching import How, has_long_lines, how_made, match_lines, match_parts
-from sightline.audit.spans import Spans, size
+from sightline.audit import recognition as matching
+from sightline.audit.line_spans import Spans, size
+from sightline.audit.recognition import How, has_long_lines, how_made, match_lines, match_parts
 from sightline.search import line_search as lines
 from sightline.search.line_search import find_lines
 from sightline.search.processes import Group

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
-from sightline.audit.covering import (
+from sightline.audit.buffer_coverage import (
     contribution_of,
     coverage_of,
     filtered_from,
     is_transformed,
     may_have_cut,
 )
-from sightline.audit.spans import NONE
+from sightline.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
+from sightline.audit.line_spans import NONE
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.records import Buffer, IndexedView, View
@@ -79,7 +79,7 @@ class _Known:
         return {stream: parts[0] for stream, parts in self._parts.items()}
 
 
-class Overview:
+class CoverageList:
     """Shares of all buffers. One thread at a time may use it."""
 
     def __init__(self, store: Reading, session: str | None = None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sightline.audit.covering import filtered_from
+from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.failures import Overlooked, overlooked
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError

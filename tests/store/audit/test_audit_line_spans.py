@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.audit.spans import Spans, common, holds, minus, size, spans_of, union, written
+from sightline.audit.line_spans import Spans, common, holds, minus, size, spans_of, union, written
 
 PAIRS = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 60)), max_size=12)
 SETS = PAIRS.map(spans_of)
