@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
+from sightline import disk
 from sightline.config import Settings, default_root, load_settings
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.disk.errors import cause_of as cause_of
@@ -392,9 +393,7 @@ class Store:
 
     def _fill(self, index: Index) -> None:
         if os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones):
-            from sightline.disk.recovery import rebuild_buffers
-
-            rebuild_buffers(self.layout, index)
+            disk.rebuild_buffers(self.layout, index)
         else:
             index.set_views_stale(bool(os.listdir(self.layout.audit)))
 
@@ -449,9 +448,7 @@ class Store:
             ExpiredRef: the buffer was evicted or removed.
             AmbiguousRef: several buffers share the prefix.
         """
-        from sightline.disk.finder import Finder
-
-        return Finder(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
+        return disk.Finder(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
         """What is left of a buffer that is gone, None where it never was."""
@@ -460,9 +457,7 @@ class Store:
     def with_progress(self, buffer: Buffer) -> Buffer:
         """The record with what its streams hold now, where it is still running."""
         if buffer.state == "running" and self.index.unwritable:
-            from sightline.disk.recovery import adopt
-
-            buffer = adopt(self.layout, self.index, buffer.name) or buffer
+            buffer = disk.adopt(self.layout, self.index, buffer.name) or buffer
         return with_progress(self.layout, buffer)
 
     def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
@@ -475,21 +470,15 @@ class Store:
 
     def end_dead_captures(self) -> None:
         """Have captures whose writer has died told as interrupted from here on."""
-        from sightline.disk.recovery import adopt_dead
-
-        adopt_dead(self.layout, self.index)
+        disk.adopt_dead(self.layout, self.index)
 
     def end_if_dead(self, name: str) -> None:
         """The same of one capture."""
-        from sightline.disk.recovery import adopt
-
-        adopt(self.layout, self.index, name)
+        disk.adopt(self.layout, self.index, name)
 
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Changes":
         """A feed of what other processes change, to be started; see `Changes`."""
-        from sightline.disk.changes import Changes
-
-        return Changes(self.layout, lambda: self.index.data_version(), tell, polls=polls)
+        return disk.Changes(self.layout, lambda: self.index.data_version(), tell, polls=polls)
 
     def touch(self, name: str) -> None:
         """A use by an agent, or by a person's command: the buffer becomes the most recently used.
@@ -525,26 +514,20 @@ class Store:
         facts = self.pretty_facts(target)
         if facts is None:
             return self.open(target)
-        from sightline.disk.pretty import open_pretty
-
-        return open_pretty(self.layout, target.buffer, target.stream, facts)
+        return disk.open_pretty(self.layout, target.buffer, target.stream, facts)
 
     def local_copy(self, target: Target) -> str:
         """A file with these lines, for programs that read lines. Raises as `open`."""
         facts = self.pretty_facts(target)
         if facts is None:
             return self.path(target)
-        from sightline.disk.pretty import pretty_path
-
-        return pretty_path(self.layout, target.buffer, target.stream, facts)
+        return disk.pretty_path(self.layout, target.buffer, target.stream, facts)
 
     def pretty_facts(self, target: Target) -> "Facts | None":
         """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
         if target.buffer.kind != "tool":
             return None
-        from sightline.disk.pretty import facts_of  # few buffers are results
-
-        return facts_of(target.buffer, target.stream)
+        return disk.facts_of(target.buffer, target.stream)
 
     def open_log(self, session: str) -> BinaryIO:
         """The log of a session, lines of JSON, to be read from any byte on. Raises FileNotFoundError."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sightline.harnesses import of_client
 from sightline.records import View
+from sightline.shape.summary import human_bytes
 
 _VERBS = {"run_command": "cmd", "capture": "cmd", "read_file": "file", "tool": "tool"}
 _EXTRA = ("read_output", "query", "list_outputs")
@@ -38,8 +39,6 @@ class Accounted(NamedTuple):
         """What that comes to, in words; empty where nobody can tell, since no such call was made."""
         if not self.calls:
             return ""
-        from sightline.shape.summary import human_bytes  # hooks count, and tell nothing
-
         return f"{human_bytes(abs(self.saved_bytes))} {'saved' if self.saved_bytes >= 0 else 'more'}"
 
 

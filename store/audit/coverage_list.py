@@ -1,7 +1,7 @@
 """How much was seen of every buffer, for lists: read once from the index, and kept up to date by what came since."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sightline.audit.buffer_coverage import (
     contribution_of,
@@ -11,14 +11,12 @@ from sightline.audit.buffer_coverage import (
     may_have_cut,
 )
 from sightline.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
+from sightline.audit.failures import Failure, failures_if_quick, overlooked_in
 from sightline.audit.line_spans import NONE
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.records import Buffer, IndexedView, View
 from sightline.store import Reading
-
-if TYPE_CHECKING:
-    from sightline.audit.failures import Failure
 
 _BATCH = 5000
 _TRACED_WITHIN = 256  # the newest views are read again: which lines they showed may have been found since
@@ -201,8 +199,6 @@ class CoverageList:
 
     def overlooked(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
         """The failures of a buffer that stood in no view; None where finding out would take more than a moment."""
-        from sightline.audit.failures import failures_if_quick, overlooked_in  # loads the rules of all tools
-
         found = self.overlooked_if_known(buffer)
         if found is not None:
             return found

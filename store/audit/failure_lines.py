@@ -5,14 +5,15 @@ The same judgement that puts failures first in a view: by the rules of the tools
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from sightline.audit.failures import judgement_of
 from sightline.records import Buffer
+from sightline.shape.failure.examination import Examination
+from sightline.shape.failure.judge import judged_part
+from sightline.shape.failure.sieve import Sieve
+from sightline.shape.memory import BytesSource
 from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.store import Reading, Stream, Target
-
-if TYPE_CHECKING:
-    from sightline.shape.failure.examination import Examination
 
 REGION_GAP_LINES = 5
 """Lines between two failure lines up to which both are one region; as much as a view shows around each."""
@@ -97,11 +98,6 @@ class FailureLines:
     def _examination(self, stream: str) -> "Examination":
         """What judges a stream: both of a command's share one, each block of a result has its own."""
         if stream not in self._examined:
-            # Loads the rules of all tools.
-            from sightline.audit.failures import judgement_of
-            from sightline.shape.failure.examination import Examination
-            from sightline.shape.memory import BytesSource
-
             nothing: Source = BytesSource(b"")
             judgement = judgement_of(self._buffer)
             if stream not in ("out", "err"):
@@ -119,9 +115,6 @@ class FailureLines:
 
 def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bool]]:
     """The lines of a block that look like failures, in order, and whether each is one."""
-    from sightline.shape.failure.judge import judged_part
-    from sightline.shape.failure.sieve import Sieve
-
     judge = examination.judge
     for number, line in Sieve(judge.stems, judge.literals).lines([block]):
         if (verdict := judge.verdict(judged_part(line))) is not None:

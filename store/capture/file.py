@@ -7,7 +7,7 @@ import time
 from sightline.disk.recording import Recording
 from sightline.errors import SightlineError
 from sightline.records import Buffer, storable
-from sightline.sha256 import hash_file, sha256_hex
+from sightline.sha256 import hash_file, new_sha256, sha256_hex
 from sightline.store import Store
 
 LONGEST_PATH = 4096
@@ -192,9 +192,7 @@ _NOTHING = sha256_hex(b"")
 
 def _redacted_hash(store: Store, fd: int, size: int) -> str:
     """The hash of what would be kept of a file without its secrets."""
-    import hashlib  # for the few who have their secrets hidden
-
-    redaction, sha256 = store.redaction(), hashlib.sha256()
+    redaction, sha256 = store.redaction(), new_sha256()
     assert redaction  # there are rules
     for offset in range(0, min(size, store.settings.max_stream_bytes), _COPY_BYTES):
         sha256.update(redaction.feed("out", os.pread(fd, _COPY_BYTES, offset)))

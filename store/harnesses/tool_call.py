@@ -3,6 +3,7 @@
 What harnesses write has no fixed shape: nothing here takes more for granted than that it was JSON.
 """
 
+import binascii
 import json
 import os
 import re
@@ -247,8 +248,6 @@ def _binary(block: dict[str, Any]) -> tuple[bytes, str] | None:
     mime = source.get("media_type", source.get("mimeType"))
     if not isinstance(encoded, str) or not encoded:
         return None
-    import binascii  # few results have bytes
-
     try:
         data = binascii.a2b_base64(encoded, strict_mode=True)
     except ValueError:

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sightline import disk
 from sightline.disk.errors import cause_of, is_busy
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
@@ -67,10 +68,8 @@ def rebuild_views(store: Store) -> int:
 
     How many views there are.
     """
-    from sightline.disk.sorter import with_sorter  # with what only this needs: looking at the list starts faster
-
     with store.index.transaction():
-        return with_sorter(partial(_index_anew, store))
+        return disk.with_sorter(partial(_index_anew, store))
 
 
 def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int:

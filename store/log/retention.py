@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from sightline import disk
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import is_newer
 from sightline.errors import OfNewerVersion, SightlineError
@@ -179,9 +180,7 @@ def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
 
 def collect(store: Store) -> Collected:
     """Everything `gc` does: dead captures, limits, and the log's own limit."""
-    from sightline.disk.recovery import adopt_dead
-
-    adopt_dead(store.layout, store.index)
+    disk.adopt_dead(store.layout, store.index)
     collected = enforce_limits(store)
     return collected._replace(views_blanked=_limit_log(store))
 

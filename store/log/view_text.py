@@ -10,6 +10,7 @@ from sightline.records import IndexedView, View
 from sightline.refs import parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import render_lines
+from sightline.shape.variants import cleaned, cleaning_of
 from sightline.store import Reading
 
 
@@ -57,8 +58,6 @@ def _entry(store: Reading, indexed: IndexedView) -> dict[str, Any]:
 
 
 def _render(store: Reading, view: View, piece: list[Any]) -> str:
-    from sightline.shape.variants import cleaned, cleaning_of
-
     ref, first, last, version = piece
     try:
         with store.open_text(store.resolve(ref)) as source:

@@ -1,6 +1,7 @@
 """What is taken for a secret: well-known formats, as data, and a person's own regular expressions."""
 
 import re
+import tomllib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
@@ -229,8 +230,6 @@ def load_rules(known: bool, patterns: tuple[str, ...]) -> Rules:
 
 
 def _known() -> Iterator[Rule]:
-    import tomllib
-
     data = tomllib.loads(resources.files(__package__).joinpath("tokens.toml").read_text(encoding="utf-8"))
     for name, rule in data.items():
         begins = "begins" in rule

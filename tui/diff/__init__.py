@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sightline.tui.common.late_names import late_names
+from sightline.late_names import late_names
 
 if TYPE_CHECKING:
     from sightline.tui.diff.screen import open_diff as open_diff

@@ -54,7 +54,7 @@ class AnnotatedPane(OutputPane):
     def failures(self) -> "ViewerFailures":
         """Which of its lines say what failed; made, and loaded, when one first wants to know."""
         if self._failures is None:
-            from sightline.tui.viewer.failures import ViewerFailures  # 3 ms
+            from sightline.tui.viewer.failures import ViewerFailures  # 40 ms, with the rules of all tools
 
             self._failures = ViewerFailures(self)
         return self._failures

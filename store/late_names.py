@@ -1,7 +1,6 @@
-"""A package's own names, loaded when one of them is first asked for: the first screen waits for no other feature."""
+"""A package's own names, loaded when one of them is first asked for: nobody waits for what he does not use."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 
@@ -17,6 +16,6 @@ def late_names(package: str, **places: tuple[str, ...]) -> Callable[[str], Any]:
     def loaded(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{modules[name]}"), name)
+        return getattr(__import__(f"{package}.{modules[name]}", fromlist=[name]), name)
 
     return loaded
