@@ -17,6 +17,7 @@ from sightline.capture.command import CommandCapture
 from sightline.config import Settings
 from sightline.records import Buffer
 from sightline.store import Store
+from tests.fork_server import ForkServer
 from tests.large_values import tell_briefly
 
 PATIENCE_SECONDS = 20.0
@@ -144,6 +145,22 @@ def _children() -> set[str]:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended
             children |= set(path.read_text().split())
     return children
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[ForkServer]:
+    """Runs command lines of ours by forks."""
+    server = ForkServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def http_fork_server() -> Iterator[ForkServer]:
+    """The same of those that speak HTTP, which takes an SDK."""
+    server = ForkServer(http=True)
+    yield server
+    server.close()
 
 
 @pytest.fixture

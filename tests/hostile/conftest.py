@@ -2,15 +2,13 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-_PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main"]
-_SECONDS = 60
+from tests.fork_server import ForkServer
 
 Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
@@ -25,13 +23,11 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def sightline(tmp_path: Path) -> Sightline:
+def sightline(tmp_path: Path, fork_server: ForkServer) -> Sightline:
     """Runs ``sightline`` with words, on the store of the fixture ``store``."""
 
     def run(*words: str | bytes, **more: Any) -> "subprocess.CompletedProcess[bytes]":
         environment = {**os.environ, "LANG": "C.UTF-8", **more.pop("environment", {})}
-        return subprocess.run(
-            [*_PROGRAM, *words], capture_output=True, env=environment, cwd=tmp_path, timeout=_SECONDS, **more
-        )
+        return fork_server.run(words, env=environment, cwd=tmp_path, **more)
 
     return run

@@ -1,4 +1,4 @@
-"""The command line as a process of its own, in an environment that nothing has been left in."""
+"""The command line as a process of its own, forked or started, in an environment that nothing has been left in."""
 
 import json
 import os
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+from tests.fork_server import ForkServer
 
 PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main"]
 _SECONDS = 60
@@ -30,8 +32,9 @@ class Ran(NamedTuple):
 class Cli:
     """Calls ``sightline`` in a folder, with a store of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, server: ForkServer) -> None:
         self.folder = folder
+        self._server = server
         self.home = folder / "a store"
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -45,17 +48,14 @@ class Cli:
         return [*PROGRAM, *words]
 
     def start(self, *words: str, **more: Any) -> "subprocess.Popen[bytes]":
+        """Start the program, which goes on."""
         environment = {**self.environment, **more.pop("environment", {})}
         return subprocess.Popen(self.argv(*words), env=environment, cwd=self.folder, **more)
 
     def __call__(self, *words: str, stdin: bytes = b"", **environment: str) -> Ran:
-        done = subprocess.run(
-            self.argv(*words),
-            input=stdin,
-            capture_output=True,
-            env={**self.environment, **environment},
-            cwd=self.folder,
-            timeout=_SECONDS,
+        """Run a fork to its end."""
+        done = self._server.run(
+            words, input=stdin, env={**self.environment, **environment}, cwd=self.folder, timeout=_SECONDS
         )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -82,8 +82,8 @@ class Cli:
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    return Cli(tmp_path)
+def cli(tmp_path: Path, fork_server: ForkServer) -> Cli:
+    return Cli(tmp_path, fork_server)
 
 
 @pytest.fixture
@@ -94,5 +94,5 @@ def numbers(cli: Cli) -> str:
 
 
 @pytest.fixture
-def make_cli() -> Callable[[Path], Cli]:
-    return Cli
+def make_cli(fork_server: ForkServer) -> Callable[[Path], Cli]:
+    return lambda folder: Cli(folder, fork_server)

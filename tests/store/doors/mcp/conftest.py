@@ -1,9 +1,8 @@
-"""A client of the MCP server that is written here: a real child, lines through pipes."""
+"""A client of the MCP server that is written here: a process of its own, lines through pipes."""
 
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,8 +12,8 @@ from typing import Any
 import pytest
 
 from sightline.store import Store
+from tests.fork_server import Forked, ForkServer
 
-PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main", "mcp"]
 PATIENCE_SECONDS = 30.0
 MODERN = "2026-07-28"
 ENVELOPE = {
@@ -25,15 +24,16 @@ ENVELOPE = {
 
 
 class McpClient:
-    """A client of its own server."""
+    """A client of its own server, which is a fork unless a program is given."""
 
     def __init__(
         self,
+        server: ForkServer,
         folder: Path,
         *words: str,
         version: str = "2025-06-18",
         name: str = "a-client",
-        program: list[str] = PROGRAM,
+        program: list[str] | None = None,
         **environment: str,
     ) -> None:
         """Start the server; unless the version is the modern one, with the handshake."""
@@ -44,13 +44,18 @@ class McpClient:
         self._changed = threading.Condition()
         self._number = 0
         self._ended = False
-        self.process = subprocess.Popen(
-            [*program, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd=folder,
-            env={"PATH": os.environ["PATH"], "HOME": str(folder), "SIGHTLINE_HOME": str(self.home), **environment},
-        )
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "SIGHTLINE_HOME": str(self.home),
+            **environment,
+        }
+        pipe = subprocess.PIPE
+        self.process: subprocess.Popen[bytes] | Forked
+        if program:
+            self.process = subprocess.Popen([*program, *words], stdin=pipe, stdout=pipe, cwd=folder, env=environment)
+        else:
+            self.process = server.start(["mcp", *words], stdin=pipe, stdout=pipe, cwd=folder, env=environment)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         self.opened: dict[str, Any] = {}
@@ -162,12 +167,12 @@ class McpClient:
 
 
 @pytest.fixture
-def connect(tmp_path: Path) -> Iterator[Callable[..., McpClient]]:
+def connect(tmp_path: Path, fork_server: ForkServer) -> Iterator[Callable[..., McpClient]]:
     """Starts servers in a folder with a store of its own, and ends them."""
     clients: list[McpClient] = []
 
     def make(*words: str, **more: Any) -> McpClient:
-        clients.append(McpClient(tmp_path, *words, **more))
+        clients.append(McpClient(fork_server, tmp_path, *words, **more))
         return clients[-1]
 
     yield make

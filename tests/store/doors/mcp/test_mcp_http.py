@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,27 +20,27 @@ from sightline.doors.mcp.tools import Options
 from sightline.errors import UsageError
 from sightline.http_guard import Address, Guard
 from sightline.store import Store
+from tests.fork_server import ForkServer
 
-PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main", "mcp", "--http", "--port", "0"]
+WORDS = ["mcp", "--http", "--port", "0"]
 GO = "until [ -e go ]; do sleep 0.1; done"
 Until = Callable[[Callable[[], object]], None]
 
 
 class HttpServer:
-    """A server as a child."""
+    """A server, a process of its own."""
 
-    def __init__(self, folder: Path, *words: str) -> None:
+    def __init__(self, forks: ForkServer, folder: Path, *words: str) -> None:
         self.home = folder / "a store"
-        self.process = subprocess.Popen(
-            [*PROGRAM, *words],
+        self.process = forks.start(
+            [*WORDS, *words],
             stdout=subprocess.PIPE,
             cwd=folder,
             env={"PATH": os.environ["PATH"], "HOME": str(folder), "SIGHTLINE_HOME": str(self.home)},
-            text=True,
         )
         assert self.process.stdout
-        self.url = self.process.stdout.readline().split()[-1]
-        self.told = "" if "--no-token" in words else self.process.stdout.readline()
+        self.url = self.process.stdout.readline().decode().split()[-1]
+        self.told = "" if "--no-token" in words else self.process.stdout.readline().decode()
 
     @property
     def token(self) -> str:
@@ -75,12 +74,12 @@ _OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., HttpServer]]:
+def serve(tmp_path: Path, http_fork_server: ForkServer) -> Iterator[Callable[..., HttpServer]]:
     """Starts servers, and ends them."""
     servers: list[HttpServer] = []
 
     def start(*words: str) -> HttpServer:
-        servers.append(HttpServer(tmp_path, *words))
+        servers.append(HttpServer(http_fork_server, tmp_path, *words))
         return servers[-1]
 
     yield start
@@ -117,10 +116,9 @@ def test_a_loopback_address_may_do_without_a_token(serve: Callable[..., HttpServ
     assert serve("--no-token").post() == 200
 
 
-def test_a_public_address_never_does(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [*PROGRAM, "--no-token", "--host", "0.0.0.0"],
-        capture_output=True,
+def test_a_public_address_never_does(tmp_path: Path, http_fork_server: ForkServer) -> None:
+    done = http_fork_server.run(
+        [*WORDS, "--no-token", "--host", "0.0.0.0"],
         cwd=tmp_path,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store")},
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from sightline.config import Settings
 from sightline.store import Store, Target
+from tests.fork_server import Forked, ForkServer
 
 PATIENCE_SECONDS = 30.0
 SERVER = [sys.executable, str(Path(__file__).with_name("scripted_server.py"))]
@@ -19,10 +20,18 @@ PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main", "proxy"]
 
 
 class Client:
-    """Speaks lines with a server, through ``sightline proxy`` or without it."""
+    """Speaks lines with a server, through ``sightline proxy``, which is a fork or a program, or without it."""
 
     def __init__(
-        self, folder: Path, options: list[str], command: list[str], *, proxied: bool = True, **more: str
+        self,
+        forks: ForkServer,
+        folder: Path,
+        options: list[str],
+        command: list[str],
+        *,
+        proxied: bool = True,
+        forked: bool = True,
+        **more: str,
     ) -> None:
         self.home = folder / "store"
         self.received_at = folder / "received"
@@ -35,15 +44,14 @@ class Client:
             **more,
         }
         command = command or [*SERVER, str(self.received_at)]
-        self.process = subprocess.Popen(
-            [*PROGRAM, *options, *([] if "--url" in options else ["--", *command])] if proxied else command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            cwd=folder,
-            bufsize=0,
-        )
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        words = [*options, *([] if "--url" in options else ["--", *command])]
+        self.process: subprocess.Popen[bytes] | Forked
+        if proxied and forked:
+            self.process = forks.start(["proxy", *words], env=environment, cwd=folder, **pipes)
+        else:
+            words = [*PROGRAM, *words] if proxied else command
+            self.process = subprocess.Popen(words, env=environment, cwd=folder, bufsize=0, **pipes)
         self._held = bytearray()
 
     def send(self, line: str | bytes) -> None:

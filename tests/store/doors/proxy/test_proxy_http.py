@@ -4,19 +4,18 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from tests.fork_server import ForkServer
 from tests.store.doors.proxy.proxy_kit import PATIENCE_SECONDS, Client
 
 pytest.importorskip("mcp", reason="the extra http is not installed")
 
 Make = Callable[..., Client]
-SERVER = [sys.executable, "-m", "sightline.doors.cli.main", "mcp", "--http", "--port", "0"]
 LARGE = {"command": "seq 1 9000", "verbosity": "full"}
 
 
@@ -28,16 +27,18 @@ class Upstream(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
+def upstream(tmp_path_factory: pytest.TempPathFactory, http_fork_server: ForkServer) -> Iterator[Upstream]:
     folder = tmp_path_factory.mktemp("upstream")
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "SIGHTLINE_HOME": str(folder / "store")}
-    server = subprocess.Popen(SERVER, stdout=subprocess.PIPE, cwd=folder, env=environment, text=True)
+    words = ["mcp", "--http", "--port", "0"]
+    server = http_fork_server.start(words, stdout=subprocess.PIPE, cwd=folder, env=environment)
     assert server.stdout
-    url = server.stdout.readline().split()[-1]
-    token = server.stdout.readline().split()[-1]
+    url = server.stdout.readline().decode().split()[-1]
+    token = server.stdout.readline().decode().split()[-1]
     yield Upstream(url, token)
     server.send_signal(signal.SIGTERM)
-    server.communicate(timeout=PATIENCE_SECONDS)
+    server.wait(PATIENCE_SECONDS)
+    server.stdout.close()
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def test_a_profile_decides_what_is_large_and_how_it_is_shown(client: Make, tmp_p
 
 def test_starting_waits_for_no_other_part_of_the_program(client: Make, tmp_path: Path) -> None:
     server = ["env", "-u", "PYTHONPROFILEIMPORTTIME", *SERVER, str(tmp_path / "received")]
-    through = client(command=server, PYTHONPROFILEIMPORTTIME="1")
+    through = client(command=server, forked=False, PYTHONPROFILEIMPORTTIME="1")
     through.call(text_result("x" * 20_000))
     through.close()
     loaded = {line.rpartition("|")[2].strip() for line in through.errors.splitlines()}
