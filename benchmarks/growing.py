@@ -17,7 +17,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.list_outputs import Request as Listing
 from sightline.verbs.list_outputs import list_outputs
 from sightline.verbs.read_output import Request as Reading
@@ -40,7 +40,7 @@ def of_buffers(root: str, count: int) -> Found:
     with Store(root, stores.BOUNDLESS) as store:
         stores.grow(store, count)
         oldest = store.index.least_used(1)[0]
-        asking = Asking(store, _READER, lambda verb, **_: verb)
+        asking = Asker(store, _READER, lambda verb, **_: verb)
         made["list, in a server"] = _best(lambda: list_outputs(asking, Listing()))
         made["read a buffer, in a server"] = _best(lambda: read_output(asking, Reading(oldest.ref)))
     made["list"] = _ran(root, "list")
@@ -63,7 +63,7 @@ def of_bytes(root: str, size: int) -> Found:
         buffer = stores.large_buffer(store, size)
         made["capture it"] = Ran(time.perf_counter() - began, 0)
         stores.show_ranges(store, buffer, views=10, ranges=100)
-        asking = Asking(store, _READER, lambda verb, **_: verb)
+        asking = Asker(store, _READER, lambda verb, **_: verb)
         middle, last = buffer.lines // 2, buffer.lines
         made["read its middle, in a server"] = _best(
             lambda: read_output(asking, Reading(buffer.ref, lines=f"{middle}-{middle + 20}"))
@@ -86,7 +86,7 @@ def of_views(root: str, count: int, size: int) -> Found:
     with Store(root, stores.BOUNDLESS) as store:
         buffer = stores.large_buffer(store, size)
         stores.show_ranges(store, buffer, count, ranges=100)
-        asking = Asking(store, _READER, lambda verb, **_: verb)
+        asking = Asker(store, _READER, lambda verb, **_: verb)
         made["log one more"] = _best(lambda: _log(store, buffer))
         made["read a page, in a server"] = _best(lambda: read_output(asking, Reading(buffer.ref, lines="7-27")))
         made["what was seen, for the list"] = _best(lambda: _overview(store, buffer))

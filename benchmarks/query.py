@@ -12,7 +12,7 @@ from sightline.records import Session
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.query import Request, query
 
 _ROUNDS = 7
@@ -49,7 +49,7 @@ class _Asked:
     """Questions about captured files."""
 
     def __init__(self, store: Store, home: str, refs: dict[str, str]) -> None:
-        self._asking = Asking(store, Session("benchmark", "shell", "", "", "/", 0.0), lambda verb, **_: verb)
+        self._asking = Asker(store, Session("benchmark", "shell", "", "", "/", 0.0), lambda verb, **_: verb)
         self._environment = {**os.environ, "SIGHTLINE_HOME": home}
         self._refs = refs
         self._raw = {path: store.path(store.resolve(ref)) for path, ref in refs.items()}

@@ -25,7 +25,7 @@ from sightline.config import Settings
 from sightline.doors.cli.output import render_text
 from sightline.records import Session
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.query import Request as Query
 from sightline.verbs.query import query
 from sightline.verbs.delivery import deliver
@@ -159,7 +159,7 @@ def fill(store: Store) -> None:
 def overlook(store: Store) -> None:
     """Have an agent pack a release and ask about it, without ever being shown what failed; a person points at it."""
     agent = Session(AGENT, "claude-code", "", "", "~/project", time.time())
-    asking = Asking(store, agent, bar_call)
+    asking = Asker(store, agent, bar_call)
     write("release.py", RELEASE)
     with named(store, "cmd_9d2e61"):
         reply = run_command(asking, Request("python3 release.py"))

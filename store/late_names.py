@@ -8,8 +8,8 @@ def late_names(package: str, **places: tuple[str, ...]) -> Callable[[str], Any]:
     """What a package has as its ``__getattr__``.
 
     Args:
-        package: its ``__name__``.
-        places: the names that each of its modules has, by the module's name.
+        package: where the modules lie, mostly its own ``__name__``.
+        places: the names that each module has, by the module's name below that package.
     """
     modules = {name: module for module, names in places.items() for name in names}
 

@@ -17,7 +17,7 @@ from sightline.log.sessions import SHELL, current_session, safe_name
 from sightline.profile import load_profile
 from sightline.records import Session
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.list_outputs import LIMIT
 from sightline.verbs.reply import Reply, error_reply
@@ -194,11 +194,11 @@ def list_outputs(
 
 
 def _answered(
-    store: Store | None, session: str, verb: str, request: dict[str, Any], ask: Callable[[Asking], Reply]
+    store: Store | None, session: str, verb: str, request: dict[str, Any], ask: Callable[[Asker], Reply]
 ) -> Reply:
     """The reply of a verb, delivered."""
     store = store or _opened.store()
-    asking = Asking(store, _opened.session(session), _call, load_profile(store.settings.profile))
+    asking = Asker(store, _opened.session(session), _call, load_profile(store.settings.profile))
     try:
         reply = ask(asking)
     except SightlineError as error:

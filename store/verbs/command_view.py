@@ -10,8 +10,9 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.segments import Shaped, join_segments, terminated, uncut
 from sightline.shape.source import Source
 from sightline.store import Target
-from sightline.verbs.asking import Asking
-from sightline.verbs.files import file_fields
+from sightline.verbs import late
+from sightline.verbs.asker import Asker
+from sightline.verbs.file_facts import file_fields
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 
@@ -54,7 +55,7 @@ def ending_of(buffer: Buffer) -> Ending:
 
 
 def command_reply(
-    asking: Asking,
+    asking: Asker,
     buffer: Buffer,
     ending: Ending,
     *,
@@ -82,9 +83,7 @@ def command_reply(
 
         @cache
         def examination() -> "Examination":
-            from sightline.shape.failure.examination import Examination  # what is short, and ended, does not need it
-
-            return Examination(out, err, buffer.command)
+            return late.Examination(out, err, buffer.command)
 
         status = "running" if ending.running else None
         notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
@@ -95,16 +94,14 @@ def command_reply(
             own = budget_for(verbosity, not has_failed(ending, examination), profile.budgets) if by_budget else None
             if short := short_body(profile, fields, out, err, own, asking.room):
                 return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
-        # What only an output that must be cut pays for.
-        from sightline.shape.summary import summary
-        from sightline.verbs.structured_view import shape_output
+        from sightline.verbs.structured_view import shape_output  # 10 ms that what is short does without
 
         known = None if ending.running else examination()
         failed = has_failed(ending, examination)
         fields = {
             "output_id": buffer.ref,
             **first,
-            "summary": summary(out, err, **ending._asdict(), examination=known),
+            "summary": late.summary(out, err, **ending._asdict(), examination=known),
             "total_bytes": out.byte_count + err.byte_count,
             **_hints(asking, buffer, ending),
             **more,
@@ -152,7 +149,7 @@ def has_failed(ending: Ending, examination: Callable[[], "Examination"]) -> bool
     return ending.timed_out or bool(ending.exit_code)
 
 
-def _hints(asking: Asking, buffer: Buffer, ending: Ending) -> dict[str, Any]:
+def _hints(asking: Asker, buffer: Buffer, ending: Ending) -> dict[str, Any]:
     if ending.running:
         return {"next": asking.calls("read_output", ref=buffer.ref, wait=20)}
     if ending.timed_out:
@@ -176,7 +173,7 @@ def counts_of(shaped: Shaped) -> dict[str, Any]:
     return fields
 
 
-def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, search: str, out: Source, err: Source) -> str:
+def _next_call(asking: Asker, buffer: Buffer, shaped: Shaped, search: str, out: Source, err: Source) -> str:
     """Lists the failures that are missing, or else reads the first lines that are."""
     if search:
         both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
@@ -198,13 +195,11 @@ def _next_call(asking: Asking, buffer: Buffer, shaped: Shaped, search: str, out:
 
 def _accounted(shaped: Shaped, ref: str) -> Iterator[tuple[int, int]]:
     """The ranges of a stream's lines that stand in a body, or that a display wrote over; those nobody goes on with."""
-    from sightline.shape.markers import rewritten_lines  # only what is cut comes here
-
     for segment in uncut(shaped.segments):
         if segment.ref == ref:
             yield segment.first, segment.last
         elif not segment.ref:
-            yield from ((first, last) for name, first, last in rewritten_lines(segment.text) if name == ref)
+            yield from ((first, last) for name, first, last in late.rewritten_lines(segment.text) if name == ref)
 
 
 def _reply(

@@ -14,7 +14,8 @@ from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Store, Target
-from sightline.verbs.asking import Asking
+from sightline.verbs import late
+from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction
 
 
-def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
+def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
     """Log a reply, send it, and count it as a use of what it showed. Notes that wait for who asks go with it.
 
     A reply that cannot be logged is sent all the same, with a warning that says so.
@@ -42,7 +43,7 @@ def deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], 
         _deliver(asking, reply, render, send, is_use=is_use)
 
 
-def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
+def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
     if partial := [buffer for name in reply.shows.refs if (buffer := _partial(asking.store, name))]:
         reply = _with_what_is_missing(reply, partial)
     if asking.store.settings.redacts:
@@ -62,9 +63,7 @@ def _deliver(asking: Asking, reply: Reply, render: Render, send: Callable[[str],
         if reply.find_shown and view:
             record_shown(asking.store, view, reply.find_shown())
         if is_use and asking.store.over_limits():
-            from sightline.log.retention import enforce_limits
-
-            enforce_limits(asking.store)
+            late.enforce_limits(asking.store)
     except Exception:  # the reply is out; what is wrong with the store, the next call or `doctor` tells
         return
 
@@ -75,26 +74,24 @@ def _partial(store: Store, name: str) -> Buffer | None:
     return buffer if buffer and buffer.is_partial and buffer.state != "evicted" else None
 
 
-def _deliver_with_notes(asking: Asking, reply: Reply, render: Render, deliver: Callable[[Reply], None]) -> None:
+def _deliver_with_notes(asking: Asker, reply: Reply, render: Render, deliver: Callable[[Reply], None]) -> None:
     """Deliver a reply with the notes that wait for who asks, as many as fit into it; the rest wait on.
 
     So do all of them where a door writes no fields, as it does of an error at the command line. What waits for whoever
     asks next is not for the person who sits at the terminal.
     """
-    from sightline.log.notes import hold_waiting, release  # few replies have any
-
     anyone = not (asking.person and os.isatty(1))
-    held = hold_waiting(asking.store, asking.session.name, anyone=anyone)
+    held = late.hold_waiting(asking.store, asking.session.name, anyone=anyone)
     enclosed = _as_many_as_fit(asking.room, reply, held)
     if enclosed and _written(render, _with(reply, enclosed)) == _written(render, reply):
         enclosed = []
-    release(asking.store, held[len(enclosed) :], None)
+    late.release(asking.store, held[len(enclosed) :], None)
     went_out = False
     try:
         deliver(_with(reply, enclosed))
         went_out = True
     finally:
-        release(asking.store, enclosed, asking.session if went_out else None)
+        late.release(asking.store, enclosed, asking.session if went_out else None)
 
 
 def _written(render: Render, reply: Reply) -> str:
@@ -140,10 +137,8 @@ def _with_what_is_missing(reply: Reply, partial: Sequence[Buffer]) -> Reply:
 
 def with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segment]:
     """A body with the marker of a gap, if a line beside it stands there."""
-    from sightline.shape.markers import missing  # its patterns take 3 ms to compile, and few outputs lack anything
-
     ref = Target(buffer, gap.stream).ref
-    marker = missing(gap.amount, buffer.partial)
+    marker = late.missing(gap.amount, buffer.partial)
     waiting, ended = True, True
     for segment in body:
         mine = waiting and segment.ref == ref

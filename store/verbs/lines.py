@@ -12,6 +12,7 @@ from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import CutLine, Line
 from sightline.store import Reading, Target
+from sightline.verbs import late
 from sightline.verbs.short_output import clean
 
 
@@ -61,12 +62,8 @@ class _BothStreams:
         self.close = self._merged.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
-        from sightline.shape.variants import (
-            cleaned_line,
-        )  # streams in their own order are asked for far more often
-
         for stream, line in self._merged.lines(first, min(last, self.line_count)):
-            yield self._refs[stream], cleaned_line(line, self._profile.cleaning.views)
+            yield self._refs[stream], late.cleaned_line(line, self._profile.cleaning.views)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Reading
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import Reply, in_order
 
@@ -39,7 +39,7 @@ class Request(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
 
 
-def list_outputs(asking: Asking, request: Request) -> Reply:
+def list_outputs(asking: Asker, request: Request) -> Reply:
     """List buffers, a line each. Raises UsageError for a limit below 1."""
     buffers = find_buffers(asking.store, request)
     now = time.time()

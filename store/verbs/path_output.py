@@ -21,7 +21,7 @@ from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import Source
 from sightline.store import Reading, Stream, Target
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.structured_view import sampling_of
 
@@ -30,7 +30,7 @@ _DESCRIBED_BYTES = 1 << 20  # of a larger value only the type is told
 _NEXT_LINES = 200
 
 
-def path_reply(asking: Asking, target: Target, path: str, *, limit: int, verb: str, logged: dict[str, Any]) -> Reply:
+def path_reply(asking: Asker, target: Target, path: str, *, limit: int, verb: str, logged: dict[str, Any]) -> Reply:
     """The value that a path names: a string as its text, anything else as indented JSON.
 
     Raises:
@@ -143,13 +143,13 @@ def _written(source: Source, found: Found) -> Iterator[bytes]:
         yield b"]"
 
 
-def _raw_start(asking: Asking, target: Target, path: str) -> int:
+def _raw_start(asking: Asker, target: Target, path: str) -> int:
     """The value's offset in the stream's own bytes."""
     with asking.store.open(target) as source:
         return find(source, parse_path(path)).start
 
 
-def schema_reply(asking: Asking, target: Target, *, verb: str, logged: dict[str, Any]) -> Reply:
+def schema_reply(asking: Asker, target: Target, *, verb: str, logged: dict[str, Any]) -> Reply:
     """The recursive skeleton of a JSON text. Raises UsageError where it is none."""
     sampling = sampling_of(asking.profile)
     with asking.store.open_text(target) as source:

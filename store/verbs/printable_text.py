@@ -2,14 +2,14 @@
 
 import json
 
+from sightline.verbs import late
+
 
 def printable(text: str) -> str:
     """The text with what is not printable, or may hide something, written as an escape."""
     if text.isascii() and text.isprintable():
         return text
-    from sightline.shape.invisible import fit_to_read  # its pattern is compiled: most texts need none
-
-    return fit_to_read(text, escape)
+    return late.fit_to_read(text, escape)
 
 
 def escape(char: str) -> str:

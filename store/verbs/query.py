@@ -10,7 +10,8 @@ from sightline.shape.segments import Segment
 from sightline.shape.variants import text_of
 from sightline.shape.whole import SEPARATOR
 from sightline.store import Target
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
+from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.line_origins import lines_of, tracer
 from sightline.verbs.reply import Reply, in_order
 
@@ -34,7 +35,7 @@ class Request(NamedTuple):
         return {"pipeline": self.pipeline, **({"full": True} if self.sink else {})}
 
 
-def query(asking: Asking, request: Request) -> Reply:
+def query(asking: Asker, request: Request) -> Reply:
     """Ask a question of captured outputs.
 
     Raises:
@@ -68,8 +69,6 @@ def query(asking: Asking, request: Request) -> Reply:
     find = tracer(asking.store, pipeline, result, targets, everything=request.sink is not None)
     reply = Reply(fields, body, shows, missing=missing, exit_code=_process_code(result), find_shown=find)
     if files := {target.buffer.name: target.buffer for target in targets.values() if target.buffer.kind == "file"}:
-        from sightline.verbs.files import telling_changes  # most queries are of outputs
-
         reply = telling_changes(asking.store, reply, files.values())
     return reply if pipeline.stages[0].program in _SEARCHERS else reply.with_shown()
 
@@ -78,7 +77,7 @@ def _process_code(result: QueryResult) -> int:
     return 124 if result.timed_out else (130 if result.exit_code is None else result.exit_code)
 
 
-def _fields(asking: Asking, result: QueryResult) -> dict[str, Any]:
+def _fields(asking: Asker, result: QueryResult) -> dict[str, Any]:
     fields: dict[str, Any] = {"exit_code": result.exit_code, "timed_out": result.timed_out or None}
     if result.timed_out:
         fields["hint"] = "the query reached its time limit; narrow it, with grep first"

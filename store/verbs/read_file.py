@@ -11,14 +11,15 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Segment, join_segments, uncut
 from sightline.store import Target
-from sightline.verbs.asking import Asking
-from sightline.verbs.files import file_fields
+from sightline.verbs.asker import Asker
+from sightline.verbs.file_facts import file_fields
 from sightline.verbs.lines import beyond, open_lines, page_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
 from sightline.verbs.read_output import clipping_fields
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 from sightline.verbs.structured_view import shape_output
+from sightline.verbs.unkept_view import unkept_file
 
 VERB = "read_file"
 _NEXT_LINES = 200
@@ -45,7 +46,7 @@ class Request(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value and name != "exact"}
 
 
-def read_file(asking: Asking, request: Request) -> Reply:
+def read_file(asking: Asker, request: Request) -> Reply:
     """Show a file.
 
     Raises:
@@ -64,8 +65,6 @@ def read_file(asking: Asking, request: Request) -> Reply:
     try:
         buffer = capture_file(asking.store, path, asking.session.name, exact=request.exact)
     except StoreFailed as error:
-        from sightline.verbs.unkept_view import unkept_file  # as seldom as a full disk
-
         fd = open_exactly(path) if request.exact else open_regular(path)
         return unkept_file(asking.store, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())
     target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
@@ -74,12 +73,12 @@ def read_file(asking: Asking, request: Request) -> Reply:
     return _part(asking, target, request) if target.first else _whole(asking, target, request)
 
 
-def _is_binary(asking: Asking, target: Target) -> bool:
+def _is_binary(asking: Asker, target: Target) -> bool:
     with asking.store.open(target) as source:
         return b"\0" in source.read(0, _SNIFFED_BYTES)
 
 
-def _binary(asking: Asking, target: Target, request: Request) -> Reply:
+def _binary(asking: Asker, target: Target, request: Request) -> Reply:
     buffer = target.buffer
     fields = _fields(buffer) | {
         "note": joined_notes(buffer.note, "a binary file: its bytes are kept and not shown"),
@@ -88,7 +87,7 @@ def _binary(asking: Asking, target: Target, request: Request) -> Reply:
     return _reply(fields, (), buffer, request, missing=True)
 
 
-def _part(asking: Asking, target: Target, request: Request) -> Reply:
+def _part(asking: Asker, target: Target, request: Request) -> Reply:
     with open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > max(total, 1):
@@ -115,7 +114,7 @@ def _part(asking: Asking, target: Target, request: Request) -> Reply:
     return _reply(fields, page.segments, target.buffer, request, missing=cut)
 
 
-def _whole(asking: Asking, target: Target, request: Request) -> Reply:
+def _whole(asking: Asker, target: Target, request: Request) -> Reply:
     buffer, profile, nothing = target.buffer, asking.profile, BytesSource(b"")
     budget = budget_for("normal", True, profile.budgets)
     with asking.store.open(target) as raw:

@@ -12,7 +12,9 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Stream, Target
-from sightline.verbs.asking import Asking
+from sightline.verbs import late
+from sightline.verbs.asker import Asker
+from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.lines import open_lines, page_of
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.search_output import search_reply, settled_reply
@@ -58,7 +60,7 @@ class Request(NamedTuple):
         return {name: given[name] for name in given if name == "ref" or given[name] != Request._field_defaults[name]}
 
 
-def read_output(asking: Asking, request: Request) -> Reply:
+def read_output(asking: Asker, request: Request) -> Reply:
     """Show part of a buffer.
 
     Raises:
@@ -73,12 +75,10 @@ def read_output(asking: Asking, request: Request) -> Reply:
     reply = _shown(asking, target, request)
     if target.buffer.kind != "file":
         return reply
-    from sightline.verbs.files import telling_changes  # most are outputs
-
     return telling_changes(asking.store, reply, (target.buffer,))
 
 
-def _shown(asking: Asking, target: Target, request: Request) -> Reply:
+def _shown(asking: Asker, target: Target, request: Request) -> Reply:
     """The part that is asked for."""
     if request.path or request.schema:
         return _json_part(asking, target, request)
@@ -104,9 +104,8 @@ def _shown(asking: Asking, target: Target, request: Request) -> Reply:
     return _byte_page(asking, target, request)
 
 
-def _json_part(asking: Asking, target: Target, request: Request) -> Reply:
-    # Loaded here only: most outputs are no JSON.
-    from sightline.verbs.path_output import path_reply, schema_reply
+def _json_part(asking: Asker, target: Target, request: Request) -> Reply:
+    from sightline.verbs.path_output import path_reply, schema_reply  # 15 ms, and most outputs are no JSON
 
     if target.first or target.stream == "all":
         raise BadRef(f"{request.ref}: a path leads into a whole stream", f"without the lines: {target.ref}")
@@ -130,7 +129,7 @@ def _check(request: Request) -> None:
         raise UsageError(f"context is {request.context}", "it is a number of lines from 0 to 100")
 
 
-def _line_page(asking: Asking, target: Target, request: Request, more: dict[str, Any] | None = None) -> Reply:
+def _line_page(asking: Asker, target: Target, request: Request, more: dict[str, Any] | None = None) -> Reply:
     with open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > total:
@@ -169,7 +168,7 @@ def _line_page(asking: Asking, target: Target, request: Request, more: dict[str,
     return settled_reply(_reply(fields, page.segments, target, request, total, missing=missing), target, unended)
 
 
-def clipping_fields(asking: Asking, line: Segment) -> dict[str, Any]:
+def clipping_fields(asking: Asker, line: Segment) -> dict[str, Any]:
     """What a reply says of a line that was cut in its middle, and the call that reads it by bytes."""
     target = asking.store.resolve(line.ref)
     if asking.store.pretty_facts(target):  # its lines are not those of the bytes
@@ -180,7 +179,7 @@ def clipping_fields(asking: Asking, line: Segment) -> dict[str, Any]:
     return {"truncated": True, "hint": f"line {line.first} is larger than a page; its bytes: {by_bytes}"}
 
 
-def _byte_page(asking: Asking, target: Target, request: Request) -> Reply:
+def _byte_page(asking: Asker, target: Target, request: Request) -> Reply:
     if target.stream == "all":
         if request.offset is not None:
             raise UsageError(
@@ -230,12 +229,7 @@ def _bytes_from(source: Stream, start: int, limit: int, cleaning: str) -> tuple[
     if start >= end:
         return end, ()
     data = source.read(start, end - start)
-    if cleaning == DEFAULT.cleaning.views:
-        text = clean_text(data)
-    else:
-        from sightline.shape.variants import text_of  # no call with the default profile pays for it
-
-        text = text_of(data, cleaning)
+    text = clean_text(data) if cleaning == DEFAULT.cleaning.views else late.text_of(data, cleaning)
     lines = source.line_span(start, end)
     if lines.first > lines.last:
         return end, (Segment(text),)
@@ -270,7 +264,7 @@ def _page_end(source: Stream, start: int, end: int) -> int:
     return end
 
 
-def _follow(asking: Asking, target: Target, request: Request) -> Reply:
+def _follow(asking: Asker, target: Target, request: Request) -> Reply:
     """Lines after those that the session has seen, once there are any or the capture has ended."""
     if target.stream not in ("out", "err", "all"):
         raise UsageError("only a command's streams can be followed", "read it by lines or bytes")
@@ -298,7 +292,7 @@ def _follow(asking: Asking, target: Target, request: Request) -> Reply:
     return _reply(fields, (), target, request, total, missing=True)
 
 
-def _seen(asking: Asking, target: Target) -> int:
+def _seen(asking: Asker, target: Target) -> int:
     """How many lines the session has been shown, from the first on."""
     store, session = asking.store, asking.session
     if target.stream != "all":

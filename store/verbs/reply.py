@@ -8,6 +8,7 @@ from sightline.errors import SightlineError
 from sightline.log.views import Shows, Traced
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment, join_segments
+from sightline.verbs import late
 
 FIELD_ORDER = (
     "output_id",
@@ -99,10 +100,8 @@ class Reply(NamedTuple):
     @property
     def streams(self) -> tuple[str, str]:
         """The body's two parts: before and after the line that begins stderr."""
-        from sightline.shape.whole import SEPARATOR
-
         for at, segment in enumerate(self.body):
-            if segment == SEPARATOR:
+            if segment == late.SEPARATOR:
                 return join_segments(self.body[:at]), join_segments(self.body[at + 1 :])
         return self.text, ""
 

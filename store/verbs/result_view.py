@@ -19,8 +19,8 @@ from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, shown_ranges
 from sightline.shape.source import Source
 from sightline.store import Target
-from sightline.verbs.asking import Asking
-from sightline.verbs.files import file_fields
+from sightline.verbs.asker import Asker
+from sightline.verbs.file_facts import file_fields
 from sightline.verbs.reply import Reply, fitting, in_order, serialised_bytes
 from sightline.verbs.structured_view import sampling_of
 
@@ -42,7 +42,7 @@ class _Part(NamedTuple):
 
 
 def result_reply(
-    asking: Asking,
+    asking: Asker,
     buffer: Buffer,
     *,
     verb: str,
@@ -109,7 +109,7 @@ _SEPARATOR_BYTES = 12
 
 
 def _short(
-    asking: Asking, buffer: Buffer, streams: list[str], fields: dict[str, Any], verbosity: str
+    asking: Asker, buffer: Buffer, streams: list[str], fields: dict[str, Any], verbosity: str
 ) -> tuple[Segment, ...] | None:
     """All of it as it came, where the reply is short; None for what is not, and for what is no text."""
     limit = asking.profile.short.limit_bytes
@@ -138,7 +138,7 @@ def _is_binary(buffer: Buffer, stream: str) -> bool:
 
 
 def _part(
-    asking: Asking, target: Target, moved: list[Field], room: int, everything: bool, sampling: Sampling, failed: bool
+    asking: Asker, target: Target, moved: list[Field], room: int, everything: bool, sampling: Sampling, failed: bool
 ) -> _Part:
     info = target.buffer.stream(target.stream)
     if _is_binary(target.buffer, target.stream):
@@ -192,7 +192,7 @@ def _body(parts: list[_Part]) -> tuple[Segment, ...]:
     return tuple(body)
 
 
-def _next(asking: Asking, part: _Part) -> str | None:
+def _next(asking: Asker, part: _Part) -> str | None:
     """The call for what is missing first in a block."""
     made = part.made
     if made.path and made.path != "$":

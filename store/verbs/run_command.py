@@ -17,7 +17,8 @@ from sightline.records import known_fields
 from sightline.refs import is_ack
 from sightline.shape.budgets import budget_for
 from sightline.store import Target, cause_of
-from sightline.verbs.asking import Asking
+from sightline.verbs import late
+from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of
 from sightline.verbs.reply import Reply, in_order
 from sightline.verbs.safety import reason_to_confirm
@@ -95,7 +96,7 @@ class Doorway(NamedTuple):
     confine: Callable[[str], str] = str
 
 
-def run_command(asking: Asking, request: Request, doorway: Doorway | None = None) -> Reply:
+def run_command(asking: Asker, request: Request, doorway: Doorway | None = None) -> Reply:
     """Run a command and reply with a view of its output.
 
     Raises:
@@ -126,10 +127,10 @@ def run_command(asking: Asking, request: Request, doorway: Doorway | None = None
     return reply.about([target.buffer.name for target in targets]) if targets else reply
 
 
-def _argv(asking: Asking, request: Request) -> tuple[list[str], tuple[Target, ...]]:
+def _argv(asking: Asker, request: Request) -> tuple[list[str], tuple[Target, ...]]:
     if "@" not in request.line:
         return (shell_argv(request.command) if request.command else list(request.argv)), ()
-    from sightline.verbs.substitution import substitute, substitute_words
+    from sightline.verbs.substitution import substitute, substitute_words  # 5 ms that only a ref costs
 
     path = asking.store.local_copy
     if request.command:
@@ -142,12 +143,10 @@ def _split(request: Request, argv: list[str]) -> "Split | None":
     """Where the command's trailing filters begin; None where there are none, or all they read is kept already."""
     if "|" not in request.command:
         return None
-    from sightline.capture.filters import left_side
-
-    return left_side(request.command, argv)
+    return late.left_side(request.command, argv)
 
 
-def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
+def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
     capture = CommandCapture(
         asking.store,
         argv,
@@ -170,7 +169,7 @@ def _foreground(asking: Asking, request: Request, argv: list[str], cwd: str, doo
         return _goes_on(asking, request, capture.name)
     ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out)
     if captured.unkept is not None or captured.buffer is None:
-        from sightline.verbs.unkept_view import unkept_reply
+        from sightline.verbs.unkept_view import unkept_reply  # as seldom as a full disk
 
         assert captured.unkept is not None
         return unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
@@ -191,12 +190,10 @@ def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
     return {"unfiltered_output": kept.ref, "unfiltered_lines": kept.lines, "unfiltered_bytes": kept.bytes}
 
 
-def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> Reply:
+def _background(asking: Asker, request: Request, argv: list[str], cwd: str) -> Reply:
     if not asking.store.settings.captures(cwd):
         raise UsageError("nothing is kept in this folder (capture = off)", "run it in the foreground")
-    from sightline.capture.background import start_in_background
-
-    name = start_in_background(
+    name = late.start_in_background(
         asking.store,
         argv,
         command=request.line,
@@ -208,7 +205,7 @@ def _background(asking: Asking, request: Request, argv: list[str], cwd: str) -> 
     return _goes_on(asking, request, name)
 
 
-def _goes_on(asking: Asking, request: Request, name: str) -> Reply:
+def _goes_on(asking: Asker, request: Request, name: str) -> Reply:
     """The reply for a command that the caller no longer waits for; it may have ended meanwhile."""
     target = asking.store.resolve("@" + name)
     return command_reply(
@@ -222,7 +219,7 @@ def _goes_on(asking: Asking, request: Request, name: str) -> Reply:
     )
 
 
-def _ask_back(asking: Asking, request: Request, reason: str) -> Reply:
+def _ask_back(asking: Asker, request: Request, reason: str) -> Reply:
     token = f"@ack_{os.urandom(4).hex()}"
     now = time.time()
     kept = json.dumps(request._asdict())
@@ -246,7 +243,7 @@ def _ask_back(asking: Asking, request: Request, reason: str) -> Reply:
     return Reply(fields, (), Shows(VERB, request.logged()), missing=True, exit_code=1)
 
 
-def _confirmed(asking: Asking, request: Request) -> Request:
+def _confirmed(asking: Asker, request: Request) -> Request:
     kept = asking.store.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
     if kept is None:
         raise ExpiredRef(f"{request.line.strip()} expired, or was used already", "run the command itself again")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.errors import SettingError
+from sightline.verbs import late
 
 if TYPE_CHECKING:
     from sightline.shell_words.commands import Command
@@ -64,9 +65,7 @@ def _reason(line: str, kinds: Sequence[Kind]) -> str:
     plain = line.translate(_QUOTES)
     if not any(word in plain for word in _SIGNS) and "drop" not in plain.lower() and "$'" not in line:
         return ""
-    from sightline.shell_words.commands import commands_in  # few lines hold such a word
-
-    for command in commands_in(line):
+    for command in late.commands_in(line):
         options = _before(command.words, "--")
         if "--help" in options or "--version" in options:
             continue

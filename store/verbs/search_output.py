@@ -8,7 +8,7 @@ from sightline.log.views import Shows, parts_of, settled, shown_of
 from sightline.search.line_search import LineHits, search
 from sightline.shape.segments import Segment
 from sightline.store import Target
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.lines import Lines, around, open_lines
 from sightline.verbs.reply import Reply, in_order
 
@@ -17,7 +17,7 @@ LINE_CHARACTERS = 400  # a longer line is clipped around its first match
 
 
 def search_reply(
-    asking: Asking,
+    asking: Asker,
     target: Target,
     pattern: str,
     *,

@@ -6,6 +6,7 @@ from sightline.profile import DEFAULT, Profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room
 from sightline.shape.segments import Shaped, join_segments
 from sightline.shape.source import Source
+from sightline.verbs import late
 from sightline.verbs.reply import serialised_bytes
 
 _MAY_BE_SHORT_BYTES = 1 << 18  # cleaning and folding can make much of a progress bar vanish, but not of more than this
@@ -15,9 +16,7 @@ def clean(source: Source, profile: Profile) -> Source:
     """The source as the profile's rule for views reads it."""
     if profile.cleaning.views == DEFAULT.cleaning.views:
         return source
-    from sightline.shape.variants import cleaned  # no start with the default profile pays for it
-
-    return cleaned(source, profile.cleaning.views)
+    return late.cleaned(source, profile.cleaning.views)
 
 
 def cut_to_lines_only(profile: Profile, out: Source, err: Source) -> bool:
@@ -47,13 +46,9 @@ def short_body(
     limit = short.limit_bytes if short.measure in ("reply", "both") else HARD_LIMIT_BYTES
     shaped = None
     if not short.cut_lines and profile.cleaning.views == DEFAULT.cleaning.views:
-        from sightline.shape.whole import whole
-
-        shaped = whole(out, err, limit)
+        shaped = late.whole(out, err, limit)
     if shaped is None:
-        from sightline.shape.cut_styles import shape_as
-
-        shaped = shape_as(profile.cut, out, err, budget=limit, failed=False, short=short.cut_lines)
+        shaped = late.shape_as(profile.cut, out, err, budget=limit, failed=False, short=short.cut_lines)
     body = join_segments(shaped.segments)
     if shaped.truncated or (budget is not None and len(body.encode()) > budget):
         return None

@@ -15,7 +15,7 @@ from sightline.profile import Profile, load_profile
 from sightline.records import Buffer, Session
 from sightline.store import Store
 from sightline.verbs import query, read_file, read_output, run_command
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply
 from sightline.verbs.result_view import result_reply
@@ -29,7 +29,7 @@ class Agent:
     def __init__(self, store: Store, profile: Profile) -> None:
         self.store = store
         session = Session("agent-1", "claude-code", "", "", os.getcwd(), 0.0)
-        self.asking = Asking(store, session, cli_call, profile)
+        self.asking = Asker(store, session, cli_call, profile)
 
     def run(self, command: str, doorway: Doorway | None = None, **more: Any) -> Reply:
         return run_command.run_command(self.asking, run_command.Request(command, **more), doorway)

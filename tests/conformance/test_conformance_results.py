@@ -19,7 +19,7 @@ from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory import BytesSource
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.read_output import Request, read_output
 from sightline.verbs.reply import Reply
 
@@ -35,7 +35,7 @@ def described(text: str) -> str:
 def read(tmp_path: Any) -> Any:
     """Keeps a value as a result, and reads it."""
     with Store(str(tmp_path / "root"), Settings()) as store:
-        asking = Asking(store, Session("s", "test", "", "", "/", 0.0), lambda verb, **arguments: f"{verb} {arguments}")
+        asking = Asker(store, Session("s", "test", "", "", "/", 0.0), lambda verb, **arguments: f"{verb} {arguments}")
 
         def reading(value: object, **arguments: Any) -> Reply:
             data = json.dumps(value).encode()

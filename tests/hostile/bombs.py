@@ -13,7 +13,7 @@ from sightline.errors import SightlineError
 from sightline.records import Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.read_output import Request, read_output
 from sightline.verbs.reply import Reply
 from sightline.verbs.result_view import result_reply
@@ -53,7 +53,7 @@ def _held(reply: Reply) -> None:
     assert len(reply.text.encode(errors="surrogateescape")) <= HARD_LIMIT_BYTES
 
 
-def _show(asking: Asking, data: bytes) -> None:
+def _show(asking: Asker, data: bytes) -> None:
     buffer = capture_result(asking.store, [Block([data])], command="t", cwd="/", session="s")
     assert isinstance(buffer, Buffer)
     _held(result_reply(asking, buffer, verb="tool", request={}))
@@ -67,7 +67,7 @@ def _show(asking: Asking, data: bytes) -> None:
 def main(root: str, names: list[str]) -> None:
     """Try some; raises MemoryError, or is ended by the limit of its time."""
     with Store(root, Settings()) as store:
-        asking = Asking(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
+        asking = Asker(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
         _show(asking, b'{"a": [1, "x"]}')
         if sys.platform.startswith("linux"):
             with open("/proc/self/statm", encoding="ascii") as file:

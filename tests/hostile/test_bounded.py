@@ -27,7 +27,7 @@ from sightline.search.line_search import search
 from sightline.search.processes import Cancel
 from sightline.shape.json.scanner import MEMBERS_LOOKED_AT
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.result_view import result_reply
 from tests.hostile.bombs import BOMBS
 
@@ -112,7 +112,7 @@ def test_json_that_is_made_to_burst_is_shown_in_bounded_time_and_memory(tmp_path
 
 
 def test_of_a_key_that_is_there_many_times_only_so_many_are_looked_at(store: Store) -> None:
-    asking = Asking(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
+    asking = Asker(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
     data = b"{" + b",".join([b'"k":1'] * (MEMBERS_LOOKED_AT + 5)) + b"}"
     buffer = capture_result(store, [Block([data])], command="t", cwd="/", session="s")
     assert isinstance(buffer, Buffer)

@@ -22,7 +22,7 @@ from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, Session
 from sightline.store import Store, Target
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.read_file import Request, read_file
 
 Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_kept_is_shown_without_its_secrets(
 ) -> None:
     (tmp_path / "notes.txt").write_text(f"one\n{TOKEN}\nthree\n")
     _failing(store, monkeypatch, 0)
-    asking = Asking(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
+    asking = Asker(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
     reply = read_file(asking, Request("notes.txt", start_line=2, end_line=3))
     assert "warning" in reply.fields
     assert reply.fields["note"] == "redacted: 1"

@@ -12,7 +12,7 @@ from sightline.store import Store
 from sightline.tui.evidence.dossier import Fact, facts_of, read_dossier
 from sightline.tui.evidence.info_screen import FactRows, InfoScreen, ViewScreen, folded
 from sightline.tui.inspector import Inspector
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.query import Request, query
 from tests.tui.tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
@@ -26,7 +26,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> None:
 def ask(store: Store, pipeline: str, session: str) -> None:
     """Ask as an agent does."""
     agent = current_session({"CLAUDE_CODE_SESSION_ID": "x"}, name=session, client="probe 1.0")
-    asking = Asking(store, agent, lambda verb, **_: verb)
+    asking = Asker(store, agent, lambda verb, **_: verb)
     reply = query(asking, Request(pipeline))
     deliver(asking, reply, lambda reply: reply.body, lambda _: None, is_use=False)
 

@@ -18,7 +18,7 @@ from sightline.tui.asking import answers
 from sightline.tui.asking.question import Pipeline
 from sightline.tui.asking.result_pane import ResultPane
 from sightline.tui.common.answer_text import Spool
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -261,7 +261,7 @@ def test_a_query_can_be_cancelled(store: Store, monkeypatch: pytest.MonkeyPatch)
     project(store)
     begun = threading.Event()
 
-    def endless(asking: Asking, asked: object, cancel: Cancel, show: object) -> None:
+    def endless(asking: Asker, asked: object, cancel: Cancel, show: object) -> None:
         begun.set()
         while not cancel.cancelled:
             threading.Event().wait(0.001)
@@ -286,7 +286,7 @@ def test_a_newer_query_ends_the_one_before(store: Store, monkeypatch: pytest.Mon
     project(store)
     ended = list[str]()
 
-    def first_endless(asking: Asking, asked: Pipeline, cancel: Cancel, show: object) -> None:
+    def first_endless(asking: Asker, asked: Pipeline, cancel: Cancel, show: object) -> None:
         if "first" not in asked.text:
             answers.answer(asking, asked, cancel, show)  # type: ignore[arg-type]
             return

@@ -27,7 +27,7 @@ from sightline.tui.common.places import Hit
 from sightline.tui.common.sessions import person_session
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_output as read_verb
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply, error_reply
 
@@ -69,9 +69,9 @@ class Answer(NamedTuple):
         return "error" in self.fields
 
 
-def person(store: Store) -> Asking:
+def person(store: Store) -> Asker:
     """Who asks in the inspector, with the verbs as the query bar takes them."""
-    return Asking(store, person_session(), bar_call, load_profile(store.settings.profile))
+    return Asker(store, person_session(), bar_call, load_profile(store.settings.profile))
 
 
 def bar_call(verb: str, **arguments: Any) -> str:
@@ -118,7 +118,7 @@ def whole_of(asked: Part | Pipeline) -> Pipeline | None:
     return Pipeline(f"rg -n{flags} -e {shlex.quote(request.search)} {stream}")
 
 
-def answer(asking: Asking, asked: Part | Pipeline, cancel: Cancel, show: Callable[[Answer], None]) -> None:
+def answer(asking: Asker, asked: Part | Pipeline, cancel: Cancel, show: Callable[[Answer], None]) -> None:
     """Answer a question, log the reply and then show it. A refusal is a reply like any other."""
     verb, logged = _call(asked)
     asking = asking._replace(cancel=cancel)
@@ -139,7 +139,7 @@ def answer(asking: Asking, asked: Part | Pipeline, cancel: Cancel, show: Callabl
     deliver(asking, reply, _render, send, is_use=False)
 
 
-def whole_answer(asking: Asking, asked: Pipeline, cancel: Cancel) -> Answer:
+def whole_answer(asking: Asker, asked: Pipeline, cancel: Cancel) -> Answer:
     """All of a query's answer, spooled to a file; logged with its size and hash.
 
     Raises:
@@ -178,7 +178,7 @@ def _call(asked: Part | Pipeline) -> tuple[str, dict[str, Any]]:
     return read_verb.VERB, asked.request.logged()
 
 
-def _finder(asking: Asking, asked: Part | Pipeline, reply: Reply) -> FindHit:
+def _finder(asking: Asker, asked: Part | Pipeline, reply: Reply) -> FindHit:
     if isinstance(asked, Pipeline):
         return lambda number, text: _hit_of_query(asking, asked.text, number, text)
     places = list(_places(reply.body))
@@ -197,7 +197,7 @@ def _places(body: tuple[Segment, ...]) -> Iterator[Hit | None]:
             line_is_open = not line.endswith("\n")
 
 
-def _hit_of_query(asking: Asking, text: str, number: int, line: str) -> Hit | None:
+def _hit_of_query(asking: Asker, text: str, number: int, line: str) -> Hit | None:
     parsed = parse(text, lambda ref: _resolved(asking, ref)[1])
     targets = {ref: _resolved(asking, ref)[0] for ref in parsed.refs}
     if _numbers_lines(parsed) and (match := _NUMBERED.match(line)):
@@ -229,7 +229,7 @@ def _options(stage: Stage, *, first: bool) -> set[str]:
     return {option.name for option in call.options}
 
 
-def _paths(asking: Asking, text: str) -> dict[str, str]:
+def _paths(asking: Asker, text: str) -> dict[str, str]:
     """By ref, as the answer names it, the path that stands for it while the query runs."""
     found: dict[str, str] = {}
 
@@ -242,7 +242,7 @@ def _paths(asking: Asking, text: str) -> dict[str, str]:
     return found
 
 
-def _resolved(asking: Asking, ref: str) -> tuple[Target, str]:
+def _resolved(asking: Asker, ref: str) -> tuple[Target, str]:
     target = asking.resolve(ref)
     return target, asking.store.local_copy(target)
 

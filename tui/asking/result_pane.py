@@ -25,7 +25,7 @@ from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.visible_text import title, visible
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 
 _MOST_FIELD_ROWS = 6
 
@@ -52,7 +52,7 @@ class ResultPane(Vertical):
         super().__init__(id="result")
         self._head, self.lines = Bar(id="result-head"), TextRows(id="result-lines")
         self._store = store
-        self._asking: Asking | None = None
+        self._asking: Asker | None = None
         self._answer: Answer | None = None
         self._cancel: Cancel | None = None
         self._said: tuple[Row, tuple[tuple[str, object], ...]] = (((), ()), ())
@@ -68,7 +68,7 @@ class ResultPane(Vertical):
     def _ask_whole(self, question: questions.Pipeline) -> None:
         self._run(question, lambda cancel, show: show(whole_answer(self._who(), question, cancel)))
 
-    def _who(self) -> Asking:
+    def _who(self) -> Asker:
         if self._asking is None:
             self._asking = person(self._store)
         return self._asking

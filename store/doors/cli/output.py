@@ -14,9 +14,9 @@ from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
-from sightline.verbs.files import file_fields
+from sightline.verbs.file_facts import file_fields
 from sightline.verbs.printable_text import escape, printable
 from sightline.verbs.reply import Render, Reply, error_reply
 
@@ -130,7 +130,7 @@ class Door:
         chosen = load_profile(profile or self.store.settings.profile, "--profile" if profile else "profile")
         if os.isatty(1) or os.isatty(2):  # what a rule for agents leaves in an answer must not reach a terminal
             chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))
-        self.asking = Asking(self.store, current_session(), cli_call, chosen)
+        self.asking = Asker(self.store, current_session(), cli_call, chosen)
         self._render: Render = render_json(self.store, chosen) if as_json else render_text
         self._as_json = as_json
 

@@ -12,14 +12,14 @@ from sightline.profile import load_profile
 from sightline.records import Buffer, Session
 from sightline.shape.segments import join_segments
 from sightline.store import Store
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply
 
 
-def _asking(store: Store, session: Session) -> Asking:
-    return Asking(store, session, calls_in(TOOLS), load_profile(store.settings.profile, "profile"))
+def _asking(store: Store, session: Session) -> Asker:
+    return Asker(store, session, calls_in(TOOLS), load_profile(store.settings.profile, "profile"))
 
 
 def view_of(store: Store, session: Session, pending: PendingCommand, buffer: Buffer) -> bytes:
@@ -70,7 +70,7 @@ def replaced(
     return form(sent[0])
 
 
-def _reply(asking: Asking, buffer: Buffer, call: ToolCall, request: dict[str, Any]) -> Reply:
+def _reply(asking: Asker, buffer: Buffer, call: ToolCall, request: dict[str, Any]) -> Reply:
     if buffer.kind == "cmd":
         return command_reply(
             asking, buffer, ending_of(buffer), verbosity="auto", verb="capture", request=request, always_ref=True

@@ -25,7 +25,7 @@ from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline.verbs import list_outputs, query, read_file, read_output, run_command
-from sightline.verbs.asking import Asking, Calls
+from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply, error_reply
 
@@ -235,13 +235,13 @@ class Invocation(NamedTuple):
         commands: where a command runs.
     """
 
-    asking: Asking
+    asking: Asker
     caller: Caller
     call: Call
     options: Options
     commands: Commands
 
-    def cancellable(self) -> Asking:
+    def cancellable(self) -> Asker:
         """Who asks, such that a query or a wait ends with the call."""
         cancel = Cancel()
         self.call.at_cancel(cancel.cancel)
@@ -322,7 +322,7 @@ def render(reply: Reply) -> tuple[Segment, ...]:
     return (Segment(json.dumps(reply.fields, ensure_ascii=False, separators=(",", ":")) + "\n"), *reply.body)
 
 
-def result_of(asking: Asking, reply: Reply, text: str) -> dict[str, Any]:
+def result_of(asking: Asker, reply: Reply, text: str) -> dict[str, Any]:
     """The result of ``tools/call``: a block with the fields, a block with the body where there is one.
 
     There is no structured content: it would double the bytes, and some clients then hide the text.
@@ -336,7 +336,7 @@ def result_of(asking: Asking, reply: Reply, text: str) -> dict[str, Any]:
     return result
 
 
-def _outputs(asking: Asking, names: tuple[str, ...]) -> list[dict[str, Any]]:
+def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Ref, and bytes and hash of each stream, of the outputs that a reply is about; for programs, not for models."""
     try:
         buffers = [asking.store.index.buffer(name) for name in names]
@@ -390,10 +390,10 @@ class Handlers:
         self.watch.close()
         self._commands.close()
 
-    def asking(self, context: Context) -> tuple[Asking, Caller]:
+    def asking(self, context: Context) -> tuple[Asker, Caller]:
         """Who makes a request, for the verbs and for the log."""
         session, caller = self.caller(context)
-        return Asking(self.store, session, self._calls, self.profile, room=room_of(caller)), caller
+        return Asker(self.store, session, self._calls, self.profile, room=room_of(caller)), caller
 
     def caller(self, context: Context) -> tuple[Session, Caller]:
         """The session of a request, and who makes it."""

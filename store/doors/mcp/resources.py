@@ -15,7 +15,7 @@ from sightline.shape import markers
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.list_outputs import Request as ListRequest
 from sightline.verbs.list_outputs import find_buffers, state_of
 from sightline.verbs.printable_text import printable
@@ -126,7 +126,7 @@ def address_of(uri: Any, context: Context) -> Address:
         raise context.not_found(f"Resource not found: {str(uri)[:200]}", {"uri": str(uri)[:200]}) from None
 
 
-def target_of(asking: Asking, address: Address, uri: str, context: Context) -> Target:
+def target_of(asking: Asker, address: Address, uri: str, context: Context) -> Target:
     """The stream that a URI names. Raises Rejected where there is none (any more)."""
     try:
         return asking.resolve(address.ref)
@@ -134,7 +134,7 @@ def target_of(asking: Asking, address: Address, uri: str, context: Context) -> T
         raise context.not_found(": ".join(filter(None, (error.message, error.hint))), {"uri": uri}) from None
 
 
-def read(asking: Asking, uri: str, context: Context) -> Reply:
+def read(asking: Asker, uri: str, context: Context) -> Reply:
     """Lines of an output, as the text of a resource: as many as a page has, and then a marker for the rest.
 
     Raises:

@@ -16,7 +16,7 @@ from sightline.threads import share_one_heap
 
 if TYPE_CHECKING:
     from sightline.doors.mcp.handlers import Handlers
-    from sightline.verbs.asking import Calls
+    from sightline.verbs.asker import Calls
 
 
 class Service:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from sightline.verbs.asking import Calls
+    from sightline.verbs.asker import Calls
 
 TOOLS = ("run_command", "read_file", "read_output", "query", "list_outputs")
 """The tools that can be offered, in the order that they are listed."""

@@ -52,7 +52,7 @@ from sightline.threads import start_thread
 
 if TYPE_CHECKING:  # loaded while the server starts
     from sightline.doors.proxy.recorder import Recorder
-    from sightline.verbs.asking import Calls
+    from sightline.verbs.asker import Calls
 
 _LOOK_SECONDS = 0.05
 

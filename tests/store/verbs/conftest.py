@@ -16,7 +16,7 @@ from sightline.records import Buffer, Session, View
 from sightline.store import Store, Target
 from sightline.verbs import read_output as reading
 from sightline.verbs import run_command as running
-from sightline.verbs.asking import Asking
+from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply
 from sightline.verbs.run_command import Doorway
@@ -38,7 +38,7 @@ class Caller:
     def __init__(self, store: Store, name: str, harness: str) -> None:
         self.store = store
         session = Session(name, harness, "", "", os.getcwd(), 0.0)
-        self.asking = Asking(store, session, cli_call)
+        self.asking = Asker(store, session, cli_call)
         self.told = ""
 
     def deliver(self, reply: Reply) -> Reply:

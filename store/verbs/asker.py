@@ -20,7 +20,7 @@ Calls = Callable[..., str]
 gives text such as ``sightline show @cmd_a1b2c3 --lines 42-80``."""
 
 
-class Asking(NamedTuple):
+class Asker(NamedTuple):
     """One caller of verbs.
 
     Attributes:

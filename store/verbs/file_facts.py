@@ -6,6 +6,7 @@ from typing import Any
 from sightline.profile import Profile
 from sightline.records import Buffer, joined_notes
 from sightline.store import Store, Target
+from sightline.verbs import late
 from sightline.verbs.reply import Reply, in_order
 
 
@@ -24,9 +25,7 @@ def file_fields(store: Store, buffer: Buffer, profile: Profile) -> dict[str, Any
 
 def telling_changes(store: Store, reply: Reply, buffers: Iterable[Buffer]) -> Reply:
     """The reply, with a note where it shows a version of a file that has changed since."""
-    from sightline.capture.file import changed_since  # most replies show no file
-
-    told = {buffer.ref: note for buffer in buffers if (note := changed_since(store, buffer))}
+    told = {buffer.ref: note for buffer in buffers if (note := late.changed_since(store, buffer))}
     if not told:
         return reply
     notes = told.values() if len(told) == 1 else [f"{ref}: {note}" for ref, note in told.items()]
