@@ -1,8 +1,8 @@
 """Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
 Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``, ``diff.svg``,
-``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg`` and,
-where a converter (rsvg-convert) is installed, the same as PNG.
+``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg``, ``missed.svg`` (the one
+in the README) and, where a converter (rsvg-convert) is installed, the same as PNG.
 """
 
 import asyncio
@@ -38,6 +38,7 @@ from textual.pilot import Pilot
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = (144, 38)
+SMALL = (133, 26)  # for the README: letters that can be read on a page of its width
 CELL_WIDTH = 12.2  # of Textual's SVG export
 AGENT, PERSON = "claude-code-7f3a", "shell-2210"
 TEST_RUN, BEFORE, AFTER = "python3 -m unittest -v test_parser", "cmd_4c7e90", "cmd_a1b2c3"
@@ -171,10 +172,12 @@ def overlook(store: Store) -> None:
     write_note(store, person, store.resolve("@cmd_9d2e61:217-217"), "this one never made it into the catalogue")
 
 
-async def picture(store: Store, name: str, *keys: str, compared: tuple[str, str] | None = None) -> None:
+async def picture(
+    store: Store, name: str, *keys: str, compared: tuple[str, str] | None = None, size: tuple[int, int] = SIZE
+) -> None:
     """Open the inspector, or the comparison of two buffers, press some keys, and export the screen."""
     app = InspectorApp(store, live=False)
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=size) as pilot:
         await rest(pilot)
         if compared:
             left, right = (store.resolve(f"@{buffer}").buffer for buffer in compared)
@@ -242,6 +245,7 @@ def main() -> int:
         session.ask(store.root, agent, PERSON, lambda done: write("parser.py", PARSER) if done == "read" else None)
         asyncio.run(picture(store, "timeline", "t", "k", "k"))
         asyncio.run(picture(store, "replay", "t", "k", "k", "r"))
+        asyncio.run(picture(store, "missed", "t", "k", "k", "r", size=SMALL))
     return 0
 
 
