@@ -36,6 +36,8 @@ CHECKS = (
     "ruff format --check .",
     "lint-imports",
     "mypy -p sightline",
+    "python docs/generate.py --check",
+    "mkdocs build --strict --quiet",
 )
 NOT_COPIED = (".git", ".venv", "build", "dist", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis")
 TELL = """

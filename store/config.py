@@ -37,6 +37,8 @@ _OTHER_VARIABLES = {"HOME", "SESSION"}
 class Settings(NamedTuple):
     """What can be set, with the defaults.
 
+    No variable turns redaction off: what a person's file hides is not for whoever starts a program to show.
+
     Attributes:
         max_buffers: buffers kept; the least recently used go first.
         max_bytes: bytes of all streams kept.
@@ -48,10 +50,9 @@ class Settings(NamedTuple):
         confirm: regular expressions of commands that wait for a confirmation, beside the known kinds.
         confirm_not: names of the known kinds that do not wait; ``all`` for every one.
         capture_off: folders below which nothing is captured or kept.
-        keys: keys of the inspector, as (``PANE.action``, keys with commas); the inspector knows which there are.
+        keys: keys of the inspector, each as (``PANE.action``, its keys with commas between).
         redact_known: whether secrets of well-known formats are hidden before anything is written.
-        redact_patterns: regular expressions for further ones. No variable turns either off: what a person's file hides
-            is not for whoever starts a program to show.
+        redact_patterns: regular expressions of further secrets; with a group, only that is hidden.
     """
 
     max_buffers: int = 1_000

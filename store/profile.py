@@ -17,10 +17,10 @@ class Short(NamedTuple):
     """Which outputs are short: given whole, without ref or hint.
 
     Attributes:
-        limit_bytes: how large one may be.
-        measure: what is measured: the ``reply`` as it is sent; the ``streams``, as raw bytes; ``both`` of these; or
+        limit_bytes: how large an output may be that is given whole.
+        measure: what that limit measures: the ``reply`` as it is sent; the ``streams``, as raw bytes; ``both``; or
             nothing but the ``budget``, so that in every verbosity what fits its budget is short.
-        cut_lines: whether an output within the limit is still cut to ``Cut.head_lines`` and ``Cut.tail_lines``.
+        cut_lines: whether an output within the limit is still cut to ``cut.head_lines`` and ``cut.tail_lines``.
     """
 
     limit_bytes: int = 8_000
@@ -32,9 +32,9 @@ class Budgets(NamedTuple):
     """Bytes of a body by verbosity; ``full`` has none but the hard limit.
 
     Attributes:
-        silent, concise, normal, verbose: of the explicit modes.
-        auto_ok: of ``auto`` where the command went well.
-        auto_failed: of ``auto`` where it did not.
+        silent, concise, normal, verbose: bytes of a body where this verbosity was asked for.
+        auto_ok: bytes in ``auto`` where the command went well.
+        auto_failed: bytes in ``auto`` where it did not.
         unknown: the mode that an unknown word means; empty where it is an error.
     """
 
@@ -53,7 +53,7 @@ class Cut(NamedTuple):
     Attributes:
         style: ``lines``, whole lines from both ends within the budget; ``middle``, bytes from both ends; ``ends``, so
             many lines from both ends, where they fit the budget.
-        head_percent: what the head gets of the budget; the tail gets the rest.
+        head_percent: what the beginning gets of the budget; the end gets the rest.
         marker_bytes: what ``middle`` takes off the budget for its marker; 0 for a marker that comes on top.
         bytes_marker: what ``middle`` writes in the place of ``{count}`` bytes.
         head_lines: lines that ``ends`` keeps of the beginning.
@@ -77,9 +77,10 @@ class Cleaning(NamedTuple):
     """By which rule raw bytes become text.
 
     Attributes:
-        views: of a buffer's lines: ``terminal``, as a terminal would show them; ``last-segment``, what follows the last
-            carriage return of a line.
-        answers: of what a query prints: one of these, or ``csi``, which removes CSI sequences and nothing else.
+        views: how a buffer's lines are cleaned: ``terminal``, as a terminal would show them; ``last-segment``, what
+            follows the last carriage return of a line.
+        answers: how what a query prints is cleaned: one of these, or ``csi``, which removes CSI sequences and nothing
+            else.
     """
 
     views: str = "terminal"
@@ -123,7 +124,7 @@ class Results(NamedTuple):
         array_items: elements that are shown of a longer array.
         string_bytes: size of the window that is shown of a longer string.
         string_head_percent: what the window's head gets of it.
-        depth: levels that are looked into.
+        depth: levels of JSON that are looked into.
         field_size: from which size on a string field becomes a stream of its own.
         field_unit: what that size counts: ``bytes`` of UTF-8, or ``utf-16`` code units.
         null_name: the type that a description names for null.
@@ -144,7 +145,7 @@ class Files(NamedTuple):
     """Whether a reply that lacks something says where the whole lies.
 
     Attributes:
-        shown: whether it does.
+        shown: whether a reply that lacks something says where the whole lies.
         naming: what a stream's file is called: by its ``stream``'s name, or by content, ``sha256.json``.
     """
 

@@ -44,6 +44,8 @@ _MARKS = {
     "test_ci.py": "process",
     "test_conftest.py": "process",
     "test_packaging.py": "process",
+    "test_page_commands.py": "process",
+    "test_site.py": "process",
     "tui": "app",
 }
 

@@ -1,7 +1,7 @@
 """The rules that know single tools: how a tool is recognised, which of its lines are failures, which counts it gives.
 
 Rules are data, ``rules/*.toml``: what recognises a tool stands in two lines that are read without parsing the file, so
-that knowing many tools costs an output nothing but what its own tools need. ``CONTRIBUTING.md`` tells how to write one.
+that knowing many tools costs an output nothing but what its own tools need. ``docs/rules.md`` tells how to write one.
 """
 
 import json

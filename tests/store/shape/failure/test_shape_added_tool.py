@@ -1,4 +1,4 @@
-"""The tool that CONTRIBUTING.md adds, added: what it says of rules holds."""
+"""The tool that the page on rules adds, added: what it says holds."""
 
 import re
 import tomllib
@@ -13,7 +13,7 @@ from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.tool_rules import catalogue, recognise
 from sightline.shape.memory import BytesSource
 
-GUIDE = Path(__file__).parents[4] / "CONTRIBUTING.md"
+GUIDE = Path(__file__).parents[4] / "docs" / "rules.md"
 
 
 @pytest.fixture
