@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes what the pages tell of the code: settings, profiles, keys, commands, and the drawing of the floors.
 
-``python docs/generate.py`` brings them up to date. With ``--check`` it writes nothing, and ends with 1 where one is
-not. A page holds such a part between ``<!-- made: NAME -->`` and ``<!-- end -->``.
+``python docs/generate.py`` brings them up to date, in the environment that CONTRIBUTING.md makes. With ``--check`` it
+writes nothing, and ends with 1 where one is not. A page holds such a part between ``<!-- made: NAME -->`` and
+``<!-- end -->``.
 """
 
 import importlib
