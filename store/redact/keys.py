@@ -29,7 +29,8 @@ _MORE = (
     + _NAMES
     + rb"))*"
 )
-BODY = rb"(?=(?:" + _INLINE_HEADER + rb"|" + _BREAK + rb"){0,24}" + _LETTERS + rb"{12})" + _MORE
+_BEFORE_BODY = rb"(?:" + _INLINE_HEADER + rb"|\\{1,8}[nrt]|[ \t\r]){0,48}"  # of blanks one at a time: there is one way
+BODY = rb"(?=" + _BEFORE_BODY + _LETTERS + rb"{12})" + _MORE
 """What stands behind a key's beginning where its lines were joined: by newlines as JSON has them, or by blanks."""
 
 _BEGINS = re.compile(rb"-----BEGIN [0-9A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-Lines: [0-9]{1,4}")

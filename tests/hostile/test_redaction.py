@@ -537,6 +537,11 @@ def test_no_key_goes_on_behind_its_end_on_a_long_line() -> None:
     assert hidden(line + rest).endswith(rest)
 
 
+def test_blanks_behind_the_beginning_of_a_key_can_be_read_in_one_way_only() -> None:
+    lines = (_BEGINS + b" " * 60 + b"\n") * 400  # where they can be read in many, it takes a quarter of an hour
+    assert hidden(lines) == lines
+
+
 def test_a_line_of_a_private_key_is_hidden_however_long_it_is() -> None:
     told = hidden(_BEGINS + b"\n" + b"MIIEow+/" * 20_000 + b"\nq0==\n" + _ENDS + b"\nall is well()\n")
     assert b"MII" not in told
