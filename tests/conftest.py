@@ -1,6 +1,7 @@
 """What tests of both rooms share: a store of their own, and other processes beside it."""
 
 import contextlib
+import functools
 import gc
 import signal
 import subprocess
@@ -11,6 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+# Images of containers often forbid it: each worker would then compile for ten seconds, hypothesis among the rest.
+sys.dont_write_bytecode = False
+
 from hypothesis import settings
 
 from sightline.capture.command import CommandCapture
@@ -34,7 +39,7 @@ _GARBAGE_OBJECTS = 50_000  # looking for it as often as Python does takes a fift
 
 
 TESTS = Path(__file__).parent
-_MARKS = {
+_KINDS = {
     "faults": "process",
     "hostile/test_bounded.py": "process",
     "hostile/test_query_escapes.py": "process",
@@ -50,12 +55,23 @@ _MARKS = {
 }
 
 
+@functools.cache
+def _kind(path: Path) -> str:
+    """What the tests of a file are made of; those that are not named are unit tests: most run in this process alone."""
+    return next((kind for place, kind in _KINDS.items() if path.is_relative_to(TESTS / place)), "unit")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where tests of one kind are asked for (``-m unit``), import no others."""
+    asked = config.option.markexpr
+    is_other = asked in {"unit", *_KINDS.values()} and collection_path.is_file() and _kind(collection_path) != asked
+    return True if is_other and collection_path.name.startswith("test_") else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what tests of a folder or file are made of; the others are unit tests: most run in this process alone."""
+    """Mark each test by its kind."""
     for item in items:
-        marks = [mark for place, mark in _MARKS.items() if item.path.is_relative_to(TESTS / place)]
-        for mark in marks or ["unit"]:
-            item.add_marker(mark)
+        item.add_marker(_kind(item.path))
 
 
 def pytest_collection_finish() -> None:

@@ -21,10 +21,9 @@ NEED_EXTRAS = ("sightline.doors.mcp.http", "sightline.doors.proxy.http")
 """Modules that only an extra makes usable; nothing else imports them."""
 _SECONDS = 300
 
-pytestmark = [
-    pytest.mark.skipif(not (REPOSITORY / "pyproject.toml").is_file(), reason="the tests lie outside a checkout"),
-    pytest.mark.xdist_group("packaging"),
-]
+pytestmark = pytest.mark.skipif(
+    not (REPOSITORY / "pyproject.toml").is_file(), reason="the tests lie outside a checkout"
+)
 
 
 def _environment() -> dict[str, str]:

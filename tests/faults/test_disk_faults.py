@@ -13,8 +13,6 @@ import pytest
 
 from tests.faults.kill_kit import Nursery, Ran
 
-pytestmark = pytest.mark.xdist_group("disks")  # what they are forked from is loaded once
-
 MOUNTED = 'mount -t tmpfs none "$0" && exec "$@"'
 READING = [
     ("list",),

@@ -26,8 +26,6 @@ from sightline.records import Buffer
 from sightline.store import Store, Target
 from tests.faults.kill_kit import Moments, Nursery, is_gone, refs_in, soon
 
-pytestmark = pytest.mark.xdist_group("kills")  # what they are forked from is loaded once
-
 MOST = 4000
 """The largest number that any command counts to."""
 

@@ -87,9 +87,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     assert process.returncode == 0
 
 
-pytestmark = pytest.mark.xdist_group("web")  # one server for all
-
-
 def test_the_link_lets_in_and_leaves_the_token_behind(served: Served) -> None:
     response = served.get(f"/?token={served.token}")
     assert (response.status, response.headers["Location"]) == (303, "/")
