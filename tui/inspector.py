@@ -10,9 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
-from sightline.config import Settings
 from sightline.records import Buffer
-from sightline.shape.summary import human_bytes
 from sightline.store import Store, Target
 from sightline.tui import asking, buffers
 from sightline.tui.buffer_actions import BufferActions
@@ -20,13 +18,11 @@ from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.buffers.list_title import ListTitle
 from sightline.tui.buffers.order import GROUPS, SORTS, Order
 from sightline.tui.common import messages
-from sightline.tui.common.bar import Bar
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.messages import StoreCounted
 from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
 from sightline.tui.common.output_reader import shown_ref
-from sightline.tui.common.phrases import MARKS, counted, is_void, tombstone_text
+from sightline.tui.common.phrases import is_void, tombstone_text
 from sightline.tui.common.places import Hit, shown_number, viewer_line
 from sightline.tui.common.preferences import Preferences
 from sightline.tui.common.prompt import PROMPTS, Prompt, SearchPrompt
@@ -34,63 +30,10 @@ from sightline.tui.common.split import Divider, Split
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
+from sightline.tui.header import Header
+from sightline.tui.misses import Misses
 from sightline.tui.viewer.info_bar import Info
 from sightline.tui.viewer.viewer import Viewer
-
-_NEARLY = 0.95  # of a limit
-
-
-class Header(Bar):
-    """Name at the left, counts at the right."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(id="header")
-        self._settings = settings
-        self._polling = False
-        self._counts: StoreCounted | None = None
-
-    def on_mount(self) -> None:
-        """Say whose window it is; of what is not counted yet nothing."""
-        self._tell()
-
-    def count(self, counts: StoreCounted) -> None:
-        """Show other counts."""
-        self._counts = counts
-        self._tell()
-
-    def polling(self) -> None:
-        """Say from now on that changes are looked for and not watched."""
-        self._polling = True
-        self._tell()
-
-    def _tell(self) -> None:
-        name, counts = [Part(" ◉ ", "accent"), Part("Sightline", "strong")], self._counts
-        if counts is None:
-            self.say((name, ()))
-            return
-        running = [Part(f"{MARKS['running']} {counts.running:,} running", "running"), Part("  ·  ", "dim")]
-        settings = self._settings
-        held = Part(
-            f"{human_bytes(counts.held)} of {human_bytes(settings.max_bytes)} ",
-            _warning(counts.held, settings.max_bytes),
-        )
-        buffers = Part(
-            f"{counts.buffers:,} of {counted(settings.max_buffers, 'buffer')}",
-            _warning(counts.buffers, settings.max_buffers),
-        )
-        right = [
-            *([Part("polling", "failed"), Part("  ·  ", "dim")] if self._polling else []),
-            *(running if counts.running else []),
-            buffers,
-            Part("  ·  ", "dim"),
-            held,
-        ]
-        self.say((name, right))
-
-
-def _warning(held: int, most: int) -> str:
-    """The style of a count that is near its limit: the least recently used will go soon."""
-    return "interrupted" if held >= most * _NEARLY else ""
 
 
 class Inspector(BufferActions):
@@ -101,6 +44,8 @@ class Inspector(BufferActions):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "anywhere",
         [
+            Binding("exclamation_mark", "next_miss", "Next miss", key_display="!"),
+            Binding("u", "next_unseen", "Unseen"),
             Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="Tab"),
             Binding("less_than_sign", "resize(-1)", "Smaller list", show=False),
             Binding("greater_than_sign", "resize(1)", "Larger list", show=False),
@@ -131,6 +76,7 @@ class Inspector(BufferActions):
         self._query = ""
         self._contents: buffers.Contents | None = None
         self._once_open: list[Callable[[], None]] = []
+        self._misses = Misses(self, store, lambda verdict: self.query_one(Header).judge(verdict))
 
     def compose(self) -> ComposeResult:
         """Header, panes, keys."""
@@ -158,6 +104,7 @@ class Inspector(BufferActions):
         """Show what is there, before the first layout, so that the first screen is painted once and whole."""
         self._split.lay_out()
         self._show(self.query_one(BufferList).first_look())
+        self.call_after_refresh(self._misses.ask)
         self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # a running capture's duration goes on with the ages
         if self._target is not None:  # whoever names an output means to read it
             self.set_focus(self.query_one(Viewer))
@@ -189,6 +136,7 @@ class Inspector(BufferActions):
             prompt.clear()
         self.close_copies()
         self.query_one(BufferList).start_afresh()
+        self._misses.start_afresh()
 
     # what the store tells
 
@@ -199,6 +147,7 @@ class Inspector(BufferActions):
         self.query_one(Viewer).went_on(message.live)  # first: new lines are what one waits for
         if message.index:
             self.query_one(Viewer).audit_soon()
+            self._misses.ask()
         self.query_one(BufferList).store_changed(message.index, message.live)
 
     def polling_begun(self) -> None:
@@ -390,6 +339,56 @@ class Inspector(BufferActions):
         at = next((at for at, pane in enumerate(panes) if pane is self.focused), -1)
         self.set_focus(panes[(at + 1) % len(panes)])
 
+    # what no agent saw
+
+    def action_next_miss(self) -> None:
+        """Go to the next failure that no agent saw, in whichever buffer; where one session counts, that it did not."""
+        viewer, verdict = self.query_one(Viewer), self._misses.verdict
+        if viewer.has_focus and self._is_judged_alone(viewer):
+            viewer.audit.step("overlooked")
+        elif miss := self._misses.next(self._buffer.name if self._buffer else ""):
+            self.show_line(miss.buffer, miss.stream, miss.line, why=miss.told)
+        elif verdict is None or not verdict.done:
+            self._misses.then(self.action_next_miss)
+        elif viewer.has_focus:
+            viewer.audit.step("overlooked")  # which says why there is none here
+        else:
+            left = f"; {len(verdict.skipped):,} outputs are too large to tell" if verdict.skipped else ""
+            left += "; older outputs were not looked at" if verdict.older else ""
+            what = f"All {verdict.failures:,} failures were seen" if verdict.failures else "There is no failure"
+            self.notify(what + left, markup=False)
+
+    def _is_judged_alone(self, viewer: Viewer) -> bool:
+        """Whether the output that is read is none of those that are looked through together."""
+        buffer, verdict = self._buffer, self._misses.verdict
+        if buffer is None or viewer.counts_one_session or viewer.shows_bytes:
+            return True
+        return buffer.state == "running" or (verdict is not None and buffer.name in verdict.skipped)
+
+    def action_next_unseen(self) -> None:
+        """Go to the next lines that no agent saw: in this output, and after its last in the next one of the list."""
+        self.query_one(Viewer).audit.step("unseen", beyond=self._seek_unseen)
+
+    def _seek_unseen(self, told: str) -> None:
+        """Nothing unseen is below: go to the next output in the list of which something is."""
+        rows = self.query_one(BufferList).rows
+        names = [name for at in range(rows.cursor + 1, len(rows)) if (name := rows.name(at)) and " " not in name]
+
+        async def seek() -> None:
+            try:
+                found = await asyncio.to_thread(self._misses.first_unseen, names)
+            except STORE_ERRORS as error:
+                tell(self.app, error)
+                return
+            if found is None:
+                self.notify(f"{told}; nothing below in the list, either" if names else told, markup=False)
+                return
+            self.query_one(BufferList).select(found.name)
+            self._show(found)
+            self._when_open(lambda: self.query_one(Viewer).audit.step("unseen"))
+
+        self.run_worker(seek(), exclusive=True, group="unseen")
+
     # the split between the panes
 
     def on_resize(self) -> None:
@@ -426,6 +425,8 @@ class Inspector(BufferActions):
         if message.last > message.line:
             place += f",{self._shown_number(message, message.last)}"
         self.on_place_meant(messages.PlaceMeant(place))
+        if message.why:
+            self._when_open(lambda: self.query_one(Viewer).audit.come_to(message.why))
         if self.query_one(Viewer).has_focus:  # by a key that was typed ahead
             self._take_up_search()
 
@@ -440,8 +441,8 @@ class Inspector(BufferActions):
             tell(self.app, error)
             return line
 
-    def show_line(self, buffer: Buffer, stream: str, line: int, last: int = 0) -> None:
-        """Show a line of one of a buffer's streams, or the lines up to a last one."""
+    def show_line(self, buffer: Buffer, stream: str, line: int, last: int = 0, *, why: str = "") -> None:
+        """Show a line of one of a buffer's streams, or the lines up to a last one; and say why."""
 
         async def place() -> None:
             try:
@@ -452,7 +453,7 @@ class Inspector(BufferActions):
             except STORE_ERRORS as error:
                 tell(self.app, error)
             else:
-                self.post_message(messages.LineMeant(buffer, at, end))
+                self.post_message(messages.LineMeant(buffer, at, end, why))
 
         self.run_worker(place())
 

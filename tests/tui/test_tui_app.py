@@ -9,7 +9,7 @@ from sightline.store import Store
 from sightline.tui.commands import Help
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.inspector import Inspector
-from sightline.tui.viewer import opened_output
+from sightline.tui.viewer import annotations, opened_output
 from sightline.tui.viewer.viewer import Viewer
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
@@ -43,6 +43,7 @@ def test_the_first_screen_is_painted_once(store: Store, monkeypatch: pytest.Monk
     drawn = []
     draw = Viewer.render_line
     monkeypatch.setattr(opened_output, "SYNTAX_SECONDS", 3600)  # what comes in colour later is another screen
+    monkeypatch.setattr(annotations, "AUDIT_SECONDS", 3600)  # and so is what nobody has seen of it
     monkeypatch.setattr(Viewer, "render_line", lambda self, y: drawn.append(y) or draw(self, y))
 
     async def body() -> None:

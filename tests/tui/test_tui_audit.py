@@ -73,7 +73,7 @@ def test_seen_lines_are_marked_and_told_by_whom_and_how_often(store: Store) -> N
             await press(pilot, *"6G")
             await told(pilot, "seen 1× by claude-1 (matched)")
             await press(pilot, *"8G")
-            await told(pilot, "never shown · asked about 1× by claude-1")
+            await told(pilot, "line 8: no agent saw it · asked about 1× by claude-1")
 
     run(body)
 
@@ -207,7 +207,7 @@ def test_notes_are_marked_and_told_and_cannot_do_anything(store: Store) -> None:
             await told(pilot, "shown to nobody")
             assert [row for row in text(viewer(pilot)) if "✎" in row] == ["  4✎   line 4", "  5✎   line 5"]
             await press(pilot, "enter", *"4G")
-            await told(pilot, "never shown · ✎ mind ␛[31m[b]this")
+            await told(pilot, "line 4: no agent saw it · ✎ mind ␛[31m[b]this")
             assert viewer(pilot).overview.cells[3].holds == "note"
 
     run(body)
@@ -327,7 +327,7 @@ def test_overlooked_failures_are_walked_and_stand_out(store: Store) -> None:
         async with opened(store) as pilot:
             await press(pilot, "enter", "exclamation_mark")
             assert viewer(pilot).target == 101
-            assert "overlooked 1 of 1" in info(pilot)
+            assert "1 of 1 that no agent saw" in info(pilot)
             row = next(y for y, row in enumerate(text(viewer(pilot))) if "ERROR: one" in row)
             mark = next(segment for segment in viewer(pilot).render_line(row) if segment.text == "!")
             assert mark.style.reverse
@@ -376,8 +376,8 @@ def test_of_what_nobody_looked_at_that_is_said(store: Store) -> None:
         async with opened(store) as pilot:
             await press(pilot, "enter", "exclamation_mark")
             assert viewer(pilot).target == 101
-            assert "failure 1 of 2, nothing shown to anyone" in info(pilot)
-            assert "never shown" in info(pilot)
+            assert "1 of 2 that no agent saw" in info(pilot)
+            assert "line 101: no agent saw it" in info(pilot)
 
     run(body)
 
@@ -391,7 +391,7 @@ def test_the_strip_shows_the_whole_output_and_where_one_is(store: Store) -> None
 
     async def body() -> None:
         async with opened(store, (120, 34)) as pilot:
-            await told(pilot, "1 failure overlooked")
+            await told(pilot, "1 failure no agent saw")
             height = viewer(pilot).size.height
             rows = strip(pilot)
             assert len(rows) == height
@@ -415,7 +415,7 @@ def test_clicks_on_the_strip_go_there_and_on_a_sign_to_its_line(store: Store) ->
 
     async def body() -> None:
         async with opened(store, (120, 34)) as pilot:
-            await told(pilot, "1 failure overlooked")
+            await told(pilot, "1 failure no agent saw")
             overview, height = viewer(pilot).overview, viewer(pilot).size.height
             await pilot.click(overview, offset=(0, row_of(pilot, 101)))
             await rest(pilot)

@@ -103,11 +103,11 @@ def test_marks_of_one_session_leave_out_what_others_saw() -> None:
     assert (one.grade("out", 25), one.overlooked, one.overlooks("out", 25)) == (UNSEEN, (failure(25),), True)
 
 
-def test_whoever_does_not_look_overlooks_nothing() -> None:
+def test_what_nobody_looked_at_was_overlooked() -> None:
     marks = Marks(covered(50), failures=(failure(25),))
     assert marks.overlooked == (failure(25),)
-    assert not marks.overlooks("out", 25)
-    assert [cell.holds for cell in cells_of(marks, OneStream(), 50, 2)] == [FAILED, ""]
+    assert marks.overlooks("out", 25)
+    assert [cell.holds for cell in cells_of(marks, OneStream(), 50, 2)] == [OVERLOOKED, ""]
 
 
 # ways
@@ -216,9 +216,9 @@ def test_a_line_of_which_a_part_was_seen_is_not_done_with() -> None:
 
 def test_overlooked_failures_are_gone_round_and_counted() -> None:
     marks = Marks(covered(100, view(1, "a", shown=(1, 10))), failures=(failure(5), failure(30, 90), failure(70)))
-    assert destination(marks, OneStream(), 0, "overlooked") == (30, "overlooked 1 of 2")
-    assert destination(marks, OneStream(), 30, "overlooked") == (70, "overlooked 2 of 2")
-    assert destination(marks, OneStream(), 70, "overlooked") == (30, "overlooked 1 of 2")
+    assert destination(marks, OneStream(), 0, "overlooked") == (30, "1 of 2 that no agent saw")
+    assert destination(marks, OneStream(), 30, "overlooked") == (70, "2 of 2 that no agent saw")
+    assert destination(marks, OneStream(), 70, "overlooked") == (30, "1 of 2 that no agent saw")
 
 
 def test_where_there_is_nowhere_to_go_the_reason_is_said() -> None:
@@ -238,7 +238,7 @@ def test_where_there_is_nowhere_to_go_the_reason_is_said() -> None:
     assert destination(untouched, OneStream(10), 1, "unseen")[1] == (
         "Nothing of it was shown to anyone: it is one unseen region"
     )
-    assert destination(untouched, OneStream(), 0, "overlooked") == (3, "failure 1 of 1, nothing shown to anyone")
+    assert destination(untouched, OneStream(), 0, "overlooked") == (3, "1 of 1 that no agent saw")
 
 
 # the overview
@@ -328,13 +328,13 @@ def test_words_of_an_output() -> None:
     whole = covered(100, view(1, "a", shown=(1, 10), cut=True), view(2, "b", shown=(20, 29)))
     names = {"a": "ada", "b": "bob"}
     assert words(of_output(Marks(whole, failures=(failure(50),), names=names))) == (
-        "seen 20 % in 2 views, 1 cut · 1 failure overlooked "
+        "seen 20 % in 2 views, 1 cut · 1 failure no agent saw "
     )
     assert words(of_output(Marks(whole, "a", (failure(5),), names=names))) == (
         "only ada: seen 10 % in 1 view, cut · 1 failure seen "
     )
     assert words(of_output(Marks(covered(100)))) == "shown to nobody "
-    assert words(of_output(Marks(covered(100), failures=(failure(5),)))) == "shown to nobody · 1 failure "
+    assert words(of_output(Marks(covered(100), failures=(failure(5),)))) == "shown to nobody · 1 failure no agent saw "
     assert words(of_output(Marks(whole, "c"))) == "only c: shown nothing of it "
 
 
@@ -343,9 +343,9 @@ def test_words_of_a_line() -> None:
     marks = Marks(whole, "", (failure(50),), (note(9, 9),), {"a": "ada", "b": "bob"})
     assert words(of_line(marks, "out", 5)) == "seen 2× by ada, bob (exact) "
     assert words(of_line(marks, "out", 9)) == "seen 2× by ada, bob (exact) · ✎ look [here] "
-    assert words(of_line(marks, "out", 60)) == "never shown · asked about 1× by bob "
-    assert words(of_line(marks, "out", 50)) == "overlooked · asked about 1× by bob "
-    assert words(of_line(Marks(whole, "a"), "out", 60)) == "only a: never shown "
+    assert words(of_line(marks, "out", 60)) == "line 60: no agent saw it · asked about 1× by bob "
+    assert words(of_line(marks, "out", 50)) == "line 50: no agent saw it · asked about 1× by bob "
+    assert words(of_line(Marks(whole, "a"), "out", 60)) == "line 60: a never saw it "
 
 
 def test_a_line_that_was_cut_is_marked_and_told_as_shown_in_part() -> None:

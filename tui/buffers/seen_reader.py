@@ -74,8 +74,8 @@ class SeenReader:
         seen, done, ends = dict[str, Seen](), True, time.monotonic() + STEP_SECONDS
         for buffer in buffers:
             share = coverage.of(buffer)
-            # Who was shown nothing overlooked nothing: the viewer says so, too.
-            known = coverage.overlooked_if_known(buffer) if share.views else ()
+            # Of what runs nobody can have overlooked anything before he was shown something.
+            known = coverage.overlooked_if_known(buffer) if share.views or buffer.state != "running" else ()
             if known is None and time.monotonic() < ends:
                 known = coverage.overlooked(buffer)
                 time.sleep(_PAUSE_SECONDS)

@@ -9,6 +9,7 @@ from sightline.tui.common.bar import Bar
 from sightline.tui.common.keys import written
 from sightline.tui.common.strips import Part, width_of
 
+_FIRST = ("next_miss", "next_unseen", "choose", "filter", "query", "timeline")  # what most are here for
 _AT_RIGHT = ("help", "quit")  # actions whose keys are there however narrow it is
 _BACK = ("dismiss", "close", "leave")
 
@@ -41,6 +42,7 @@ class KeyBar(Bar):
         shown = shown_bindings(active.binding for active in self.screen.active_bindings.values() if active.enabled)
         self._right = [binding for binding in shown if binding.action in _AT_RIGHT]
         others = [binding for binding in shown if binding.action not in _AT_RIGHT]
+        others.sort(key=_rank)
         self._left = fitting(others, self.size.width - width_of(_parts(self._right)) - _BLANKS)
         self.say(([Part(" "), *_parts(self._left)], _parts(self._right)))
 
@@ -52,6 +54,11 @@ class KeyBar(Bar):
             if x < at:
                 return binding
         return None
+
+
+def _rank(binding: Binding) -> int:
+    name = binding.action.rpartition(".")[2]
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
 def fitting(bindings: Sequence[Binding], room: int) -> list[Binding]:

@@ -174,11 +174,12 @@ class PlaceMeant(Message):
 
 @dataclass(eq=False, repr=False)
 class LineMeant(Message):
-    """A line of an output is to be shown, by its number in the viewer; with a last one, a range of them."""
+    """A line of an output is to be shown, by its number in the viewer; with a last one, a range; and why it is."""
 
     buffer: Buffer
     line: int
     last: int = 0
+    why: str = ""
 
 
 @dataclass(eq=False, repr=False)

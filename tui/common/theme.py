@@ -19,6 +19,7 @@ DARK = Theme(
     warning="#e5c76b",
     error="#ef7e83",
     dark=True,
+    variables={"unseen": "#2b2413"},  # behind lines that no agent saw
 )
 
 LIGHT = Theme(
@@ -34,7 +35,7 @@ LIGHT = Theme(
     warning="#8a6100",
     error="#b3262e",
     dark=False,
-    variables={"panel-lighten-1": "#b3bfcb"},  # what it colours must stand out from the background
+    variables={"unseen": "#fbf0cd", "panel-lighten-1": "#b3bfcb"},  # what it colours must stand out from the background
 )
 
 _ANSI = BUILTIN_THEMES["ansi-dark"]
@@ -46,6 +47,7 @@ TERMINAL = replace(
     accent="ansi_yellow",
     variables={
         **_ANSI.variables,
+        "unseen": "ansi_default",
         "primary-muted": "ansi_blue",
         "secondary-muted": "ansi_bright_black",
         "success-muted": "ansi_bright_black",

@@ -73,6 +73,11 @@ class AnnotatedPane(OutputPane):
         """Who has seen what of it, once that has been wanted."""
         return self._audit
 
+    @property
+    def counts_one_session(self) -> bool:
+        """Whether only what one session was shown counts as seen."""
+        return self._audit is not None and bool(self._audit.session)
+
     def is_failure(self, drawn: DrawnLine) -> bool | None:
         """Whether a line is known to say what failed; None where it does not even look so."""
         return None if self._failures is None else self._failures.marks(drawn)

@@ -29,10 +29,11 @@ class AuditRead(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Where one wants to go: to what is ``unseen`` or ``overlooked``, perhaps upwards."""
+    """Where one wants to go: to what is ``unseen`` or ``overlooked``, perhaps upwards; and who goes on from there."""
 
     to: str
     back: bool
+    beyond: Callable[[str], None] | None = None
 
 
 class PointedLines(NamedTuple):
@@ -99,17 +100,18 @@ class ViewerAudit:
             return
         self._pane.overview.show(read.cells)
         if read.marks != self.marks:
-            before, self.marks = self.marks, read.marks
-            if read.marks.has_any or (before is not None and before.has_any):
-                self._pane.changed()
-            else:
-                self._pane.tell_place()  # of what nobody was shown nothing is to be drawn anew
+            self.marks = read.marks
+            self._pane.changed()
 
     # what is marked
 
     def grade(self, drawn: "DrawnLine") -> str:
         """How a line was seen; empty where it was not, and while that is not known."""
         return self.marks.grade(drawn.stream, drawn.line) if self.marks is not None else ""
+
+    def is_unseen(self, drawn: "DrawnLine") -> bool:
+        """Whether a line is known to have stood in no reply, not even in part."""
+        return self.marks is not None and self.marks.is_unseen(drawn.stream, drawn.line)
 
     def is_overlooked(self, drawn: "DrawnLine") -> bool:
         """Whether a line tells of a failure that stood in no reply."""
@@ -186,12 +188,23 @@ class ViewerAudit:
 
     # going somewhere
 
-    def step(self, to: str, *, back: bool = False) -> None:
-        """Go to the next region that is ``unseen``, or failure that is ``overlooked``."""
+    def come_to(self, why: str) -> None:
+        """One has been brought to a line, and why is to be said while one is there."""
+        self._at = self._pane.target, why
+        self._pane.tell_place()
+
+    def step(self, to: str, *, back: bool = False, beyond: Callable[[str], None] | None = None) -> None:
+        """Go to the next region that is ``unseen``, or failure that is ``overlooked``.
+
+        Args:
+            to: which of both.
+            back: whether upwards.
+            beyond: called with what there is to say where there is none; it is said by default.
+        """
         pane = self._pane
         if pane.opened is None or pane.shows_bytes:
             return
-        self._wanted.append(Step(to, back))
+        self._wanted.append(Step(to, back, beyond))
         self._steps.ask()
         pane.tell_place()
 
@@ -215,13 +228,16 @@ class ViewerAudit:
         serial, found = answer
         if serial != self._serial or not self._wanted:
             return
-        self._wanted.popleft()
+        step = self._wanted.popleft()
         if found.marks.session == self.session and found.marks is not self.marks:
             self.marks = found.marks
             self.read()  # for the overview
         self._at = found.number, found.text
         if found.number:
             self._pane.go_near(found.number)
+        elif step.beyond is not None:
+            self._wanted.clear()
+            step.beyond(found.text)
         else:
             self._wanted.clear()
             self._pane.notify(found.text, markup=False)

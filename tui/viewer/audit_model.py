@@ -166,10 +166,9 @@ def of_output(marks: Marks) -> list[Part]:
             parts += [
                 Part(", cut" if cut == replies == 1 else ", all cut" if cut == replies else f", {cut} cut", "dim")
             ]
-    if marks.failures and not coverage.contributions:
-        parts += [Part(" · ", "dim"), Part(counted(len(marks.failures), "failure"), "failed")]
-    elif marks.overlooked:
-        parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.overlooked), 'failure')} overlooked", "failed")]
+    if marks.overlooked:
+        unseen = f"{counted(len(marks.overlooked), 'failure')} {_nobody(marks)} saw"
+        parts += [Part(" · ", "dim"), Part(unseen, "failed")]
     elif marks.failures:
         parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.failures), 'failure')} seen", "ok")]
     elif marks.why_not:
@@ -181,14 +180,17 @@ def _who(marks: Marks) -> list[Part]:
     return [Part(f"only {title(marks.called(marks.session))}: ", "accent")] if marks.session else []
 
 
+def _nobody(marks: Marks) -> str:
+    return f"{title(marks.called(marks.session))} never" if marks.session else "no agent"
+
+
 def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
     """How often and by whom a line was seen; what notes say of it."""
     sight = marks.sight(stream, line)
     parts = list[Part]()
-    if marks.overlooks(stream, line):
-        parts += [*_who(marks), Part("overlooked", "failed")]
-    elif sight.grade in (ASKED, UNSEEN):
-        parts += [*_who(marks), Part("never shown", "interrupted")]
+    if sight.grade in (ASKED, UNSEEN):
+        style = "failed" if marks.overlooks(stream, line) else "interrupted"
+        parts += [Part(f"line {line:,}: {_nobody(marks)} saw it", style)]
     else:
         style, shown = ("accent", "seen in part") if sight.grade == CUT else ("ok", "seen")
         parts += [Part(f"{shown} {sight.views:,}×", style), Part(f" by {_named(marks, sight.sessions)}")]
@@ -244,10 +246,8 @@ def none_overlooked(marks: Marks) -> str:
 
 
 def overlooked_text(marks: Marks, nth: int, count: int) -> str:
-    """Which of the overlooked failures one has come to, or of all where nothing was looked at."""
-    if not marks.coverage.contributions:
-        return f"failure {nth:,} of {count:,}, nothing shown{_to(marks)}"
-    return f"overlooked {nth:,} of {count:,}"
+    """Which of the overlooked failures one has come to."""
+    return f"{nth:,} of {count:,} that {_nobody(marks)} saw"
 
 
 def _by(marks: Marks) -> str:

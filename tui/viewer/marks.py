@@ -59,8 +59,7 @@ class Marks:
         coverage: what those that count were shown.
         failures: what failed; None where that was not looked for.
         overlooked: those failures that stood in no reply to whoever counts.
-        overlooked_lines: by stream, the lines that tell of these; none where nobody was shown anything, since whoever
-            does not look overlooks nothing.
+        overlooked_lines: by stream, the lines that tell of these.
         failure_lines: by stream, the lines that tell of any failure.
         remarks: the notes, oldest first.
         names: what to call sessions, by name.
@@ -93,7 +92,7 @@ class Marks:
         for gap in gaps:
             at = max(gap.after, 1)
             self.gaps[gap.stream] = union(self.gaps.get(gap.stream, NONE), ((at, at),))
-        self.overlooked_lines = _telling(self.overlooked) if self.coverage.contributions else {}
+        self.overlooked_lines = _telling(self.overlooked)
         self.failure_lines = _telling(failures or ())
         self._grades = [
             (name, {stream: getattr(one.lines, name) for stream, one in self.coverage.streams.items()})
@@ -117,17 +116,16 @@ class Marks:
         """Whether failures were looked for, and where there are none, what looks like one."""
         return bool(self.failures) or (self.failures is not None and self.unjudged is not None)
 
-    @property
-    def has_any(self) -> bool:
-        """Whether anything is marked at all."""
-        return bool(self.coverage.contributions or self.failures or self.remarks or self.gaps)
-
     def grade(self, stream: str, line: int) -> str:
         """How a line was seen: `EXACT`, `MATCHED`, `CUT`, `ASKED`, or `UNSEEN`."""
         for name, spans in self._grades:
             if holds(spans.get(stream, NONE), line):
                 return name
         return UNSEEN
+
+    def is_unseen(self, stream: str, line: int) -> bool:
+        """Whether a line stood in none of the replies, though perhaps it was asked about."""
+        return bool(line) and self.grade(stream, line) in (UNSEEN, ASKED)
 
     def overlooks(self, stream: str, line: int) -> bool:
         """Whether a line tells of a failure that stood in none of the replies."""

@@ -11,6 +11,7 @@ from sightline.tui.common.hexdump import offset_text
 from sightline.tui.common.line_painter import Paint
 from sightline.tui.common.pens import SIXTEEN
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.theme import TERMINAL
 from sightline.tui.common.window import Place, fold, folds
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import DrawnLine
@@ -62,6 +63,9 @@ STREAM_MARKS = {"err": "▌"}
 
 SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·"}
 """What stands before the number of a line that was shown to someone; one that never was has nothing there."""
+
+UNSEEN_MARK = "○"
+"""Before the number of a line that no agent saw, where there are no colours that would say so."""
 
 FAILURE_MARK = "!"
 UNJUDGED_MARK = "?"
@@ -212,7 +216,11 @@ class Rows:
             segments.append(Segment(GOES_ON, base + pane.part_styles["dim"]))
         if stands_out := self._stands_out(number, drawn):
             chosen = Style(bgcolor=pane.part_style(stands_out).bgcolor)  # the text keeps its colours
-            segments = [Segment(piece, (own or base) + chosen) for piece, own, _ in segments]
+            keeps = stands_out == "unseen"  # what was found in it has a background of its own
+            segments = [
+                Segment(piece, own if keeps and own and own.bgcolor != base.bgcolor else (own or base) + chosen)
+                for piece, own, _ in segments
+            ]
         strip = Strip([*self._gutter(number, row, drawn, base), *segments], self._gutter_columns + self.room)
         return strip if strip.cell_length == width else strip.crop(0, width)
 
@@ -221,12 +229,29 @@ class Rows:
         pane = self._pane
         if pane.selection.holds(number):
             return "selected"
-        return "pointed" if pane.known_audit is not None and pane.known_audit.is_pointed_at(drawn) else ""
+        if (audit := pane.known_audit) is None:
+            return ""
+        return "pointed" if audit.is_pointed_at(drawn) else "unseen" if self._is_unseen(drawn) else ""
+
+    def _is_unseen(self, drawn: DrawnLine) -> bool:
+        """Whether it is known that no agent saw a line; of what runs and nobody was shown, that says nothing yet."""
+        audit, opened = self._pane.known_audit, self._pane.opened
+        if audit is None or audit.marks is None or opened is None or opened.hex:
+            return False
+        return audit.is_unseen(drawn) and bool(audit.marks.coverage.contributions or not opened.running)
 
     def _seen(self, drawn: DrawnLine, base: Style) -> Segment:
         audited = self._pane.known_audit
         grade = audited.grade(drawn) if audited is not None else ""
+        if self._without_tints and grade in ("", "asked") and self._is_unseen(drawn):
+            return Segment(UNSEEN_MARK, base + self._pane.part_style("asked"))
         return Segment(SEEN_MARKS[grade], base + self._pane.part_style(grade)) if grade else Segment(" ", base)
+
+    @property
+    def _without_tints(self) -> bool:
+        """Whether a background cannot tell lines apart: without colours, and in the terminal's own sixteen."""
+        app = self._pane.app
+        return app.no_color or app.current_theme.name == TERMINAL.name
 
     def _note(self, drawn: DrawnLine, base: Style) -> Segment:
         audited = self._pane.known_audit

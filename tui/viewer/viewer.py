@@ -50,9 +50,7 @@ _KEYS = (
     Binding("N", "search_on(True)", "Hit before", show=False),
     Binding("e", "failure(False)", "Next error", key_display="e"),
     Binding("E", "failure(True)", "Error before", show=False),
-    Binding("exclamation_mark", "overlooked", "Overlooked", key_display="!"),
-    Binding("u", "unseen(False)", "Next unseen lines", show=False),
-    Binding("U", "unseen(True)", "Unseen lines before", show=False),
+    Binding("U", "unseen_above", "Unseen lines before", show=False),
     Binding("right_square_bracket", "eyes(1)", "Seen by all, or by the next session", key_display="]", show=False),
     Binding("left_square_bracket", "eyes(-1)", "Seen by the session before", key_display="[", show=False),
     Binding("s", "stream", "Both streams, or one of them", show=False),
@@ -78,7 +76,7 @@ class Viewer(AnnotatedPane, can_focus=True):
     RARE_PARTS = (
         *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
         *("heading", "added", "removed", "error", "warning", "time"),
-        *("exact", "matched", "cut", "asked", "overlooked", "unjudged", "note", "pointed", "gap"),
+        *("exact", "matched", "cut", "asked", "overlooked", "unjudged", "note", "pointed", "gap", "unseen"),
     )
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
     BINDINGS: ClassVar[list[BindingType]] = named("viewer", _KEYS)
@@ -439,13 +437,9 @@ class Viewer(AnnotatedPane, can_focus=True):
         """Go to the next error region, or to the one before."""
         self.failures.step(back=back)
 
-    def action_unseen(self, back: bool) -> None:
-        """Go to the next lines that nobody was shown, or to those before."""
-        self.audit.step("unseen", back=back)
-
-    def action_overlooked(self) -> None:
-        """Go to the next failure that nobody was shown."""
-        self.audit.step("overlooked")
+    def action_unseen_above(self) -> None:
+        """Go to the lines before that nobody was shown."""
+        self.audit.step("unseen", back=True)
 
     def action_eyes(self, steps: int) -> None:
         """Mark what the next session was shown, or the one before; between the last and the first, what all were."""

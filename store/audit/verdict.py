@@ -1,0 +1,203 @@
+"""The first thing to know of a store: which failures no agent saw. Kept up to date as captures and views come."""
+
+import time
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.failures import Failure, Overlooked, failures_if_quick
+from sightline.errors import SightlineError
+from sightline.log.log_index import fill_index
+from sightline.records import Buffer
+from sightline.store import Reading
+
+MOST_BUFFERS = 2_000
+"""So many of those used last are looked at; what is older is said not to have been."""
+
+_PAGE = 200
+_VIEWS = 1_000
+_PAUSE_SECONDS = 0.001  # between two buffers that are examined, in which whoever draws comes to his turn
+
+
+class Verdict(NamedTuple):
+    """What is known so far.
+
+    Attributes:
+        missed: failures that stood in no view; those of the buffer used last first, of one buffer in its order.
+        failures: how many failures are known in all.
+        done: whether all that is looked at has been.
+        skipped: names of buffers that are too large to be examined in a moment.
+        older: whether there are buffers beyond `MOST_BUFFERS`, of which nothing is said.
+    """
+
+    missed: tuple[Overlooked, ...] = ()
+    failures: int = 0
+    done: bool = False
+    skipped: frozenset[str] = frozenset()
+    older: bool = False
+
+
+def first_unseen(store: Reading, names: Iterable[str]) -> Buffer | None:
+    """The first of some buffers that has a line that stood in no view; None where all of all was seen."""
+    for name in names:
+        buffer = store.index.buffer(name)
+        if buffer is None or buffer.state == "evicted" or not buffer.lines:
+            continue
+        try:
+            coverage = coverage_of(store, buffer)
+        except SightlineError:
+            continue  # it went while we looked
+        if coverage.total and coverage.share < 1:
+            return buffer
+    return None
+
+
+class _Failing(NamedTuple):
+    used: int
+    buffer: Buffer
+    failures: tuple[Failure, ...]
+    missed: tuple[Overlooked, ...]
+
+
+class VerdictReader:
+    """Looks through a store in steps. One thread at a time may use it.
+
+    What runs is left out until it has ended: whoever started it has not been answered yet.
+    """
+
+    def __init__(self, store: Reading) -> None:
+        """Prepare; nothing is read before `step`."""
+        self._store = store
+        self._start()
+
+    def _start(self) -> None:
+        self._newest, self._oldest, self._view = 0, 0, -1
+        self._looked = 0
+        self._older = self._at_end = False
+        self._total = 0
+        self._queue = deque[tuple[int, Buffer]]()
+        self._running: dict[str, int] = {}
+        self._failing: dict[str, _Failing] = {}
+        self._skipped: dict[str, None] = {}
+
+    def step(self, seconds: float) -> Verdict:
+        """Take in what came since, and look at buffers for so long. Raises as the store does."""
+        self._take_in()
+        ends = time.monotonic() + seconds
+        while (self._queue or self._read_older()) and time.monotonic() < ends:
+            self._look_at(*self._queue.popleft())
+        return self._verdict()
+
+    def _verdict(self) -> Verdict:
+        failing = sorted(self._failing.values(), key=lambda one: -one.used)
+        return Verdict(
+            missed=tuple(miss for one in failing for miss in one.missed),
+            failures=sum(len(one.failures) for one in failing),
+            done=not self._queue and self._at_end,
+            skipped=frozenset(self._skipped),
+            older=self._older,
+        )
+
+    # what came since
+
+    def _take_in(self) -> None:
+        index = self._store.index
+        fill_index(self._store)
+        newest = index.newest_view()
+        if newest < self._view:  # they were indexed anew
+            self._start()
+        again = self._viewed(newest)
+        for name in [name for name in self._running if name not in again]:
+            known = index.buffer(name)
+            if known is None or known.state != "running":
+                again.add(name)
+        self._forget_gone()
+        self._queue_newer()
+        for name in again:
+            used = self._running.pop(name, None)
+            used = self._failing[name].used if used is None and name in self._failing else used
+            buffer = index.buffer(name)
+            if buffer is None:
+                self._failing.pop(name, None)
+            elif used is not None:
+                self._queue.appendleft((used, buffer))
+
+    def _viewed(self, newest: int) -> set[str]:
+        """Names of buffers with failures of which something may have been shown since."""
+        if self._view < 0:
+            self._view = newest
+            return set()
+        shown = set[str]()
+        while rows := self._store.index.views_after(self._view, session=None, limit=_VIEWS):
+            shown.update(name for _, indexed in rows for name in indexed.view.refs)
+            self._view = rows[-1][0]
+        return {name for name, one in self._failing.items() if name in shown or one.buffer.origin in shown}
+
+    def _forget_gone(self) -> None:
+        """Let go of what the store no longer has."""
+        total = self._store.index.totals().buffers
+        if total < self._total:
+            for known in (self._failing, self._skipped):
+                for name in [name for name in known if not self._is_there(name)]:
+                    del known[name]
+        self._total = total
+
+    def _is_there(self, name: str) -> bool:
+        buffer = self._store.index.buffer(name)
+        return buffer is not None and buffer.state != "evicted"
+
+    def _queue_newer(self) -> None:
+        """What was used since, the last one first; the first time, the first page of all."""
+        newer, before = list[tuple[int, Buffer]](), None
+        while True:
+            page = self._store.listed(_PAGE, before=before)
+            newer += [(used, buffer) for buffer, used in page if used > self._newest]
+            if not self._newest:
+                self._at_end = len(page) < _PAGE
+                self._oldest = page[-1].used if page else 0
+                break
+            if len(page) < _PAGE or page[-1].used <= self._newest:
+                break
+            before = page[-1].used
+        if newer:
+            self._newest = newer[0][0]
+            self._looked += len(newer)
+            self._queue.extendleft(reversed(newer))
+
+    def _read_older(self) -> bool:
+        """Queue the next page of those that were used before; whether there is any."""
+        if self._at_end or not self._oldest:
+            return False
+        if self._looked >= MOST_BUFFERS:
+            self._at_end = self._older = True
+            return False
+        page = self._store.listed(_PAGE, before=self._oldest)
+        self._at_end = len(page) < _PAGE
+        if page:
+            self._oldest = page[-1].used
+        self._looked += len(page)
+        self._queue.extend((used, buffer) for buffer, used in page)
+        return bool(self._queue)
+
+    # one buffer
+
+    def _look_at(self, used: int, buffer: Buffer) -> None:
+        self._failing.pop(buffer.name, None)
+        self._skipped.pop(buffer.name, None)
+        if buffer.state == "running":
+            self._running[buffer.name] = used
+            return
+        if buffer.kind != "cmd" or buffer.state == "evicted" or not buffer.bytes:
+            return
+        try:
+            failures = failures_if_quick(self._store, buffer)
+            if failures:
+                coverage = coverage_of(self._store, buffer)
+                missed = tuple(Overlooked(buffer, one) for one in failures if not one.is_seen(coverage))
+                self._failing[buffer.name] = _Failing(used, buffer, failures, missed)
+        except SightlineError:
+            return  # it went while we looked
+        if failures is None:
+            self._skipped[buffer.name] = None
+        time.sleep(_PAUSE_SECONDS)

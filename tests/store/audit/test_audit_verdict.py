@@ -1,0 +1,78 @@
+"""The verdict: which failures no agent saw, kept up to date as captures and views come and go."""
+
+from sightline.audit import verdict
+from sightline.audit.verdict import VerdictReader, first_unseen
+from sightline.log.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
+
+AGENT = Session("agent-1", "claude-code", "", "", "/", 1.0)
+BROKEN = b"fine\nERROR: one\n" + b"fine\n" * 20 + b"ERROR: two\n"
+
+
+def ran(store: Store, out: bytes = BROKEN, *, exit_code: int = 2, command: str = "make") -> Buffer:
+    recording = store.begin("cmd", command, "/", "agent-1")
+    recording.register()
+    recording.append("out", out)
+    return recording.seal(exit_code=exit_code)
+
+
+def show(store: Store, buffer: Buffer, first: int, last: int) -> None:
+    lines = (Shown(buffer.name, "out", first, last),)
+    record_view(store, AGENT, Shows("read_output", {}, refs=(buffer.name,), shown=lines), [Segment("text\n")])
+
+
+def missed(reader: VerdictReader) -> list[tuple[str, str]]:
+    found = reader.step(60)
+    assert found.done
+    return [(one.buffer.name, one.failure.text) for one in found.missed]
+
+
+def test_what_stood_in_no_view_is_told_of_the_buffer_used_last_first(store: Store) -> None:
+    first, second = ran(store), ran(store, b"ERROR: three\n")
+    ran(store, b"ERROR: seen by nobody, and no failure\n", exit_code=0, command="cat log")
+    show(store, first, 1, 5)
+    found = missed(VerdictReader(store))
+    assert found == [(second.name, "ERROR: three"), (first.name, "ERROR: two")]
+
+
+def test_it_follows_captures_views_and_removals(store: Store) -> None:
+    reader = VerdictReader(store)
+    assert missed(reader) == []
+    buffer = ran(store)
+    assert missed(reader) == [(buffer.name, "ERROR: one"), (buffer.name, "ERROR: two")]
+    show(store, buffer, 2, 2)
+    assert missed(reader) == [(buffer.name, "ERROR: two")]
+    other = ran(store, b"ERROR: three\n")
+    assert missed(reader) == [(other.name, "ERROR: three"), (buffer.name, "ERROR: two")]
+    store.remove(buffer, "removed")
+    assert missed(reader) == [(other.name, "ERROR: three")]
+
+
+def test_what_runs_is_judged_when_it_has_ended(store: Store) -> None:
+    recording = store.begin("cmd", "make", "/", "agent-1")
+    recording.register()
+    recording.append("out", BROKEN)
+    reader = VerdictReader(store)
+    assert missed(reader) == []
+    recording.seal(exit_code=2)
+    assert [text for _, text in missed(reader)] == ["ERROR: one", "ERROR: two"]
+
+
+def test_it_says_that_older_buffers_were_not_looked_at(store: Store, monkeypatch) -> None:
+    monkeypatch.setattr(verdict, "MOST_BUFFERS", 200)
+    for number in range(201):
+        ran(store, b"ERROR: %d\n" % number)
+    found = VerdictReader(store).step(60)
+    assert (len(found.missed), found.done, found.older) == (200, True, True)
+
+
+def test_the_first_output_of_which_something_was_shown_to_nobody(store: Store) -> None:
+    seen, empty, unseen = ran(store, b"a\nb\n"), ran(store, b""), ran(store, b"a\nb\n")
+    show(store, seen, 1, 2)
+    show(store, unseen, 1, 1)
+    found = first_unseen(store, [seen.name, empty.name, "cmd_000000", unseen.name])
+    assert found is not None
+    assert found.name == unseen.name
+    assert first_unseen(store, [seen.name]) is None

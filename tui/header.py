@@ -1,0 +1,100 @@
+"""The top row: what no agent saw, what runs, what is looked at, and last how much the store holds."""
+
+from typing import TYPE_CHECKING
+
+from sightline.config import Settings
+from sightline.shape.summary import human_bytes
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.messages import StoreCounted
+from sightline.tui.common.phrases import MARKS, counted
+from sightline.tui.common.strips import Part
+
+if TYPE_CHECKING:  # loaded by the thread that reads
+    from sightline.audit.verdict import Verdict
+
+_NEARLY = 0.95  # of a limit
+_DOT = Part("  ·  ", "dim")
+
+
+class Header(Bar):
+    """What matters most stands first, so that a narrow screen cuts what matters least."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(id="header")
+        self._settings = settings
+        self._polling = False
+        self._counts: StoreCounted | None = None
+        self._verdict: Verdict | None = None
+
+    def on_mount(self) -> None:
+        """Say whose window it is; of what is not counted yet nothing."""
+        self._tell()
+
+    def count(self, counts: StoreCounted) -> None:
+        """Show other counts."""
+        self._counts = counts
+        self._tell()
+
+    def judge(self, verdict: "Verdict") -> None:
+        """Show what is known of failures now."""
+        self._verdict = verdict
+        self._tell()
+
+    def polling(self) -> None:
+        """Say from now on that changes are looked for and not watched."""
+        self._polling = True
+        self._tell()
+
+    def _tell(self) -> None:
+        told = [Part(" ◉ ", "accent")]
+        for at, parts in enumerate(filter(None, (self._judged(), self._captures(), self._polls(), *self._held()))):
+            told += [*([_DOT] if at else []), *parts]
+        self.say((told, ()))
+
+    def _judged(self) -> list[Part]:
+        return verdict_parts(self._verdict) if self._verdict is not None else [Part("Sightline", "strong")]
+
+    def _captures(self) -> list[Part]:
+        running = self._counts.running if self._counts else 0
+        return [Part(f"{MARKS['running']} {running:,} running", "running")] if running else []
+
+    def _polls(self) -> list[Part]:
+        return [Part("polling", "failed")] if self._polling else []
+
+    def _held(self) -> list[list[Part]]:
+        counts, settings = self._counts, self._settings
+        if counts is None:
+            return []
+        return [
+            [
+                Part(
+                    f"{counts.buffers:,} of {counted(settings.max_buffers, 'buffer')}",
+                    _warning(counts.buffers, settings.max_buffers),
+                )
+            ],
+            [
+                Part(
+                    f"{human_bytes(counts.held)} of {human_bytes(settings.max_bytes)} ",
+                    _warning(counts.held, settings.max_bytes),
+                )
+            ],
+        ]
+
+
+def verdict_parts(verdict: "Verdict") -> list[Part]:
+    """What no agent saw, in a few words; while that is being found out, that too."""
+    missed = len(verdict.missed)
+    if missed:
+        so_far = "" if verdict.done else " so far"
+        return [Part(f"! {counted(missed, 'failure')} no agent saw{so_far}", "failed")]
+    if not verdict.done:
+        return [Part("looking for failures…", "dim")]
+    left = f", {len(verdict.skipped):,} too large to tell" if verdict.skipped else ""
+    if not verdict.failures:
+        return [Part(f"no failures{left}", "dim" if left else "ok")]
+    return [Part(f"✓ {counted(verdict.failures, 'failure')}, all seen{left}", "ok")]
+
+
+def _warning(held: int, most: int) -> str:
+    """The style of a count that is near its limit: the least recently used will go soon."""
+    return "interrupted" if held >= most * _NEARLY else ""

@@ -1,0 +1,137 @@
+"""The failures that no agent saw: found behind the screen, and gone to one after another, from buffer to buffer."""
+
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.screen import Screen
+from textual.timer import Timer
+
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.common.store_read import StoreRead
+
+if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
+    from sightline.audit.verdict import Verdict, VerdictReader
+
+FIRST_SECONDS = 0.4  # after the first screen: what is read loads the rules of all tools, which would be felt
+SOON_SECONDS = 0.3  # after a change, of which many come at a time
+_STEP_SECONDS = 0.15  # of looking before what was found is told
+
+
+def _audit() -> ModuleType:
+    """What reads; called in threads only."""
+    from sightline.audit import verdict  # 45 ms, which the first screen does not wait for
+
+    return verdict
+
+
+class Miss(NamedTuple):
+    """A failure that no agent saw.
+
+    Attributes:
+        buffer: the buffer that tells of it.
+        stream: where in it.
+        line: the first line that tells of it.
+        nth: which of them it is, from 1.
+        total: how many they are.
+        so_far: whether more may be found.
+    """
+
+    buffer: Buffer
+    stream: str
+    line: int
+    nth: int
+    total: int
+    so_far: bool
+
+    @property
+    def told(self) -> str:
+        """``3 of 7 that no agent saw``."""
+        return f"{self.nth:,} of {self.total:,} that no agent saw{' so far' if self.so_far else ''}"
+
+
+def following(verdict: "Verdict", last: tuple[str, str, int] | None, selected: str) -> Miss | None:
+    """The failure after the last one that was gone to, and after all the first; None where there is none.
+
+    Args:
+        verdict: what is known.
+        last: (buffer, stream, line) of the one that was gone to.
+        selected: name of the selected buffer: where one has gone elsewhere since, its first is the next.
+    """
+    places = [
+        (one.buffer.name, one.failure.places[0].stream, one.failure.places[0].telling[0][0]) for one in verdict.missed
+    ]
+    if not places:
+        return None
+    if last in places and last is not None and last[0] == selected:
+        at = (places.index(last) + 1) % len(places)
+    else:
+        at = next((at for at, place in enumerate(places) if place[0] == selected), 0)
+    _, stream, line = places[at]
+    return Miss(verdict.missed[at].buffer, stream, line, at + 1, len(places), not verdict.done)
+
+
+class Misses:
+    """Keeps up with the store for a screen.
+
+    Attributes:
+        verdict: what is known; None before anything was read.
+    """
+
+    def __init__(self, screen: Screen[None], store: Store, tell: Callable[["Verdict"], None]) -> None:
+        """Prepare; ``tell`` is called in the UI's thread with what is known, as often as there is more."""
+        self._screen = screen
+        self._store = store
+        self._told = tell
+        self._timer: Timer | None = None
+        self._reader: VerdictReader | None = None
+        self._last: tuple[str, str, int] | None = None
+        self._then: Callable[[], None] | None = None
+        self.verdict: Verdict | None = None
+        self._reads: StoreRead[Verdict] = StoreRead(screen, lambda: self._read, self._take)
+
+    def ask(self) -> None:
+        """Have it read soon what has changed."""
+        if self._timer is None:
+            seconds = FIRST_SECONDS if self._reader is None else SOON_SECONDS
+            self._timer = self._screen.set_timer(seconds, self._ask_now)
+
+    def start_afresh(self) -> None:
+        """All that is known is of another store than there is now."""
+        self._reader, self._last = None, None
+        self.ask()
+
+    def next(self, selected: str) -> Miss | None:
+        """The next of them, see `following`; None where none is known."""
+        miss = following(self.verdict, self._last, selected) if self.verdict is not None else None
+        self._last = (miss.buffer.name, miss.stream, miss.line) if miss else None
+        return miss
+
+    def then(self, deed: Callable[[], None]) -> None:
+        """Do something once one of them is known, or that there is none."""
+        self._then = deed
+        self._reads.ask()
+
+    def first_unseen(self, names: Iterable[str]) -> Buffer | None:
+        """The first of some buffers of which a line was shown to nobody; reads, and so belongs into a thread."""
+        found: Buffer | None = _audit().first_unseen(self._store, names)
+        return found
+
+    def _ask_now(self) -> None:
+        self._timer = None
+        self._reads.ask()
+
+    def _read(self) -> "Verdict":
+        if self._reader is None:
+            self._reader = _audit().VerdictReader(self._store)
+        return self._reader.step(_STEP_SECONDS)
+
+    def _take(self, verdict: "Verdict") -> None:
+        self.verdict = verdict
+        self._told(verdict)
+        if self._then is not None and (verdict.missed or verdict.done):
+            deed, self._then = self._then, None
+            deed()
+        if not verdict.done:
+            self._reads.ask()
