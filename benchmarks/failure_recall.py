@@ -1,6 +1,6 @@
 """What views of failed commands hold: the share that shows every line a reader must see to know why it failed.
 
-    python -m benchmarks.failure_recall [--cases DIR] [--misses N] [--only REGEX]
+    python -m benchmarks.failure_recall [--cases DIR | --made SET] [--misses N] [--only REGEX]
 
 A folder of cases holds ``manifest.jsonl``, one JSON object a line (another manifest may be given instead of the
 folder); the files it names lie beside it, plain or gzipped:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEFAULT = os.path.join(HERE, "failures")
 BUDGETS = (2048, 8192)
+SUCCESS = 1024
 FEASIBLE = 0.9
 DEEP_BYTES = 8192
 """From where on a label counts as deep in the log: farther from the end than the larger budget."""
@@ -65,9 +66,9 @@ class Case(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What an agent gets: the body, its summary sentence, and whether anything was left out of the body."""
+    """What an agent gets: the reply as the command line prints it, its summary, and whether anything was left out."""
 
-    body: str
+    reply: str
     summary: str
     truncated: bool
 
@@ -82,14 +83,15 @@ class Score(NamedTuple):
 
 def view(case: Case, verbosity: str) -> Told:
     """Our view of a case; the one place that knows how views are made."""
+    from sightline.doors.cli.output import cli_call
     from sightline.profile import DEFAULT as PROFILE
-    from sightline.shape.budgets import budget_for
     from sightline.shape.failure.examination import Examination
     from sightline.shape.memory import BytesSource
     from sightline.shape.segments import join_segments
     from sightline.shape.summary import summary
+    from sightline.verbs.command_view import Ending, cut_view
+    from sightline.verbs.head import head_line
     from sightline.verbs.short_output import short_body
-    from sightline.verbs.structured_view import shape_output
 
     exit_code = case.entry["exit_code"]
     out, err = BytesSource(case.out, "@cmd_a1b2c3"), BytesSource(case.err, "@cmd_a1b2c3.err")
@@ -97,9 +99,18 @@ def view(case: Case, verbosity: str) -> Told:
     told = summary(out, err, exit_code=exit_code, examination=examination)
     if verbosity == "auto" and (short := short_body(PROFILE, {"exit_code": exit_code}, out, err, None)):
         return Told(join_segments(short.segments), told, False)
-    budget = budget_for(verbosity, exit_ok=not case.failed)
-    shaped = shape_output(PROFILE, out, err, budget=budget, failed=case.failed, examination=examination).shaped
-    return Told(join_segments(shaped.segments), told, shaped.truncated)
+    fields = {"output_id": out.ref, "exit_code": exit_code}
+    shaped, fields = cut_view(
+        cli_call,
+        PROFILE,
+        (out, err),
+        Ending(exit_code),
+        fields,
+        verbosity=verbosity,
+        examination=lambda: examination,
+    )
+    head = head_line(fields) if shaped.truncated else ""
+    return Told(head + join_segments(shaped.segments), told, shaped.truncated)
 
 
 def head_tail(data: bytes, budget: int) -> bytes:
@@ -162,6 +173,14 @@ def load(place: str, only: str = "") -> Iterator[Case]:
                 yield Case(entry, _read(files["combined"]), b"")
 
 
+def made(name: str, only: str = "") -> Iterator[Case]:
+    """The made cases of a set, or of ``all``, whose id matches."""
+    from benchmarks.failures.made import CASES
+
+    for one in CASES if name == "all" else (name,):
+        yield from (Case(case.entry, case.data, b"") for case in CASES[one] if re.search(only, case.entry["id"]))
+
+
 def _read(path: str) -> bytes:
     with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
         return bytes(file.read())
@@ -205,20 +224,19 @@ def measure(case: Case) -> Result:
     for heading, (verbosity, budget) in OURS.items():
         if not case.failed and verbosity != "auto":
             continue
+        budget = budget if case.failed else SUCCESS
         told = view(case, verbosity)
-        body = told.body.encode()
+        body = told.reply.encode()
         if verbosity == "auto":
             wrong += untrue_counts(told.summary, entry.get("counts", {}))
-            if not case.failed and told.truncated and len(body) > 1024:
-                wrong.append(f"a cut view of a success has {len(body):,} B")
-        if case.failed and len(body) > budget:
-            wrong.append(f"the view at {heading} has {len(body):,} B")
-        if not case.failed or entry.get("label_bytes", 0) > FEASIBLE * budget:
+        if told.truncated and len(body) > budget:
+            wrong.append(f"the reply at {heading} has {len(body):,} B")
+        if not entry.get("labels") or entry.get("label_bytes", 0) > FEASIBLE * budget:
             continue
         data = case.out + case.err
         scores[heading] = {"ours": score(case, body)}
         scores[heading] |= {name: score(case, naive(data, budget)) for name, naive in NAIVE.items()}
-        text = normalised(told.body)
+        text = normalised(told.reply)
         missing[heading] = [label for label in entry["labels"] if not holds(text, label)]
     return Result(case, scores, wrong, missing)
 
@@ -290,11 +308,19 @@ def main(words: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--cases", default=DEFAULT, metavar="DIR", help="a folder of cases, or a manifest (.jsonl)")
+    parser.add_argument(
+        "--made", default="", metavar="SET", help="cases made by rule, of failures/made, or all of them"
+    )
     parser.add_argument("--only", default="", metavar="REGEX", help="cases whose id matches")
     parser.add_argument("--misses", type=int, default=0, metavar="N", help="name N cases that miss a label, and which")
     given = parser.parse_args(words)
-    results = [measure(case) for case in load(given.cases, given.only)]
+    cases = made(given.made, given.only) if given.made else load(given.cases, given.only)
+    results = [measure(case) for case in cases]
     failing = [one for one in results if one.case.failed]
+    labelled = [one for one in results if not one.case.failed and "auto" in one.scores]
+    if labelled:
+        shown = sum(one.scores["auto"]["ours"].whole for one in labelled)
+        print(f"successes that say of something that it failed: {shown} of {len(labelled)} show the line")
     if failing:
         print("\n".join(table(failing)))
     unfit = [sum(heading not in one.scores for one in failing) for heading in ("2 KiB", "8 KiB")]

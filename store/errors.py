@@ -45,7 +45,7 @@ class ExpiredRef(SightlineError):
 
 
 class AmbiguousRef(SightlineError):
-    """A prefix that several buffers share."""
+    """A prefix that several buffers share, or a marker that may mean any of them."""
 
 
 class BadRange(UsageError):

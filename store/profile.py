@@ -29,13 +29,14 @@ class Short(NamedTuple):
 
 
 class Budgets(NamedTuple):
-    """Bytes of a body by verbosity; ``full`` has none but the hard limit.
+    """Bytes of a reply by verbosity; ``full`` has none but the hard limit.
 
     Attributes:
         silent, concise, normal, verbose: bytes of a body where this verbosity was asked for.
         auto_ok: bytes in ``auto`` where the command went well.
         auto_failed: bytes in ``auto`` where it did not.
         unknown: the mode that an unknown word means; empty where it is an error.
+        measure: what a budget counts: the ``reply``, head and body as the command line prints them; or the ``body``.
     """
 
     silent: int = 200
@@ -45,6 +46,7 @@ class Budgets(NamedTuple):
     auto_ok: int = 1_024
     auto_failed: int = 8_192
     unknown: str = ""
+    measure: str = "reply"
 
 
 class Cut(NamedTuple):
@@ -61,6 +63,8 @@ class Cut(NamedTuple):
         lines_marker: what ``ends`` writes in the place of ``{count}`` lines; empty for the marker with their range.
         repeats_marker: what ``ends`` writes for ``{count}`` repetitions of a line, where that is shorter; empty where
             they stay.
+        markers: how lines that are left out are named where ``lines`` cuts: ``short``, by their numbers alone, since
+            the ref stands above the view; or ``full``, with the ref.
     """
 
     style: str = "lines"
@@ -71,6 +75,7 @@ class Cut(NamedTuple):
     tail_lines: int = 10
     lines_marker: str = ""
     repeats_marker: str = ""
+    markers: str = "short"
 
 
 class Cleaning(NamedTuple):
@@ -180,6 +185,8 @@ DEFAULT = Profile()
 CHOICES: dict[str, tuple[str, ...]] = {
     "short.measure": ("reply", "streams", "both", "budget"),
     "budgets.unknown": ("", "silent", "concise", "normal", "verbose", "full"),
+    "budgets.measure": ("reply", "body"),
+    "cut.markers": ("short", "full"),
     "cut.style": ("lines", "middle", "ends"),
     "cleaning.views": ("terminal", "last-segment"),
     "cleaning.answers": ("terminal", "last-segment", "csi"),

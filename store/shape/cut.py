@@ -31,6 +31,7 @@ def shape(
     examination: "Examination | None" = None,
     limit: int = HARD_LIMIT_BYTES,
     head_percent: int = DEFAULT.cut.head_percent,
+    short_markers: bool = False,
 ) -> Shaped:
     """The body for an output: all of it where it fits, else head and tail, after a failure what explains it first.
 
@@ -42,6 +43,7 @@ def shape(
         examination: what is known of the output; by default it is examined without knowing the command.
         limit: bytes of the body that no budget exceeds: the hard limit, less what the rest of the reply takes.
         head_percent: what the head gets of the bytes that error regions leave.
+        short_markers: whether the command's ref stands above the body, so that markers need not repeat it.
     """
     limit = min(limit, HARD_LIMIT_BYTES)
     room = limit if budget is None else min(budget, limit)
@@ -53,13 +55,13 @@ def shape(
         examination = Examination(out, err)
     known = examination if failed else None
     if not err.line_count:
-        return _shaped(_view(out, known, room, share), out, _NOTHING, err)
+        return _shaped(_view(out, known, room, share, short_markers), out, _NOTHING, err)
     if not out.line_count:
-        view = _view(err, known, room - len(SEPARATOR.text), share)
+        view = _view(err, known, room - len(SEPARATOR.text), share, short_markers)
         return _shaped(_NOTHING, out, view, err)
     room -= len(SEPARATOR.text)
-    out_viewer = StreamViewer(out, examination=known, room=room)
-    err_viewer = StreamViewer(err, examination=known, room=room)
+    out_viewer = StreamViewer(out, examination=known, room=room, short=short_markers)
+    err_viewer = StreamViewer(err, examination=known, room=room, short=short_markers)
     err_view = err_viewer.view(_err_room(out_viewer, err_viewer, room, failed), head_percent=share)
     out_view = out_viewer.view(room - err_view.size - out_viewer.is_open, head_percent=share)
     return _shaped(out_view, out, err_view, err)
@@ -68,10 +70,11 @@ def shape(
 _NOTHING = View((), 0, 0, False)
 
 
-def _view(source: Source, examination: "Examination | None", room: int, share: int) -> View:
+def _view(source: Source, examination: "Examination | None", room: int, share: int, short: bool) -> View:
     if not source.line_count:
         return _NOTHING
-    return StreamViewer(source, examination=examination, room=room).view(room, head_percent=share)
+    viewer = StreamViewer(source, examination=examination, room=room, short=short)
+    return viewer.view(room, head_percent=share)
 
 
 def _err_room(out: StreamViewer, err: StreamViewer, room: int, failed: bool) -> int:

@@ -73,6 +73,7 @@ def shape_as(
         examination=examination,
         limit=limit,
         head_percent=cut.head_percent,
+        short_markers=cut.markers == "short",
     )
 
 

@@ -1,6 +1,8 @@
 """The lines that a view adds to what it shows: each marks, where it stands, what is not there, in one fixed grammar.
 
 A stream without a ref (nothing was stored) is named by line numbers alone: no marker offers a ref that leads nowhere.
+Where the ref of a command stands above the view, markers are short: ``[… 3-345]`` are lines of its standard output,
+``[… .err:3-345]`` of its standard error.
 """
 
 import re
@@ -9,6 +11,7 @@ from collections.abc import Iterable, Iterator
 _AT = r"(?:@[^\s:]+:|lines? )\d+(?:-\d+)?"
 _COUNT = r"\d{1,3}(?:,\d{3})*"
 _RANGES = r"\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*(?: and others)?"
+_SHORT_AT = r"(?:\.err:)?\d+(?:-\d+)?"
 MARKER = re.compile(
     r"\[stderr\]|\[part \d+\]|\[… (?:"
     rf"{_COUNT} lines? elided(?:, {_COUNT} error lines? among them)?: {_AT}"
@@ -22,27 +25,44 @@ MARKER = re.compile(
     rf"|{_COUNT} bytes? of [\w.+-]+/[\w.+-]+: @[^\s:]+"
     rf"|(?:{_COUNT} (?:character|byte|line|token)s?|an unknown part) missing(?:: [^…]+)?"
     r") …\]"
+    rf"|\[… (?:{_SHORT_AT}(?:, {_COUNT} error lines?)?|×{_COUNT} more: {_SHORT_AT}"
+    rf"|{_COUNT} more error lines?(?:: (?:\.err:)?{_RANGES})?)\]"
 )
 """Matches, with ``fullmatch``, every line of a body that is no line of a stream."""
 
-CLIPPED = re.compile(rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|@[^\s:]+)) …\]")
+CLIPPED = re.compile(
+    rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|@[^\s:]+)) …\]"
+    rf"|\[… {_COUNT} B of {_SHORT_AT}\]"
+)
 """What stands inside a line that was cut in the middle, or where a string of it was."""
 
-CUTS = re.compile(r"\bof this (?:line|string) elided\b|\bbytes (?:elided|omitted)\b|^\d+[:-]…|…$", re.MULTILINE)
+CUTS = re.compile(
+    rf"\bof this (?:line|string) elided\b|\[… {_COUNT} B of {_SHORT_AT}\]|\bbytes (?:elided|omitted)\b|^\d+[:-]…|…$",
+    re.MULTILINE,
+)
 """What stands in a view where lines of it were cut, by whatever profile, or clipped around a match."""
+
+_PASTED = re.compile(
+    rf"\s*\[?… ?(?:×{_COUNT} more: |{_COUNT} B of )?({_SHORT_AT})(?:, {_COUNT} error lines?)?(?: ?…)?\]?\s*"
+)
 
 _REWRITTEN = re.compile(r"^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d+)(?:-(\d+))? …\]$", re.MULTILINE)
 
 
-def elision(ref: str, first: int, last: int, errors: int = 0) -> str:
+def elision(ref: str, first: int, last: int, errors: int = 0, *, short: bool = False) -> str:
     """Lines that are left out; with a count of error lines where that is said nowhere else."""
+    if short:
+        told = f", {errors:,} {_plural(errors, 'error line')}" if errors else ""
+        return f"[… {_short_at(ref, first, last)}{told}]"
     among = f", {errors:,} {_plural(errors, 'error line')} among them" if errors else ""
     count = last - first + 1
     return f"[… {count:,} {_plural(count, 'line')} elided{among}: {_at(ref, first, last)} …]"
 
 
-def fold(ref: str, first: int, last: int) -> str:
+def fold(ref: str, first: int, last: int, *, short: bool = False) -> str:
     """Lines that all read as the one before them."""
+    if short:
+        return f"[… ×{last - first + 1:,} more: {_short_at(ref, first, last)}]"
     return f"[… previous line ×{last - first + 1:,} more: {_at(ref, first, last)} …]"
 
 
@@ -58,8 +78,10 @@ def rewritten_lines(text: str) -> Iterator[tuple[str, int, int]]:
         yield found[1], int(found[2]), int(found[3] or found[2])
 
 
-def clipping(ref: str, number: int, elided: int) -> str:
+def clipping(ref: str, number: int, elided: int, *, short: bool = False) -> str:
     """The middle of one line, in bytes."""
+    if short:
+        return f"[… {elided:,} B of {_short_at(ref, number, number)}]"
     return f"[… {elided:,} {_plural(elided, 'byte')} of this line elided: {_at(ref, number, number)} …]"
 
 
@@ -123,7 +145,7 @@ def missing(amount: str, why: str) -> str:
     return f"[… {amount} missing{': ' if why else ''}{why.replace('…', '...')} …]"
 
 
-def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: int) -> str:
+def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: int, *, short: bool = False) -> str:
     """Error lines that are not shown: how many, and which, as far as the room goes.
 
     Args:
@@ -131,11 +153,13 @@ def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: i
         count: all of them.
         ranges: their line numbers, (first, last), as far as they are known.
         room: bytes that the marker may take; the count alone is given even where it takes more.
+        short: whether the ref stands above the view.
     """
     head = f"[… {count:,} more {_plural(count, 'error line')}"
-    start = f"{head}: {ref}:" if ref else f"{head}: "
-    shortest = f"{head}: {ref} …]" if ref else f"{head} …]"
-    left = room - len((start + " and others …]").encode())
+    end = "]" if short else " …]"
+    start = f"{head}: {_stream(ref) if short else f'{ref}:' if ref else ''}"
+    shortest = f"{head}: {ref} …]" if ref and not short else head + end
+    left = room - len(f"{start} and others{end}".encode())
     listed: list[str] = []
     named = 0
     for first, last in ranges:
@@ -147,11 +171,25 @@ def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: i
         named += last - first + 1
     if not listed:
         return shortest
-    return f"{start}{', '.join(listed)}{'' if named == count else ' and others'} …]"
+    return f"{start}{', '.join(listed)}{'' if named == count else ' and others'}{end}"
+
+
+def pasted_lines(text: str) -> str:
+    """The lines that a short marker names, as it spells them (``3-345``, ``.err:7``); empty for any other text."""
+    found = _PASTED.fullmatch(text)
+    return found[1] if found else ""
 
 
 def _at(ref: str, first: int, last: int) -> str:
     return f"{ref}:{_lines(first, last)}" if ref else f"{_plural(last - first + 1, 'line')} {_lines(first, last)}"
+
+
+def _short_at(ref: str, first: int, last: int) -> str:
+    return _stream(ref) + _lines(first, last)
+
+
+def _stream(ref: str) -> str:
+    return ".err:" if ref.endswith(".err") else ""
 
 
 def _lines(first: int, last: int) -> str:

@@ -158,7 +158,7 @@ def join_runs(one: Run, other: Run) -> Run | None:
     return Run(min(one.first, other.first), max(one.last, other.last), one.text, one.error)
 
 
-def clip(run: Run, ref: str, limit: int) -> Run | None:
+def clip(run: Run, ref: str, limit: int, *, short: bool = False) -> Run | None:
     """A line with its middle cut out, so that it takes at most a number of bytes; None where that leaves nothing.
 
     The bytes told as elided are of the cleaned text, and raw ones where the line was not read whole.
@@ -166,13 +166,13 @@ def clip(run: Run, ref: str, limit: int) -> Run | None:
     head = run.text.encode()
     tail = run.tail.encode() if run.unread else head
     whole = run.unread + len(head) + (len(tail) if run.unread else 0)
-    room = limit - 1 - text_bytes(markers.clipping(ref, run.first, whole))
+    room = limit - 1 - text_bytes(markers.clipping(ref, run.first, whole, short=short))
     if room < CLIP_KEEPS_BYTES:
         return None
     start = head[: room - room // 2].decode("utf-8", "ignore")
     end = tail[-(room // 2) :].decode("utf-8", "ignore")
     elided = whole - text_bytes(start) - text_bytes(end)
-    marker = markers.clipping(ref, run.first, elided)
+    marker = markers.clipping(ref, run.first, elided, short=short)
     return run._replace(text=start + marker + end, clipped=True, unread=0, tail="", ends=(start, end))
 
 
@@ -254,18 +254,19 @@ class Written(NamedTuple):
     is_open: bool
 
 
-def write_runs(runs: Iterable[Run], source: Source, *, ended: bool) -> Written:
+def write_runs(runs: Iterable[Run], source: Source, *, ended: bool, short: bool = False) -> Written:
     """The segments for some lines of a stream, and markers for all others.
 
     Args:
         runs: the lines, in order.
         source: the stream; without a ref, all segments are literal.
         ended: whether its last line ends with a newline.
+        short: whether markers are short.
     """
     ref, line_count = source.ref, source.line_count
     segments: list[Segment] = []
     plain: list[Segment] = []
-    for piece in _pieces(runs, source):
+    for piece in _pieces(runs, source, short=short):
         if piece.first and not piece.partial:
             plain.append(piece)
             continue
@@ -281,19 +282,19 @@ def write_runs(runs: Iterable[Run], source: Source, *, ended: bool) -> Written:
     return Written(tuple(segments), is_open)
 
 
-def _pieces(runs: Iterable[Run], source: Source) -> Iterator[Segment]:
+def _pieces(runs: Iterable[Run], source: Source, *, short: bool) -> Iterator[Segment]:
     """The runs, and the markers of what is missing between them."""
     ref, line_count, line = source.ref, source.line_count, 1
     for run in _joined(runs):
         if line < run.first:
-            yield Segment(markers.elision(ref, line, run.first - 1) + "\n")
-        yield from _run_pieces(run, source)
+            yield Segment(markers.elision(ref, line, run.first - 1, short=short) + "\n")
+        yield from _run_pieces(run, source, short=short)
         line = run.last + 1
     if line <= line_count:
-        yield Segment(markers.elision(ref, line, line_count) + "\n")
+        yield Segment(markers.elision(ref, line, line_count, short=short) + "\n")
 
 
-def _run_pieces(run: Run, source: Source) -> Iterator[Segment]:
+def _run_pieces(run: Run, source: Source, *, short: bool) -> Iterator[Segment]:
     ref, text = source.ref, run.text + "\n"
     if run.gone:
         yield Segment(text)
@@ -301,7 +302,7 @@ def _run_pieces(run: Run, source: Source) -> Iterator[Segment]:
     if run.clipped:
         yield Segment(text, ref, run.first, run.last, True, (_cut(run, source),))
         return
-    marker = markers.fold(ref, run.first + 1, run.last) + "\n"
+    marker = markers.fold(ref, run.first + 1, run.last, short=short) + "\n"
     if run.lines > 1 and text_bytes(marker) < text_bytes(text) * (run.lines - 1):
         yield Segment(text, ref, run.first, run.first)
         yield Segment(marker, ref, run.first + 1, run.last, True)

@@ -3,7 +3,7 @@
 A number that the output does not give is not stated, and what the exit code contradicts is told as such.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.shape.source import Source
 
@@ -26,6 +26,7 @@ def summary(
     running: bool = False,
     told_elsewhere: bool = False,
     examination: "Examination | None" = None,
+    at_most: int | None = None,
 ) -> str:
     """Such as ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
 
@@ -43,31 +44,66 @@ def summary(
         running: whether it still runs; how it ends is then not spoken of.
         told_elsewhere: whether whoever shows the sentence tells an exit code that is unknown here.
         examination: what is known of the output; None where it was not looked into.
+        at_most: bytes of the sentence; None for as many as it takes. It names fewer then, and says less of the size.
     """
     ending = _ending(exit_code, seconds, signal, timed_out, running, told_elsewhere)
-    plain = f"{ending}: {_amount(out, err)}"
+    amount = _amount(out, err)
     if examination is None or running:
-        return plain
+        return _within(at_most, [f"{ending}: {amount}"])
     failed = timed_out or bool(signal) or bool(exit_code)
     told = [tally for tally in examination.tallies if any(tally.numbers.values())]
-    if not told:
+    names = examination.failed if failed or any(tally.bad for tally in told) else []
+    if told:
+        bad = any(tally.bad for tally in told)
+        against = ""
+        if failed and not bad:
+            against = "failed, though what is counted says nothing of it: "
+        elif bad and exit_code == 0:
+            against = "exit 0, though failures are counted: "
+
+        def sentence(naming: _Naming, size: str) -> str:
+            parts = [_told(one, names if failed or one.bad else [], len(told) > 1, naming) for one in told]
+            return f"{against}{'; '.join(parts)} ({ending}{'; ' if size else ''}{size})"
+
+    else:
         unread = _unread([one for one in examination.tallies if failed or one.rule.name in examination.run])
-        return plain + unread + (_naming(examination.failed) if failed else "")
-    parts = [_told(tally, examination.failed if failed or tally.bad else [], len(told) > 1) for tally in told]
-    bad = any(tally.bad for tally in told)
-    against = ""
-    if failed and not bad:
-        against = "failed, though what is counted says nothing of it: "
-    elif bad and exit_code == 0:
-        against = "exit 0, though failures are counted: "
-    return f"{against}{'; '.join(parts)} ({ending}; {_amount(out, err)})"
+
+        def sentence(naming: _Naming, size: str) -> str:
+            named = _listed(names, naming) if failed else ""
+            return f"{ending}{': ' if size else ''}{size}{unread if size else ''}{named}"
+
+    if at_most is None:
+        return sentence(_NAMINGS[0], amount)
+    ways = [(naming, amount) for naming in _NAMINGS if naming.names <= max(1, len(names))]
+    ways += [(_NAMINGS[-1], ""), (_NO_NAMES, amount), (_NO_NAMES, "")]
+    return _within(at_most, [sentence(*way) for way in ways])
 
 
-_NAMES = 6  # named in the sentence; the view has the others
-_NAME_CHARS = 100
+class _Naming(NamedTuple):
+    """How many names stand in a sentence, and how long each may be."""
+
+    names: int
+    characters: int
 
 
-def _told(tally: "Tally", failed: list["Named"], several: bool) -> str:
+_NAMINGS = tuple(
+    _Naming(*one)
+    for one in ((6, 100), (5, 80), (4, 80), (3, 80), (2, 80), (3, 48), (2, 48), (1, 100), (1, 60), (1, 32))
+)
+"""Most and longest first; the view has the other names."""
+
+_NO_NAMES = _Naming(0, 0)
+
+
+def _within(at_most: int | None, sentences: list[str]) -> str:
+    """The first of some sentences that has so few bytes; else the last, cut."""
+    fitting = (one for one in sentences if at_most is None or len(one.encode()) <= at_most)
+    if (found := next(fitting, None)) is not None or at_most is None:
+        return found or sentences[0]
+    return sentences[-1].encode()[: max(0, at_most - len("…".encode()))].decode(errors="ignore") + "…"
+
+
+def _told(tally: "Tally", failed: list["Named"], several: bool, naming: _Naming) -> str:
     """What one tool counts, and what it names as failed."""
     numbers = ", ".join(
         _counted(number, noun) + (" (counted)" if noun in tally.counted else "")
@@ -75,20 +111,20 @@ def _told(tally: "Tally", failed: list["Named"], several: bool) -> str:
         if number
     )
     text = f"{tally.rule.name}: {numbers}" if several else numbers
-    return text + _naming([one for one in failed if one.rule is tally.rule])
+    return text + _listed([one for one in failed if one.rule is tally.rule], naming)
 
 
-def _naming(names: list["Named"]) -> str:
-    if not names:
+def _listed(names: list["Named"], naming: _Naming) -> str:
+    if not names or not naming.names:
         return ""
     word = "FAILED" if any(one.name for one in names) else "at"
-    listed = ", ".join(_shortened(one.text) for one in names[:_NAMES])
-    more = ", …" if len(names) > _NAMES else ""
+    listed = ", ".join(_shortened(one.text, naming.characters) for one in names[: naming.names])
+    more = ", …" if len(names) > naming.names else ""
     return f" — {word}: {listed}{more}"
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _NAME_CHARS else text[: _NAME_CHARS - 1] + "…"
+def _shortened(text: str, characters: int) -> str:
+    return text if len(text) <= characters else text[: characters - 1] + "…"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -37,6 +37,9 @@ REGIONS_PERCENT = 80
 NUMBERS_PERCENT = 10
 """What the line numbers of errors that are not shown get at most, where the lines themselves take all they can."""
 
+SMALL_BYTES = 2048
+"""A body up to this size counts the errors that are not shown; their numbers stand there where anything is left."""
+
 REFILLS = 2  # times that what the markers left unused is given to more lines
 WORTH_BYTES = 40
 REWRITTEN_BYTES, REWRITTEN_LINES = 1 << 18, 4000  # of each end, where lines are told that a display wrote over
@@ -87,21 +90,23 @@ class StreamViewer:
         whole: the view that shows everything, if it fits; else None.
     """
 
-    def __init__(self, source: Source, *, examination: "Examination | None", room: int) -> None:
+    def __init__(self, source: Source, *, examination: "Examination | None", room: int, short: bool = False) -> None:
         """Read as much as it takes to know whether all of the stream fits.
 
         Args:
             source: the stream.
             examination: tells the failure lines, which then come first; None where nothing failed.
             room: bytes of the whole body, the most that a view can be asked to take.
+            short: whether markers are short, as where the ref stands above the view.
         """
         self._source = source
         self._ref = source.ref
+        self._short = short and bool(source.ref)
         self._count = source.line_count
         self._terminated = terminated(source)
-        widest = len(f"{self._count:,}{self._count}")
-        self._gap_bytes = text_bytes(markers.elision(self._ref, 1, max(2, self._count))) + widest + 1
-        self._fold_bytes = text_bytes(markers.fold(self._ref, 1, max(2, self._count))) + widest + 1
+        first = 10 ** (len(str(self._count)) - 1)  # as wide as any line's number
+        self._gap_bytes = text_bytes(self._elision(first, 2 * first)) + len(f"{self._count:,}") + 1
+        self._fold_bytes = text_bytes(self._fold(first, 2 * first)) + len(f"{self._count:,}") + 1
         self._examination = examination
         self._failures: Failures | None = None
         self._is_error: IsError | None = None
@@ -156,7 +161,7 @@ class StreamViewer:
                 segments += (Segment("\n"),)
                 is_open = False
             left = room - text_bytes(join_segments(segments)) - 1
-            text = markers.more_errors(self._ref, errors, self._hidden_errors(runs), left)
+            text = markers.more_errors(self._ref, errors, self._hidden_errors(runs), left, short=self._short)
             segments += (Segment(text + "\n"),)
         shown = sum(run.lines for run in runs if not run.gone)
         truncated = sum(run.lines for run in runs) < self._count or any(run.clipped for run in runs)
@@ -173,7 +178,7 @@ class StreamViewer:
         return View(segments, size, shown, False, is_open=is_open) if size <= room else None
 
     def _write(self, runs: list[Run]) -> Written:
-        return write_runs(runs, self._source, ended=self._terminated)
+        return write_runs(runs, self._source, ended=self._terminated, short=self._short)
 
     def _left_out(self) -> tuple[Span, ...]:
         """The lines that a terminal would no longer show, save those that tell of a failure."""
@@ -196,7 +201,13 @@ class StreamViewer:
         self._is_error = lambda data: judge.verdict(data) is not None
 
     def _nothing(self) -> str:
-        return markers.elision(self._ref, 1, self._count, self._failures.total if self._failures else 0)
+        return self._elision(1, self._count, self._failures.total if self._failures else 0)
+
+    def _elision(self, first: int, last: int, errors: int = 0) -> str:
+        return markers.elision(self._ref, first, last, errors, short=self._short)
+
+    def _fold(self, first: int, last: int) -> str:
+        return markers.fold(self._ref, first, last, short=self._short)
 
     def _pick(self, room: int, head_percent: int) -> "_Picked":
         """The lines to show, in order."""
@@ -206,7 +217,9 @@ class StreamViewer:
         if not self._failures or not self._failures.total:
             return _Picked(sorted(self._pick_ends([], spare, spare, head_percent)[0]))
         assert self._examination is not None
-        picker = self._examination.picker(self._source, gap_bytes=self._gap_bytes, fold_bytes=self._fold_bytes)
+        picker = self._examination.picker(
+            self._source, gap_bytes=self._gap_bytes, fold_bytes=self._fold_bytes, short=self._short
+        )
         picker.pick(spare * REGIONS_PERCENT // 100)
         ends, left = self._pick_ends(picker.blocks, spare - picker.used, spare, head_percent)
         picker.include(ends, spare - left - picker.used)
@@ -217,8 +230,8 @@ class StreamViewer:
         """Bytes for the marker that counts the errors not shown."""
         if not self._failures or not self._failures.total:
             return 0
-        numbers = len(self._failures.spans) * (2 * len(str(self._count)) + 3)
-        shortest = markers.more_errors(self._ref, max(2, self._failures.total), (), 0)
+        numbers = len(self._failures.spans) * (2 * len(str(self._count)) + 3) if room > SMALL_BYTES else 0
+        shortest = markers.more_errors(self._ref, max(2, self._failures.total), (), 0, short=self._short)
         return text_bytes(shortest) + 2 + min(numbers, room * NUMBERS_PERCENT // 100)
 
     def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_percent: int) -> tuple[list[Run], int]:
@@ -237,7 +250,7 @@ class StreamViewer:
             tail = take(rows, left, self._fold_bytes)
             runs, left, misfit = runs + tail.runs, left - tail.cost, tail.misfit
         if misfit and not misfit.gone and (left >= spare // 8 or not (runs or blocks)):
-            clipped = clip(misfit, self._ref, left)
+            clipped = clip(misfit, self._ref, left, short=self._short)
             if clipped:
                 return [*runs, clipped], left - text_bytes(clipped.text) - 1
         return runs, left
@@ -248,7 +261,7 @@ class StreamViewer:
         for first, last in free_spans(spans_of(runs), 1, self._count):
             if last - first >= FILL_LINES:
                 continue
-            room = text_bytes(markers.elision(self._ref, first, last)) + 1
+            room = text_bytes(self._elision(first, last)) + 1
             taken = take(read_rows(self._source, [(first, last)], self._is_error), room, room)
             if not taken.misfit:
                 more += taken.runs

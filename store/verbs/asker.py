@@ -9,6 +9,7 @@ from sightline.profile import DEFAULT, Profile
 from sightline.records import Session
 from sightline.shape.budgets import ROOMY, Room
 from sightline.store import Store, Target
+from sightline.verbs import late
 
 if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
     from sightline.search.processes import Cancel
@@ -45,9 +46,12 @@ class Asker(NamedTuple):
         return is_person(self.session)
 
     def resolve(self, ref: str) -> Target:
-        """What a ref names for this caller; raises as `Store.resolve`."""
+        """What a ref, or a marker pasted in place of one, names for this caller; raises as `Store.resolve`."""
+        ref = ref.strip().strip("`'\"")
+        if "…" in ref:
+            ref = late.ref_of(self.store, self.session, ref)
         return self.store.resolve(
-            ref.strip().strip("`'\""),
+            ref,
             session=None if self.person else self.session.name,
             prefixes=self.person,
         )

@@ -5,19 +5,25 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sightline.log.views import Shows, parts_of, settled, shown_of
+from sightline.profile import Profile
 from sightline.records import Buffer
-from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room, budget_for
 from sightline.shape.segments import Shaped, join_segments, terminated, uncut
 from sightline.shape.source import Source
 from sightline.store import Target
 from sightline.verbs import late
-from sightline.verbs.asker import Asker
+from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.file_facts import file_fields
+from sightline.verbs.head import fitted_head, head_bytes
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
+    from sightline.shape.json.result import Structured
+
+_MAY_FIT = 4
+"""An output of so many times its budget, raw, may yet be cleaned and folded to what fits without a head."""
 
 _NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
 
@@ -94,41 +100,101 @@ def command_reply(
             own = budget_for(verbosity, not has_failed(ending, examination), profile.budgets) if by_budget else None
             if short := short_body(profile, fields, out, err, own, asking.room):
                 return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
-        from sightline.verbs.structured_view import shape_output  # 10 ms that what is short does without
+        hints = _hints(asking, buffer, ending)
+        bare = not (always_ref or ending.running or ending.timed_out or notes or more)
+        shaped, fields = cut_view(
+            asking.calls,
+            profile,
+            (out, err),
+            ending,
+            {"output_id": buffer.ref, **first, **hints, **more},
+            verbosity=verbosity,
+            examination=examination,
+            bare=bare,
+            room=asking.room,
+        )
+        if shaped.truncated and profile.files.shown:
+            fields |= file_fields(store, buffer, profile)
+        missing = shaped.truncated or not bare
+        reply = _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
+        return _settled(reply, buffer, (out, err)) if ending.running else reply
 
-        known = None if ending.running else examination()
-        failed = has_failed(ending, examination)
-        fields = {
-            "output_id": buffer.ref,
-            **first,
-            "summary": late.summary(out, err, **ending._asdict(), examination=known),
-            "total_bytes": out.byte_count + err.byte_count,
-            **_hints(asking, buffer, ending),
-            **more,
-        }
-        budget = budget_for(verbosity, not failed, profile.budgets)
-        few = cut_to_lines_only(profile, out, err)
-        made = fitting(
+
+def cut_view(
+    calls: Calls,
+    profile: Profile,
+    streams: tuple[Source, Source],
+    ending: Ending,
+    fields: dict[str, Any],
+    *,
+    verbosity: str,
+    examination: Callable[[], "Examination"],
+    bare: bool = True,
+    room: Room = ROOMY,
+) -> tuple[Shaped, dict[str, Any]]:
+    """The body of an output that is not short, and the fields above it.
+
+    Args:
+        calls: how a next call is written.
+        profile: the budgets, and how is cut.
+        streams: standard output, standard error.
+        ending: how the command ended.
+        fields: those that are known, ``output_id`` among them.
+        verbosity: ``auto`` or a mode.
+        examination: what is known of the output, looked into where that is needed.
+        bare: whether a body that lacks nothing goes without the fields.
+        room: how large a reply may be.
+    """
+    from sightline.verbs.structured_view import shape_output  # 10 ms that what is short does without
+
+    out, err = streams
+    known = None if ending.running else examination()
+    failed = has_failed(ending, examination)
+    budget = budget_for(verbosity, not failed, profile.budgets)
+    few = cut_to_lines_only(profile, out, err)
+    ref = str(fields["output_id"])
+
+    def told(at_most: int | None = None) -> str:
+        return late.summary(out, err, **ending._asdict(), examination=known, at_most=at_most)
+
+    def made_for(body: int | None) -> "Structured":
+        return fitting(
             fields,
             HARD_LIMIT_BYTES,
             lambda limit: shape_output(
-                profile, out, err, budget=budget, failed=failed, examination=known, short=few, limit=limit
+                profile, out, err, budget=body, failed=failed, examination=known, short=few, limit=limit
             ),
             lambda made: join_segments(made.shaped.segments),
-            asking.room,
+            room,
         )
-        shaped = made.shaped
-        fields |= counts_of(shaped) | {"description": made.description or None}
-        if made.path and out.line_count == 1 and "next" not in fields:  # a line is no way to its parts
-            fields["next"] = asking.calls("read_output", ref=buffer.ref, path=made.path)
-        if shaped.truncated and "next" not in fields:
+
+    def headed(shaped: Shaped, description: str = "", path: str = "") -> dict[str, Any]:
+        """The fields above a body."""
+        full = fields | counts_of(shaped) | {"description": description or None}
+        if path and out.line_count == 1 and "next" not in full:  # a line is no way to its parts
+            full["next"] = calls("read_output", ref=ref, path=path)
+        if shaped.truncated and "next" not in full:
             search = examination().search if shaped.errors_elided else ""
-            fields["next"] = _next_call(asking, buffer, shaped, search, out, err)
-        if shaped.truncated and profile.files.shown:
-            fields |= file_fields(store, buffer, profile)
-        missing = shaped.truncated or ending.running or ending.timed_out or always_ref or bool(notes or more)
-        reply = _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
-        return _settled(reply, buffer, (out, err)) if ending.running else reply
+            full["next"] = _next_call(calls, ref, shaped, search, out, err)
+        full = in_order(full)
+        return full if paid is None else fitted_head(full, paid, failed=failed, summary=told)
+
+    fields = {**fields, "summary": told(), "total_bytes": out.byte_count + err.byte_count}
+    paid = budget if profile.budgets.measure == "reply" else None
+    if paid is None or (bare and fields["total_bytes"] <= _MAY_FIT * paid):
+        made = made_for(budget)
+        if paid is None or not made.shaped.truncated:
+            return made.shaped, headed(*made)
+    widest = max(out.line_count, err.line_count, 1)
+    at_most = Shaped((), widest, widest, widest, err.line_count and widest, True, known is not None)
+    body = paid - head_bytes(headed(at_most))
+    while True:
+        made = made_for(max(body, 0))
+        above = headed(*made)
+        over = head_bytes(above) + len(join_segments(made.shaped.segments).encode()) - paid
+        if over <= 0 or body <= 0:
+            return made.shaped, above
+        body -= over
 
 
 def _settled(reply: Reply, buffer: Buffer, sources: tuple[Source, Source]) -> Reply:
@@ -173,12 +239,12 @@ def counts_of(shaped: Shaped) -> dict[str, Any]:
     return fields
 
 
-def _next_call(asking: Asker, buffer: Buffer, shaped: Shaped, search: str, out: Source, err: Source) -> str:
+def _next_call(calls: Calls, ref: str, shaped: Shaped, search: str, out: Source, err: Source) -> str:
     """Lists the failures that are missing, or else reads the first lines that are."""
     if search:
         both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
-        ref = buffer.ref if shaped.out_total or not shaped.err_total else err.ref
-        return asking.calls("read_output", ref=ref, search=search, **both)
+        place = ref if shaped.out_total or not shaped.err_total else err.ref
+        return calls("read_output", ref=place, search=search, **both)
     for source in (out, err):
         there = list(_accounted(shaped, source.ref))
         following = 1
@@ -189,8 +255,8 @@ def _next_call(asking: Asker, buffer: Buffer, shaped: Shaped, search: str, out: 
         if following <= source.line_count:
             end = min((first for first, _ in there if first > following), default=source.line_count + 1) - 1
             last = min(following + _NEXT_LINES - 1, end)
-            return asking.calls("read_output", ref=source.ref, lines=f"{following}-{last}")
-    return asking.calls("read_output", ref=buffer.ref)
+            return calls("read_output", ref=source.ref, lines=f"{following}-{last}")
+    return calls("read_output", ref=ref)
 
 
 def _accounted(shaped: Shaped, ref: str) -> Iterator[tuple[int, int]]:

@@ -10,6 +10,7 @@ from sightline.shape.segments import Segment
 from sightline.shape.variants import text_of
 from sightline.shape.whole import SEPARATOR
 from sightline.store import Target
+from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.line_origins import lines_of, tracer
@@ -49,7 +50,10 @@ def query(asking: Asker, request: Request) -> Reply:
         targets[ref] = asking.resolve(ref)
         return asking.store.local_copy(targets[ref])
 
-    pipeline = parse(request.pipeline, resolve)
+    text = request.pipeline
+    if "…" in text:
+        text = late.without_marker(text, lambda marker: late.ref_of(asking.store, asking.session, marker))
+    pipeline = parse(text, resolve)
     targets = {ref: targets[ref] for ref in pipeline.refs}
     limits = Limits(**asking.profile.query._asdict())
     result = run(pipeline, limits=limits, sink=request.sink, cancel=asking.cancel)

@@ -17,6 +17,7 @@ from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields
+from sightline.verbs.head import head_line
 from sightline.verbs.printable_text import escape, printable
 from sightline.verbs.reply import Render, Reply, error_reply
 
@@ -59,18 +60,6 @@ def _quote(text: str) -> str:
     if not set(text) & set('"$`\\!'):
         return f'"{text}"'
     return "'" + text.replace("'", "'\\''") + "'"
-
-
-def head_line(fields: dict[str, Any]) -> str:
-    """The fields on one line: ``[output_id=@cmd_a1b2c3 exit_code=1 summary="…" next="…"]``."""
-    return "[" + " ".join(f"{name}={_value(value)}" for name, value in fields.items()) + "]\n"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, str):
-        plain = value and all(char.isalnum() or char in "@_.:~+/-," for char in value)
-        return value if plain else json.dumps(value, ensure_ascii=False)
-    return json.dumps(value, separators=(",", ":"))
 
 
 def render_text(reply: Reply) -> tuple[Segment, ...]:

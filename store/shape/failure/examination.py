@@ -137,9 +137,10 @@ class Examination:
                     verdict = verdict._replace(name=verdict.name or name, place=place or verdict.place)
         return hit._replace(verdict=verdict._replace(place="") if verdict.place.isdecimal() else verdict)
 
-    def picker(self, source: Source, *, gap_bytes: int, fold_bytes: int) -> Picker:
+    def picker(self, source: Source, *, gap_bytes: int, fold_bytes: int, short: bool = False) -> Picker:
         """What picks lines of one of the streams for a body; see there."""
-        return Picker(source, self.judge, self.failures(source), gap_bytes=gap_bytes, fold_bytes=fold_bytes)
+        failures = self.failures(source)
+        return Picker(source, self.judge, failures, gap_bytes=gap_bytes, fold_bytes=fold_bytes, short=short)
 
     @property
     def says_failed(self) -> bool:

@@ -32,7 +32,16 @@ class Picker:
         used: bytes that they and the markers of the gaps between them take at most.
     """
 
-    def __init__(self, source: Source, judge: Judge, failures: Failures, *, gap_bytes: int, fold_bytes: int) -> None:
+    def __init__(
+        self,
+        source: Source,
+        judge: Judge,
+        failures: Failures,
+        *,
+        gap_bytes: int,
+        fold_bytes: int,
+        short: bool = False,
+    ) -> None:
         """Begin with nothing.
 
         Args:
@@ -41,6 +50,7 @@ class Picker:
             failures: its failure lines.
             gap_bytes: what a marker of left-out lines takes at most, newline included.
             fold_bytes: the same of a folded run.
+            short: whether markers are short.
         """
         self.runs: list[Run] = []
         self.blocks: list[Span] = []
@@ -50,6 +60,7 @@ class Picker:
         self._room = 0
         self._gap_bytes = gap_bytes
         self._fold_bytes = fold_bytes
+        self._short = short
         self._hits = in_order(failures)
         self._steps: list[_Step] = [(at, at, 0) for at in range(len(self._hits))]  # sorted: a heap already
         self._layers: dict[int, Layers] = {}
@@ -125,7 +136,7 @@ class Picker:
             matters = core or row.error
             limit = min(CAUSE_LINE_BYTES, self._room // 2) if matters else min(CONTEXT_LINE_BYTES, self._room // 8)
             too_long = row.unread or text_bytes(row.text) >= limit
-            yield (clip(row, self._source.ref, limit) or row) if too_long else row
+            yield (clip(row, self._source.ref, limit, short=self._short) or row) if too_long else row
 
     def _is_error(self, data: bytes) -> bool:
         return self._judge.verdict(data) is not None

@@ -96,7 +96,7 @@ def test_quiet_prints_the_view_alone(cli: Any, terminals: list[Terminal]) -> Non
     terminals.append(terminal)
     assert terminal.end() == 0
     assert terminal.text.startswith("[output_id=@cmd_")
-    assert "lines elided" in terminal.text
+    assert "[… " in terminal.text
 
 
 @pytest.mark.parametrize("options", [[], ["--timeout", "50"]])

@@ -3,7 +3,7 @@
 import pytest
 
 from sightline.shape import markers
-from sightline.shape.markers import CLIPPED, MARKER
+from sightline.shape.markers import CLIPPED, CUTS, MARKER
 from sightline.shape.whole import STDERR
 
 REF = "@cmd_a1b2c3"
@@ -28,6 +28,19 @@ REF = "@cmd_a1b2c3"
         (markers.more_errors(REF, 31, [(44, 44), (97, 97)], 0), "[… 31 more error lines: @cmd_a1b2c3 …]"),
         (markers.more_errors("", 1, [(44, 44)], 100), "[… 1 more error line: 44 …]"),
         (markers.more_errors("", 1, [], 0), "[… 1 more error line …]"),
+        (markers.elision(REF, 3, 345, short=True), "[… 3-345]"),
+        (markers.elision(REF + ".err", 7, 7, short=True), "[… .err:7]"),
+        (markers.elision(REF, 1, 2004, 31, short=True), "[… 1-2004, 31 error lines]"),
+        (markers.fold(REF, 5, 103, short=True), "[… ×99 more: 5-103]"),
+        (
+            markers.more_errors(REF, 31, [(44, 44), (97, 98)], 100, short=True),
+            "[… 31 more error lines: 44, 97-98 and others]",
+        ),
+        (
+            markers.more_errors(REF + ".err", 2, [(44, 45)], 100, short=True),
+            "[… 2 more error lines: .err:44-45]",
+        ),
+        (markers.more_errors(REF, 31, [(44, 44)], 0, short=True), "[… 31 more error lines]"),
     ],
 )
 def test_markers_follow_their_grammar(written: str, text: str) -> None:
@@ -39,6 +52,9 @@ def test_the_cut_in_a_line_tells_its_bytes() -> None:
     written = markers.clipping(REF, 1, 49_990_000)
     assert written == "[… 49,990,000 bytes of this line elided: @cmd_a1b2c3:1 …]"
     assert CLIPPED.search(f"a{written}b")
+    short = markers.clipping(REF, 1, 49_990_000, short=True)
+    assert short == "[… 49,990,000 B of 1]"
+    assert CLIPPED.search(f"a{short}b") and CUTS.search(f"a{short}b")
 
 
 def test_the_stream_separator_is_a_marker_and_prose_is_not() -> None:

@@ -101,7 +101,7 @@ def test_empty_file_is_empty(agent: Any, tmp_path: Path) -> None:
 
 def test_one_enormous_line_stays_within_the_limit(agent: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x" * 1_000_000)
-    assert "elided" in _read(agent, tmp_path / "a.txt").text
+    assert "[… " in _read(agent, tmp_path / "a.txt").text
     reply = _read(agent, tmp_path / "a.txt", 1, 1)
     assert reply.fields["truncated"] is True
     assert len(agent.told.encode()) <= HARD_LIMIT_BYTES

@@ -35,8 +35,8 @@ def announced(agent: Any) -> list[str]:
     ("command", "count"),
     [
         (MANY, 1),
-        (f"{MANY}; {MANY} >&2", 2),
-        (f"{MANY}; echo 'error: it broke'; {MANY} >&2; echo 'a.c:1: error: bad' >&2; exit 1", 2),
+        (f"{MANY}; {MANY} >&2", 1),
+        (f"{MANY}; echo 'error: it broke'; {MANY} >&2; echo 'a.c:1: error: bad' >&2; exit 1", 1),
         (f"{MANY} >&2; exit 3", 2),
         (f"{MANY} | tail -2", 1),
         (f"{MANY} | sed s/out/OUT/", 2),

@@ -14,11 +14,12 @@ from sightline.shape.segments import Shaped, join_segments, render_lines, shown_
 from sightline.verbs.structured_view import shape_output
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
-_ERRORS = re.compile(r"\[… (?:[\d,]+ lines? elided, )?([\d,]+) (?:more error lines?|error lines? among them)\b")
-_LISTED = re.compile(r"\[… [\d,]+ more error lines?: (@[^\s:]+):([\d, -]+?)( and others)? …\]")
+_ERRORS = re.compile(r"\[… (?:[^\]]*, )?([\d,]+) (?:more )?error lines?\b(?=(?: among them)?[:\] ])")
+_LISTED = re.compile(r"\[… [\d,]+ more error lines?: (@[^\s:]+:|\.err:|)([\d, -]+?)( and others)?(?: …)?\]")
 _LEFT_OUT = re.compile(
-    r"\[… [\d,]+ (?:lines? elided.*|lines? rewritten in place|(?:more )?(?:items?|keys?) elided|more files?, .*)"
-    r": (@[^\s:]+):(\d+)(?:-(\d+))? …\]"
+    r"\[… (?:[\d,]+ (?:lines? elided.*|lines? rewritten in place|(?:more )?(?:items?|keys?) elided|more files?, .*)"
+    r": (?P<ref>@[^\s:]+):(?P<long>\d+(?:-\d+)?) …"
+    r"|(?P<err>\.err:)?(?P<short>\d+(?:-\d+)?)(?:, [\d,]+ error lines?)?)\]"
 )
 Span = tuple[int, int]
 
@@ -62,7 +63,8 @@ class Viewed(NamedTuple):
         """The lines of a stream that markers of whole lines stand for."""
         texts = (text for segment in self.shaped.segments if not segment.ref for text in segment.text.split("\n"))
         found = (_LEFT_OUT.fullmatch(text) for text in texts)
-        return [(int(one[2]), int(one[3] or one[2])) for one in found if one and one[1] == ref]
+        mine = [one for one in found if one and (one["ref"] or (ERR if one["err"] else OUT)) == ref]
+        return [_span(one["long"] or one["short"]) for one in mine]
 
 
 def check(viewed: Viewed) -> None:
@@ -131,7 +133,8 @@ def check_failures(viewed: Viewed) -> None:
     hidden = sum(map(len, missing.values()))
     assert viewed.shaped.errors_elided == hidden
     assert sum(int(count.replace(",", "")) for count in _ERRORS.findall(viewed.body)) == hidden
-    for ref, numbers, others in _LISTED.findall(viewed.body):
+    for place, numbers, others in _LISTED.findall(viewed.body):
+        ref = ERR if ".err" in place else OUT
         told = [number for part in numbers.split(", ") for number in _numbered(part)]
         assert told == missing[ref][: len(told)]
         assert bool(others) == (len(told) < len(missing[ref]))
@@ -147,5 +150,10 @@ def _hidden(viewed: Viewed, ref: str) -> Iterator[int]:
 
 
 def _numbered(part: str) -> range:
-    first, _, last = part.partition("-")
-    return range(int(first), int(last or first) + 1)
+    first, last = _span(part)
+    return range(first, last + 1)
+
+
+def _span(text: str) -> Span:
+    first, _, last = text.partition("-")
+    return int(first), int(last or first)

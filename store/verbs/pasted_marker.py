@@ -1,0 +1,77 @@
+"""What a marker means that is pasted where a ref is wanted: the lines that it stands for.
+
+A marker with a ref says so itself. A short one, such as ``[… 3-345]``, means the session's last view that holds it.
+"""
+
+import re
+from collections.abc import Callable
+
+from sightline.errors import AmbiguousRef, SightlineError
+from sightline.log.log_index import list_views
+from sightline.log.view_text import view_text
+from sightline.records import Session
+from sightline.shape.markers import MARKER, pasted_lines
+from sightline.store import Store
+
+MARK = "[…"
+"""What every marker begins with, and no ref."""
+
+VIEWS = 200
+"""Views of a session that are looked through, the newest first."""
+
+_CANDIDATES = 3
+_NAMED = r"@[^\s:]+(?::\d+(?:-\d+)?)?"
+_IN_A_PIPELINE = r"(['\"]?)(\[… ?[^\]\n]*\])\1"
+
+
+def ref_of(store: Store, session: Session, text: str) -> str:
+    """The ref of the lines that a marker stands for; any other text as it is.
+
+    Raises:
+        AmbiguousRef: the marker is short, and no view of the session holds it.
+    """
+    marker = text.strip()
+    if MARK not in marker:
+        return text
+    if named := re.search(_NAMED, marker):
+        return named[0]
+    lines = pasted_lines(marker)
+    return _of_last_view(store, session, lines) if lines else text
+
+
+def without_marker(pipeline: str, ref: Callable[[str], str]) -> str:
+    """A pipeline that reads the lines of the marker in it, quoted or not; a query itself reads whole streams."""
+    found = next((one for one in re.finditer(_IN_A_PIPELINE, pipeline) if MARKER.fullmatch(one[2])), None)
+    if found is None:
+        return pipeline
+    place, _, lines = ref(found[2]).rpartition(":")
+    first, _, last = lines.partition("-")
+    rest = f"{pipeline[: found.start()].rstrip()} {pipeline[found.end() :].lstrip()}".strip()
+    return f"sed -n '{first},{last or first}p' {place} | {rest}"
+
+
+def _of_last_view(store: Store, session: Session, lines: str) -> str:
+    written = re.compile(rf"\[… (?:×[\d,]+ more: |[\d,]+ B of )?{re.escape(lines)}(?:, [\d,]+ error lines?)?\]")
+    seen: list[str] = []
+    for indexed in list_views(store, session=session.name, limit=VIEWS):
+        if len(indexed.view.refs) != 1:
+            continue
+        name = indexed.view.refs[0]
+        if name not in seen:
+            seen.append(name)
+        try:
+            text = view_text(store, indexed)
+        except SightlineError:
+            continue  # it was blanked, or what it quotes is gone
+        if written.search(text):
+            return _ref(name, lines)
+    likely = ", ".join(_ref(name, lines) for name in seen[:_CANDIDATES])
+    raise AmbiguousRef(
+        f"no view of this session holds [… {lines}]",
+        f"name the output as well: {likely}" if likely else "name the output as well: @cmd_a1b2c3:3-345",
+    )
+
+
+def _ref(name: str, lines: str) -> str:
+    stream, _, numbers = lines.rpartition(":")
+    return f"@{name}{stream}:{numbers}"
