@@ -260,7 +260,8 @@ class Inspector(BufferActions):
             if name == "search":
                 prompt = SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).search.typed(text))
             else:
-                prompt = Prompt(asks, id=name, typed=self._filter, settled=self.query_one(BufferList).settled)
+                shown = self.query_one(BufferList)
+                prompt = Prompt(asks, id=name, typed=self._filter, settled=shown.settled, completed=shown.completed)
             self.query_one(asks.pane).mount(prompt, before=asks.above or None)
         if name == "search":
             self.query_one(Viewer).search.opened()

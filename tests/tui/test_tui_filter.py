@@ -168,3 +168,22 @@ def test_a_new_buffer_joins_what_was_found(store: Store) -> None:
             assert buffers(pilot).rows.selected == "cmd_00000c"
 
     run(body)
+
+
+def test_words_narrow_the_list_beside_text_and_are_completed(store: Store) -> None:
+    add(store, "cmd_00000d", "cargo build", b"ERROR: x\n", exit_code=101)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "slash", *"exit:0")
+            assert sorted(names(pilot)) == ["cmd_00000a", "cmd_00000b", "cmd_00000c"]
+            await press(pilot, "space", *"cargo", "enter")
+            assert names(pilot) == ["cmd_00000a"]
+            assert "1 match" in text(pilot.app.query_one("#list-title"))[0]
+            await press(pilot, "escape", "slash", *"is:fa", "tab")
+            assert pilot.app.screen.query_one("#filter", Prompt).value == "is:failed"
+            assert names(pilot) == ["cmd_00000d"]
+            await press(pilot, "escape")
+            assert len(names(pilot)) == 4
+
+    run(body)

@@ -30,7 +30,7 @@ from sightline.tui.common.strips import Part, row
 
 if TYPE_CHECKING:  # the first screen has no filter
     from sightline.tui.buffers.filter import Filter, Found
-    from sightline.tui.buffers.matcher import Term
+    from sightline.tui.buffers.matcher import AnyTerm
 
 AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
 GROWN_SECONDS = 0.05  # new lines in the viewer are what one waits for; their numbers in the list come a little later
@@ -88,7 +88,8 @@ class BufferList(RowTable):
         self._store = store
         self._seen = ListSeen(self)
         self._clock = clock
-        self._terms: list[Term] = []
+        self._query = ""
+        self._terms: list[AnyTerm] = []
         self._look_for_best = False
         self._to_bottom = False
         self._read_all = False
@@ -132,6 +133,8 @@ class BufferList(RowTable):
     def store_changed(self, index: bool, live: frozenset[str]) -> None:
         """Read again what may have changed; how much has merely grown a little later, for many changes at once."""
         self.rows.went_on(live)
+        if index and self._filters is not None:
+            self._filters.store_changed()
         if index:
             self.rows.index_changed()
             self._reads.ask()
@@ -154,7 +157,15 @@ class BufferList(RowTable):
 
     def filter(self, query: str) -> None:
         """Show only what a text finds; an empty one shows everything."""
-        terms = self._filtering.terms_of(query)
+        self._query = query
+        self._filter_again()
+
+    def completed(self, query: str) -> str | None:
+        """What a filter's text may become, None where nothing is known of it."""
+        return self._filtering.completed(query)
+
+    def _filter_again(self) -> None:
+        terms = self._filtering.terms_of(self._query)
         if terms == self._terms:
             return
         self._terms = terms
@@ -172,9 +183,11 @@ class BufferList(RowTable):
     @property
     def _filtering(self) -> "Filter":
         if self._filters is None:
-            from sightline.tui.buffers.filter import Filter  # 2 ms; the first screen has no filter
+            from sightline.tui.buffers.filter import Filter  # 30 ms; the first screen has no filter
 
-            self._filters = Filter(self, self._take_matches, lambda: self.rows.catalog.complete)
+            self._filters = Filter(
+                self, self._store, self._take_matches, lambda: self.rows.catalog.complete, self._filter_again
+            )
         return self._filters
 
     async def settled(self) -> None:

@@ -15,7 +15,7 @@ from sightline.tui.common.strips import Part, cut, filled, pad, width_of
 from sightline.tui.common.visible_text import title
 
 if TYPE_CHECKING:
-    from sightline.tui.buffers.matcher import Term
+    from sightline.tui.buffers.matcher import AnyTerm
 
 _LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
 _REF = 12
@@ -133,7 +133,7 @@ def group_parts(heading: Heading, first: Buffer | None, width: int) -> list[Part
 
 
 def row_parts(
-    buffer: Buffer, width: int, now: float, *, mark: str = "", terms: "Sequence[Term]" = (), seen: Seen | None = None
+    buffer: Buffer, width: int, now: float, *, mark: str = "", terms: "Sequence[AnyTerm]" = (), seen: Seen | None = None
 ) -> list[Part]:
     """A buffer's row.
 
@@ -179,13 +179,13 @@ def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> Part:
     return Part(wording.PARTIAL, faded or "interrupted")
 
 
-def _ref_parts(buffer: Buffer, faded: str, terms: "Sequence[Term]") -> list[Part]:
+def _ref_parts(buffer: Buffer, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:
     kind, _, digits = buffer.ref.partition("_")
     parts = [Part(kind + "_", faded or f"kind-{buffer.kind}"), Part(digits, faded or "ref")]
     return filled(marked_parts(parts, terms), _REF)
 
 
-def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[Term]") -> list[Part]:
+def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:
     label = title(buffer.label)
     named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
     shown = title(buffer.command[: width * 4 + START_CHARS])  # what stands behind that could only be cut off
@@ -197,12 +197,12 @@ def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[Term]") -> l
     return filled([*named, *lead, *marked_parts(command, terms, is_command=True)], width)
 
 
-def _is_found(before: int, text: str, terms: "Sequence[Term]") -> bool:
+def _is_found(before: int, text: str, terms: "Sequence[AnyTerm]") -> bool:
     """Whether terms find a letter of a text before a character."""
     return min(marked(text, terms, is_command=True), default=before) < before
 
 
-def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: bool = False) -> list[Part]:
+def marked_parts(parts: Sequence[Part], terms: "Sequence[AnyTerm]", *, is_command: bool = False) -> list[Part]:
     """Parts whose letters that a filter found stand out; scattered ones only in a command."""
     if not terms:
         return list(parts)
@@ -221,7 +221,7 @@ def marked_parts(parts: Sequence[Part], terms: "Sequence[Term]", *, is_command: 
     return made
 
 
-def marked(text: str, terms: "Sequence[Term]", *, is_command: bool) -> set[int]:
+def marked(text: str, terms: "Sequence[AnyTerm]", *, is_command: bool) -> set[int]:
     """Positions of the letters of a text, as it is shown, that terms find in it; scattered ones only in a command."""
     lowered = text.lower()
     if len(lowered) != len(text):  # positions are those of the text

@@ -10,10 +10,15 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from textual.timer import Timer
 from textual.widget import Widget
 
+from sightline.audit.buffer_filter import BufferFilter, Condition, completions, parsed
+from sightline.store import Store
 from sightline.tui.buffers.columns import Columns, Entries
-from sightline.tui.buffers.matcher import Guesses, Search, Term, terms_of, wants_guesses
+from sightline.tui.buffers.matcher import AnyTerm, Guesses, NamedOnly, Search, terms_of, wants_guesses
+from sightline.tui.common.store_errors import STORE_ERRORS
+from sightline.tui.common.store_read import StoreRead
 
 _FIRST_STEP = 400  # entries looked at before a letter is drawn: half a millisecond
 _STEP = 2_000  # entries looked at before the screen has its turn: 2 to 3 ms
@@ -22,6 +27,11 @@ _FRAME_SECONDS = 1 / 60  # what was told is drawn in that time; steps between wo
 _TELL_SECONDS = 0.15  # between two answers that are not the last one: each costs a list of all that was found
 
 
+_AGAIN_SECONDS = 0.5  # after a change, of which many come at a time
+
+Conditions = tuple[Condition, ...]
+
+_NOBODY_YET = NamedOnly(frozenset())
 _NOTHING = Entries(Columns(), array("I"))
 
 
@@ -42,17 +52,34 @@ class Found(NamedTuple):
 class Filter:
     """One text at a time; another one takes over where it can what the last one found."""
 
-    def __init__(self, widget: Widget, tell: Callable[[Found], None], has_all: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        widget: Widget,
+        store: Store,
+        tell: Callable[[Found], None],
+        has_all: Callable[[], bool],
+        accepted: Callable[[], None],
+    ) -> None:
         """Prepare.
 
         Args:
             widget: whose filter it is.
+            store: whose buffers are looked at.
             tell: called with what has been found, the first time before `look_for` returns.
             has_all: whether no more entries will come: guesses have time until then.
+            accepted: called when it is known anew whom the words of a text accept: `terms_of` gives another answer.
         """
         self._widget = widget
+        self._store = store
         self._tell = tell
-        self._has_all = has_all
+        self._all_there = has_all
+        self._accepted = accepted
+        self._conditions: Conditions = ()
+        self._named: NamedOnly | None = None
+        self._timer: Timer | None = None
+        self._reads: StoreRead[tuple[Conditions, frozenset[str]]] = StoreRead(
+            widget, self._plan_names, self._take_names, self._not_read
+        )
         self._search: Search | None = None
         self._entries = _NOTHING
         self._turn = 0
@@ -60,11 +87,47 @@ class Filter:
         self._settled = asyncio.Event()
         self._settled.set()
 
-    def terms_of(self, text: str) -> list[Term]:
-        """What a text looks for."""
-        return terms_of(text)
+    def terms_of(self, text: str) -> list[AnyTerm]:
+        """What a text looks for. Of the words of `buffer_filter` it is whoever they accept, as far as that is known."""
+        wanted = parsed(text)
+        if wanted.conditions != self._conditions:
+            self._conditions, self._named = wanted.conditions, None
+            if wanted.conditions:
+                self._reads.ask()
+        only = [self._named or _NOBODY_YET] if wanted.conditions else []
+        return [*terms_of(wanted.text), *only]
 
-    def look_for(self, terms: Sequence[Term], entries: Entries) -> None:
+    def completed(self, text: str) -> str | None:
+        """What a text may become, None for nothing."""
+        before, blank, word = text.rpartition(" ")
+        try:
+            found = completions(word, self._store.index.sessions() if ":" in word else ())
+        except STORE_ERRORS:
+            return None  # whoever lists says so
+        return before + blank + found[0] if found else None
+
+    def store_changed(self) -> None:
+        """Other buffers may be accepted now."""
+        if self._conditions and self._timer is None:
+            self._timer = self._widget.set_timer(_AGAIN_SECONDS, self._ask_again)
+
+    def _ask_again(self) -> None:
+        self._timer = None
+        self._reads.ask()
+
+    def _plan_names(self) -> Callable[[], tuple[Conditions, frozenset[str]]] | None:
+        conditions, store = self._conditions, self._store
+        if not conditions:
+            return None
+        return lambda: (conditions, frozenset(BufferFilter(store, conditions).names()))
+
+    def _take_names(self, read: tuple[Conditions, frozenset[str]]) -> None:
+        conditions, names = read
+        if conditions == self._conditions and (self._named is None or self._named.names != names):
+            self._named = NamedOnly(names)
+            self._accepted()
+
+    def look_for(self, terms: Sequence[AnyTerm], entries: Entries) -> None:
         """Look for terms, at least one, in entries."""
         narrowed = self._search.narrowed(terms) if self._search and self._entries is entries else None
         self._search, self._entries = narrowed or Search(terms, entries), entries
@@ -77,7 +140,7 @@ class Filter:
             self._tell(Found(self._search.best(), 0, done=False))
         self._go_on()
 
-    def look_on(self, terms: Sequence[Term], entries: Entries) -> None:
+    def look_on(self, terms: Sequence[AnyTerm], entries: Entries) -> None:
         """Look for the same terms in entries to which others were added at their end."""
         before, known = self._entries, len(self._entries)
         if self._search is None or entries.columns is not before.columns or entries.places[:known] != before.places:
@@ -88,8 +151,16 @@ class Filter:
         if not self._working:
             self._go_on()
 
+    def _not_read(self) -> None:
+        self._named = NamedOnly(frozenset())
+        self._accepted()
+
+    def _has_all(self) -> bool:
+        return self._all_there() and (self._named is not None or not self._conditions)
+
     def stop(self) -> None:
         """Look for nothing any more."""
+        self._conditions, self._named = (), None
         self._turn += 1
         self._search, self._entries, self._working = None, _NOTHING, False
         self._settled.set()

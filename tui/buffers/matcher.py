@@ -77,12 +77,38 @@ class Term(NamedTuple):
                 break
         return best
 
-    def narrows(self, earlier: "Term") -> bool:
+    def narrows(self, earlier: "AnyTerm") -> bool:
         """Whether all that it finds was found by an earlier term."""
         if self == earlier:
             return True
+        if not isinstance(earlier, Term):
+            return False
         plain = self.scattered is not None and earlier.scattered is not None
         return plain and self.text.startswith(earlier.text)
+
+
+class NamedOnly(NamedTuple):
+    """A term that only some buffers answer to, whatever their titles hold.
+
+    Attributes:
+        names: theirs.
+    """
+
+    names: frozenset[str]
+    text: str = ""
+    scattered: re.Pattern[str] | None = None
+    unwanted: bool = True  # nothing of it is to be marked, or guessed
+
+    def score(self, title: str) -> int:
+        """As `Term.score`."""
+        return EXACT if title.partition("\n@")[2].partition("\n")[0] in self.names else _NOT_AT_ALL
+
+    def narrows(self, earlier: "AnyTerm") -> bool:
+        """As `Term.narrows`."""
+        return self is earlier
+
+
+AnyTerm = Term | NamedOnly
 
 
 def terms_of(query: str) -> list[Term]:
@@ -120,7 +146,7 @@ class Search:
         found: the places of what it has found so far, in the order they came in.
     """
 
-    def __init__(self, terms: Sequence[Term], entries: Entries) -> None:
+    def __init__(self, terms: Sequence[AnyTerm], entries: Entries) -> None:
         self.terms = list(terms)
         self.found: Places = array("I")
         self._columns = entries.columns
@@ -133,9 +159,11 @@ class Search:
         """Whether all entries have been looked at."""
         return self._at >= len(self._places)
 
-    def narrowed(self, terms: Sequence[Term]) -> "Search | None":
+    def narrowed(self, terms: Sequence[AnyTerm]) -> "Search | None":
         """A pass for a longer text over what this one has found or not yet looked at; None where that is not enough."""
-        if len(terms) < len(self.terms) or not all(map(Term.narrows, terms, self.terms)):
+        if len(terms) < len(self.terms) or not all(
+            new.narrows(old) for new, old in zip(terms, self.terms, strict=False)
+        ):
             return None
         return Search(terms, Entries(self._columns, self.found + self._places[self._at :]))
 
@@ -176,7 +204,7 @@ class Search:
 class Guesses:
     """A pass for what may have been meant."""
 
-    def __init__(self, terms: Sequence[Term], entries: Entries, found: Sequence[int]) -> None:
+    def __init__(self, terms: Sequence[AnyTerm], entries: Entries, found: Sequence[int]) -> None:
         """Prepare.
 
         Args:
@@ -217,5 +245,7 @@ class Guesses:
 
 def wants_guesses(search: Search) -> bool:
     """Whether a pass that is done found so little that a typo is likely."""
+    if any(isinstance(term, NamedOnly) for term in search.terms):
+        return False
     letters = sum(len(term.text) for term in search.terms if not term.unwanted)
     return len(search.found) < _ENOUGH and letters >= _TYPO_LETTERS

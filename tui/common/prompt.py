@@ -7,6 +7,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.reactive import Reactive
+from textual.suggester import Suggester
 from textual.widgets import Input
 
 from sightline.tui.common.messages import CaseSwitched, PromptAnswered, PromptLeft
@@ -34,10 +35,22 @@ class Asks(NamedTuple):
 
 PROMPTS = {
     "filter": Asks(
-        "filter: command, ref, label, session; / searches outputs", "#left", "#buffers", "#buffers", keeps=True
+        "filter: text, exit:!0 seen:<50 is:running ! …; / searches outputs", "#left", "#buffers", "#buffers", keeps=True
     ),
     "search": Asks("search: text or regex, small letters match either case", "#right", "", "#viewer"),
 }
+
+
+class Completer(Suggester):
+    """Shows what a text may become."""
+
+    def __init__(self, completed: Callable[[str], str | None]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._completed = completed
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """What stands there in full, None for nothing."""
+        return self._completed(value)
 
 
 class Prompt(KeptStyles, KeysFirst):
@@ -50,6 +63,7 @@ class Prompt(KeptStyles, KeysFirst):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Cancel"),
         Binding("enter", "submit", "Done"),
+        Binding("tab", "complete", "Complete"),
     ]
 
     # Each letter changes it; as Textual has it, the whole screen would be laid out and painted anew with each.
@@ -62,6 +76,7 @@ class Prompt(KeptStyles, KeysFirst):
         id: str,  # noqa: A002
         typed: Callable[[str], None],
         settled: Callable[[], Awaitable[None]] | None = None,
+        completed: Callable[[str], str | None] | None = None,
     ) -> None:
         """Make it.
 
@@ -71,8 +86,10 @@ class Prompt(KeptStyles, KeysFirst):
             typed: called with the text whenever it has changed, at once: no message, whose effect would be drawn a
                 frame after the letter.
             settled: waits until what was typed has had its effect; the keys behind Enter count on that.
+            completed: what a text may become, which Tab takes; None for nothing.
         """
-        super().__init__(placeholder=asks.hint, id=id, compact=True, select_on_focus=False)
+        suggester = Completer(completed) if completed else None
+        super().__init__(placeholder=asks.hint, id=id, suggester=suggester, compact=True, select_on_focus=False)
         self._keeps = asks.keeps
         self.back = asks.back
         self._typed = typed
@@ -80,6 +97,15 @@ class Prompt(KeptStyles, KeysFirst):
         self._told = ""
         self.cursor_blink = False  # an idle screen is never drawn anew
         self.display = False
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where nothing is completed, that key means what it means elsewhere."""
+        return self.suggester is not None if action == "complete" else super().check_action(action, parameters)
+
+    def action_complete(self) -> None:
+        """Take what the text may become."""
+        self.action_end()
+        self.action_cursor_right()
 
     def open(self) -> None:
         """Show it and take the keys, the very next one included."""

@@ -13,8 +13,10 @@ def main(name: str, words: list[str]) -> int:
     """Run the command line; its exit code."""
     made = parser(
         name,
-        "List buffers, most recently used first: ref, state, lines, size, age and command.",
-        example="sightline list --match pytest",
+        "List buffers, most recently used first: ref, state, lines, size, age and command. --match takes words that "
+        "command, ref or label must be like, and these: ! (a failure that no agent saw), exit:1 exit:!0 seen:<50 "
+        "is:running is:partial kind:tool tool:pytest size:>1M lines:>100 since:1h cwd:DIR session:S harness:codex.",
+        example="sightline list --match 'pytest exit:!0 since:1h'",
     )
     made.add_argument("--match", default="", metavar="TEXT", help="those whose command, ref or label is like this")
     made.add_argument("--session", default="", metavar="S", help="those that one session captured")

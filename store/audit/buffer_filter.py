@@ -1,0 +1,253 @@
+"""The words that a list of buffers is filtered by, beside plain text: ``exit:!0 seen:<50 harness:codex``.
+
+The inspector's filter and ``list --match`` read the same words. What is none of them is left to whoever looks for text.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from sightline.audit.coverage_list import CoverageList
+from sightline.errors import UsageError
+from sightline.records import Buffer, Session
+from sightline.shell_words.commands import commands_in
+from sightline.shell_words.lexer import Unclear
+from sightline.store import Reading
+
+OVERLOOKED = "!"
+"""The word for buffers with a failure that no agent saw."""
+
+STATES = ("running", "done", "ok", "failed", "partial", "interrupted", "evicted", "pinned", "imported", "overlooked")
+
+WORDS = {
+    "exit": "0, !0, >1: the exit code; none: where it is not known",
+    "seen": "<50, >=90, 0: how much of it some agent was shown, in percent",
+    "is": ", ".join(STATES),
+    "kind": "cmd, file, tool",
+    "tool": "a program of the command line, as pytest, or the tool that was called",
+    "size": ">1M, <10K: bytes",
+    "lines": ">100",
+    "since": "30m, 2h, 7d: captured within",
+    "cwd": "a part of the folder it was run in",
+    "session": "a part of the name or title of who captured it",
+    "harness": "claude-code, codex, …",
+}
+"""By name, the words that take a value, and which."""
+
+_AGES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_SIZES = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_NUMBER = re.compile(r"(!|<=|>=|<|>|=)?(\d+(?:\.\d+)?)([a-z%]*)")
+_PROGRAM_WORDS = 4  # of a command, among which a program is looked for: uv run pytest
+_PAGE = 500
+_PAUSE_SECONDS = 0.001  # between two pages, in which whoever draws comes to his turn
+
+Accepts = Callable[[Buffer], bool]
+
+
+class Condition(NamedTuple):
+    """One word: its name, as in `WORDS`, or `OVERLOOKED`; and its value."""
+
+    name: str
+    value: str = ""
+
+
+class Filter(NamedTuple):
+    """A filter as it was typed, in its parts.
+
+    Attributes:
+        conditions: the words that are known.
+        text: the rest.
+    """
+
+    conditions: tuple[Condition, ...]
+    text: str
+
+
+def parsed(text: str) -> Filter:
+    """What a filter asks for; a word whose value is still to be typed asks for nothing."""
+    conditions, rest = list[Condition](), list[str]()
+    for word in text.split():
+        name, colon, value = word.partition(":")
+        if word == OVERLOOKED:
+            conditions.append(Condition(OVERLOOKED))
+        elif colon and name in WORDS:
+            conditions += [Condition(name, value)] if value.strip("!<>=") else []
+        else:
+            rest.append(word)
+    return Filter(tuple(conditions), " ".join(rest))
+
+
+def completions(word: str, sessions: Sequence[Session] = ()) -> list[str]:
+    """What a word that is being typed may become, the likeliest first."""
+    name, colon, value = word.partition(":")
+    if not colon:
+        return [f"{known}:" for known in WORDS if word and known.startswith(word)]
+    values: dict[str, Iterable[str]] = {
+        "is": STATES,
+        "kind": ("cmd", "file", "tool"),
+        "exit": ("!0", "0", "none"),
+        "seen": ("<50", "0"),
+        "size": (">1M",),
+        "lines": (">1000",),
+        "since": ("1h", "24h", "7d"),
+        "tool": ("pytest", "cargo", "npm", "go", "make"),
+        "harness": dict.fromkeys(session.harness for session in sessions if session.harness),
+        "session": (session.name for session in sessions),
+    }
+    return [f"{name}:{known}" for known in values.get(name, ()) if known.startswith(value) and known != value]
+
+
+class BufferFilter:
+    """Says which buffers some conditions accept. One thread at a time may use it."""
+
+    def __init__(self, store: Reading, conditions: Iterable[Condition]) -> None:
+        """Prepare.
+
+        Raises:
+            UsageError: a value is none that its word takes.
+        """
+        self._store = store
+        self._coverage: CoverageList | None = None
+        self._sessions: dict[str, Session] | None = None
+        self._tests = [self._test(condition) for condition in conditions]
+
+    def accepts(self, buffer: Buffer) -> bool:
+        """Whether a buffer answers to all conditions. Raises as the store does."""
+        return all(test(buffer) for test in self._tests)
+
+    def names(self) -> Iterator[str]:
+        """Names of the buffers that it accepts, the one used last first; whoever draws meanwhile has his turns."""
+        before: int | None = None
+        while True:
+            page = self._store.listed(_PAGE, before=before)
+            yield from (buffer.name for buffer, _ in page if self.accepts(buffer))
+            if len(page) < _PAGE:
+                return
+            before = page[-1].used
+            time.sleep(_PAUSE_SECONDS)
+
+    def _test(self, condition: Condition) -> Accepts:
+        name, value = condition
+        if name == OVERLOOKED:
+            return self._is_overlooked
+        made: dict[str, Callable[[str], Accepts]] = {
+            "exit": _exit,
+            "seen": self._seen,
+            "is": self._is,
+            "kind": lambda kind: lambda buffer: buffer.kind == kind,
+            "tool": _tool,
+            "size": lambda text: _measured(text, "size", _SIZES, lambda buffer: buffer.bytes),
+            "lines": lambda text: _measured(text, "lines", {"": 1, "k": 1000}, lambda buffer: buffer.lines),
+            "since": _since,
+            "cwd": lambda part: lambda buffer: part.lower() in buffer.cwd.lower(),
+            "session": self._session,
+            "harness": self._harness,
+        }
+        return made[name](value)
+
+    # what views tell
+
+    def _known_coverage(self, buffer: Buffer) -> CoverageList:
+        if self._coverage is None:
+            self._coverage = CoverageList(self._store)
+        self._coverage.refresh([buffer.name])
+        return self._coverage
+
+    def _is_overlooked(self, buffer: Buffer) -> bool:
+        if buffer.kind != "cmd" or buffer.state in ("running", "evicted"):
+            return False
+        return bool(self._known_coverage(buffer).overlooked(buffer))
+
+    def _seen(self, text: str) -> Accepts:
+        def share(buffer: Buffer) -> float:
+            return self._known_coverage(buffer).of(buffer).share * 100
+
+        found = _measured(text, "seen", {"": 1, "%": 1}, share)
+        return lambda buffer: buffer.state != "evicted" and bool(buffer.lines) and found(buffer)
+
+    # who captured
+
+    def _of(self, buffer: Buffer) -> Session | None:
+        if self._sessions is None or buffer.session not in self._sessions:
+            self._sessions = {session.name: session for session in self._store.index.sessions()}
+        return self._sessions.get(buffer.session)
+
+    def _session(self, part: str) -> Accepts:
+        def accepts(buffer: Buffer) -> bool:
+            known = self._of(buffer)
+            return part.lower() in f"{buffer.session}\n{known.title if known else ''}".lower()
+
+        return accepts
+
+    def _harness(self, part: str) -> Accepts:
+        def accepts(buffer: Buffer) -> bool:
+            known = self._of(buffer)
+            return known is not None and known.harness.lower().startswith(part.lower())
+
+        return accepts
+
+    def _is(self, state: str) -> Accepts:
+        tests: dict[str, Accepts] = {
+            "running": lambda buffer: buffer.state == "running",
+            "done": lambda buffer: buffer.state == "sealed",
+            "ok": lambda buffer: buffer.state == "sealed" and not buffer.may_have_failed,
+            "failed": lambda buffer: buffer.failed,
+            "partial": lambda buffer: buffer.is_partial,
+            "interrupted": lambda buffer: buffer.state == "interrupted",
+            "evicted": lambda buffer: buffer.state == "evicted",
+            "pinned": lambda buffer: buffer.pinned,
+            "imported": lambda buffer: bool(buffer.artifact),
+            "overlooked": self._is_overlooked,
+        }
+        meant = next((known for known in STATES if known.startswith(state)), "")  # as far as it is typed
+        if not meant:
+            raise UsageError(f"is:{state} is none of its words", f"they are {', '.join(STATES)}")
+        return tests[meant]
+
+
+def _exit(text: str) -> Accepts:
+    if text in ("none", "unknown"):
+        return lambda buffer: buffer.kind == "cmd" and buffer.exit_code is None and buffer.state != "running"
+    found = _measured(text, "exit", {"": 1}, lambda buffer: buffer.exit_code or 0)
+    return lambda buffer: buffer.exit_code is not None and found(buffer)
+
+
+def _measured(text: str, name: str, units: dict[str, int], of: Callable[[Buffer], float]) -> Accepts:
+    """A comparison with a number: ``>1M``, ``!0``, ``50``."""
+    match = _NUMBER.fullmatch(text.lower())
+    if match is None or match[3] not in units:
+        raise UsageError(f"{name}:{text} is no number to compare with", f"{name}: takes {WORDS[name]}")
+    number = float(match[2]) * units[match[3]]
+    compares: dict[str, Accepts] = {
+        "!": lambda buffer: of(buffer) != number,
+        "<": lambda buffer: of(buffer) < number,
+        ">": lambda buffer: of(buffer) > number,
+        "<=": lambda buffer: of(buffer) <= number,
+        ">=": lambda buffer: of(buffer) >= number,
+    }
+    return compares.get(match[1] or "", lambda buffer: of(buffer) == number)
+
+
+def _since(text: str) -> Accepts:
+    match = _NUMBER.fullmatch(text.lower())
+    if match is None or match[1] or match[3] not in _AGES:
+        raise UsageError(f"since:{text} is no age", f"since: takes {WORDS['since']}")
+    oldest = time.time() - float(match[2]) * _AGES[match[3]]
+    return lambda buffer: buffer.created >= oldest
+
+
+def _tool(name: str) -> Accepts:
+    def accepts(buffer: Buffer) -> bool:
+        if name not in buffer.command:
+            return False
+        if buffer.kind != "cmd":
+            return buffer.kind == "tool" and name in buffer.command.split(" ", 1)[0]
+        try:
+            commands = list(commands_in(buffer.command))
+        except Unclear:
+            return False
+        words = (word for command in commands for word in command.words[:_PROGRAM_WORDS])
+        return any(word.rpartition("/")[2] == name for word in words)
+
+    return accepts

@@ -1,0 +1,88 @@
+"""The words of a filter: what each accepts, what is left to text, and what may be typed next."""
+
+import pytest
+
+from sightline.audit.buffer_filter import BufferFilter, Condition, completions, parsed
+from sightline.errors import UsageError
+from sightline.log.views import Shows, record_view
+from sightline.records import Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from tests.tui.tui_kit import add, begin
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    add(
+        store,
+        "cmd_00000a",
+        "uv run pytest -q",
+        b"ERROR: one\n" + b"x\n" * 9,
+        exit_code=1,
+        session="codex-1",
+        cwd="/srv/a",
+    )
+    half = add(store, "cmd_00000b", "cargo test", b"y\n" * 10, session="claude-1", cwd="/srv/b")
+    add(store, "tool_00000c", "fetch {}", b"z" * 5000, exit_code=None, session="claude-1", cwd="/srv/b")
+    add(store, "cmd_00000d", "sleep 9", b"s\n", exit_code=None, pinned=True)
+    begin(store, "cmd_00000e", "tail -F log").register()
+    agent = Session("claude-1", "claude-code", "", "", "/srv/b", 1.0, "release")
+    lines = (Shown(half.name, "out", 1, 5),)
+    record_view(store, agent, Shows("read_output", {}, refs=(half.name,), shown=lines), [Segment("text\n")])
+    return store
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("exit:1", "a"),
+        ("exit:!0", "a"),
+        ("exit:0", "b"),
+        ("exit:none", "d"),
+        ("exit:>=0", "ab"),
+        ("!", "a"),
+        ("is:overlooked", "a"),
+        ("seen:>0", "b"),
+        ("seen:<50", "acd"),
+        ("seen:50%", "b"),
+        ("is:running", "e"),
+        ("is:failed", "a"),
+        ("is:pinned", "d"),
+        ("kind:tool", "c"),
+        ("tool:pytest", "a"),
+        ("tool:cargo", "b"),
+        ("tool:test", "b"),
+        ("tool:fetch", "c"),
+        ("size:>1K", "c"),
+        ("lines:>=10", "ab"),
+        ("cwd:srv/b", "bc"),
+        ("session:codex", "a"),
+        ("session:Release", "bc"),
+        ("harness:claude", "bc"),
+        ("kind:cmd exit:!0", "a"),
+        ("since:1m", "e"),
+    ],
+)
+def test_what_a_word_accepts(filled: Store, text: str, found: str) -> None:
+    wanted = parsed(text)
+    assert wanted.text == ""
+    assert sorted(name[-1] for name in BufferFilter(filled, wanted.conditions).names()) == list(found)
+
+
+def test_what_is_no_word_is_text_and_what_is_still_to_be_typed_asks_for_nothing() -> None:
+    assert parsed("test::case exit:1 !slow http://x") == ((Condition("exit", "1"),), "test::case !slow http://x")
+    assert parsed("exit: seen:< exit:!") == ((), "")
+
+
+@pytest.mark.parametrize("text", ["exit:x", "seen:<many", "is:blue", "since:>1h", "size:1q"])
+def test_a_value_that_is_none_is_an_error_that_says_what_may_stand_there(store: Store, text: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        BufferFilter(store, parsed(text).conditions)
+    assert raised.value.hint
+
+
+def test_what_a_word_may_become() -> None:
+    assert completions("ex") == ["exit:"]
+    assert completions("is:r") == ["is:running"]
+    assert completions("harness:", [Session("a", "codex", "", "", "/", 1.0)]) == ["harness:codex"]
+    assert completions("pytest") == completions("") == []
