@@ -16,6 +16,7 @@ from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.scope import EVERYTHING, Scope
 from sightline.shape.failure.sieve import NUMBERS
+from sightline.shape.failure.steps import Steps, find_steps
 from sightline.shape.failure.tallies import Tally, tally
 from sightline.shape.failure.tool_rules import Block, Failure, load_rule, recognise
 from sightline.shape.source import Source
@@ -47,6 +48,7 @@ class Examination:
         self._counted: dict[bytes, bool] = {}
         self._command = command
         self._failures: dict[int, Failures] = {}
+        self._steps: dict[int, Steps] = {}
 
     @cached_property
     def judge(self) -> Judge:
@@ -67,6 +69,13 @@ class Examination:
             counts = None if self._scope.all_counts else self.counts
             self._failures[place] = find_failures(source, self.judge, first_of_kind=self._of_kind, counts=counts)
         return self._failures[place]
+
+    def steps(self, source: Source) -> Steps:
+        """The steps of one of the streams, where it is a log of such and one failed."""
+        place = 0 if source is self._streams[0] else 1
+        if place not in self._steps:
+            self._steps[place] = find_steps(source, self.judge)
+        return self._steps[place]
 
     def counts(self, verdict: Verdict, data: bytes) -> bool:
         """Whether a raw line that looks like a failure is one, by how its command ended."""
@@ -139,8 +148,8 @@ class Examination:
 
     def picker(self, source: Source, *, gap_bytes: int, fold_bytes: int, short: bool = False) -> Picker:
         """What picks lines of one of the streams for a body; see there."""
-        failures = self.failures(source)
-        return Picker(source, self.judge, failures, gap_bytes=gap_bytes, fold_bytes=fold_bytes, short=short)
+        failures, steps = self.failures(source), self.steps(source)
+        return Picker(source, self.judge, failures, steps, gap_bytes=gap_bytes, fold_bytes=fold_bytes, short=short)
 
     @property
     def says_failed(self) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sightline.shape.failure.failures import Failures, Hit, last_part
 from sightline.shape.failure.judge import (
@@ -16,7 +16,9 @@ from sightline.shape.failure.judge import (
     NAME,
     WORD,
     Judge,
+    Verdict,
 )
+from sightline.shape.failure.steps import Step, Steps, lines_above, spans_of_lines
 from sightline.shape.failure.tool_rules import Block, Failure
 from sightline.shape.runs import Span
 from sightline.shape.source import Source
@@ -28,6 +30,16 @@ BEFORE_END_LINES = 25  # what stands so shortly before a message that something 
 SOONER = 2.0
 SAID_ENOUGH = 3  # times that a cause of one kind is told before what else there is gets its turn
 REDUNDANT = 4.0  # where the name of what failed stands, if it is shown with its cause anyway
+
+STEP = -1
+"""Weight of the end of a step that failed: no failure line, since it says that, and not why."""
+
+ABOVE_LINES = (5, 10, 16, 30)
+"""Lines above the end of a step that failed, with each step outwards."""
+
+OTHER_STEP, GOOD_STEP = 3.0, 8.0  # how much later comes what stands in another step that failed, in one that did not
+
+_NO_STEPS = Steps()
 
 Layers = tuple[tuple[Span, ...], ...]
 """Spans of lines for each step outwards; each step is meant to hold the ones before it."""
@@ -55,33 +67,56 @@ _LIBRARY = re.compile(
 _PLACE = re.compile(r"File \".*\", line \d+|[\w/.-]+\.\w{1,6}[:(]\d+")
 
 
-def in_order(failures: Failures) -> list[Hit]:
+def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Hit]:
     """Hits in the order in which a view should show them.
 
     What counts more comes first, of the same weight what stands first; what says again what an earlier one of its kind
-    said comes the later the more often it was said. Names of what failed are short, and stand among the causes.
+    said comes the later the more often it was said. Names of what failed are short, and stand among the causes. Where
+    steps are known, the end of the first that failed leads, then what stands in it; what others say comes last.
     """
-    later = 3.0 if any(hit.verdict.rank in (CAUSE, NAME) for hit in failures.hits) else 0.0
-    ends = [hit.line for hit in failures.hits if hit.verdict.rank in (ECHO, EXIT)]
-    explained = {last_part(hit.verdict.name) for hit in failures.hits if hit.verdict.rank == CAUSE} - {""}
+    main = steps.bad[0] if steps.bad else None
+    ended = {step.last for step in steps.bad}
+    told = [hit for hit in failures.hits if hit.line not in ended]
+    mine = [hit for hit in told if main is None or main.first <= hit.line <= main.last]
+    known = any(hit.verdict.rank in (CAUSE, NAME) for hit in mine)
+    later = 3.0 if known else 0.0
+    ends = [hit.line for hit in told if hit.verdict.rank in (ECHO, EXIT)]
+    explained = {last_part(hit.verdict.name) for hit in told if hit.verdict.rank == CAUSE} - {""}
 
     def place(hit: Hit) -> tuple[float, int]:
+        if hit.verdict.rank == STEP:
+            first = main is not None and hit.line == main.last
+            return ((1.0 if known else 0.0) if first else OTHER_STEP, hit.line)
+        return (_of_itself(hit) + _elsewhere(hit.line, steps, main), hit.line)
+
+    def _of_itself(hit: Hit) -> float:
         rank = hit.verdict.rank
         if rank == NAME:
             known_why = last_part(hit.verdict.name) in explained
-            return (REDUNDANT if known_why else 0.5 + 0.02 * hit.nth, hit.line)
+            return REDUNDANT if known_why else 0.5 + 0.02 * hit.nth
         if rank == CAUSE:
-            return (0.5 * hit.nth if hit.nth < SAID_ENOUGH else hit.nth, hit.line)
+            return 0.5 * hit.nth if hit.nth < SAID_ENOUGH else hit.nth
         at = bisect_right(ends, hit.line)
         sooner = SOONER if at < len(ends) and ends[at] - hit.line <= BEFORE_END_LINES else 0
-        return (later + _LATER[rank] + hit.nth - sooner, hit.line)
+        return later + _LATER[rank] + hit.nth - sooner
 
-    return sorted(failures.hits, key=place)
+    stepped = [Hit(step.last, 0, Verdict(STEP, "")) for step in steps.bad]
+    return sorted([*told, *stepped], key=place)
 
 
-def layers_of(hit: Hit, source: Source, judge: Judge) -> Layers:
+def _elsewhere(line: int, steps: Steps, main: Step | None) -> float:
+    """How much later a line comes for not standing in the step that failed."""
+    if main is None or main.first <= line <= main.last:
+        return 0.0
+    step = steps.at(line)
+    return OTHER_STEP if step and step.bad else GOOD_STEP
+
+
+def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) -> Layers:
     """The lines to show for a hit."""
     sort = hit.verdict.sort
+    if hit.verdict.rank == STEP and (step := steps.at(hit.line)):
+        return tuple(lines_above(step, source, judge, ABOVE_LINES))
     if isinstance(sort, Block):
         return _of_block(hit, sort, source, judge)
     if hit.verdict.rank in (NAME, MINOR) or (isinstance(sort, Failure) and sort.under):
@@ -132,8 +167,8 @@ def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
         keys = [*keys[:5], *keys[-3:]]
     if len(keys) > KEY_LINES:
         keys = [*keys[: KEY_LINES - 2], *keys[-2:]]
-    core = _spans([hit.line, *keys])
-    near = _spans(
+    core = spans_of_lines([hit.line, *keys])
+    near = spans_of_lines(
         [
             hit.line,
             *(line for key in keys for line in range(max(hit.line, key - NEAR_LINES), min(last, key + NEAR_LINES) + 1)),
@@ -163,7 +198,7 @@ def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
     texts = _texts(source, judge, first, hit.line + PARAGRAPH_LINES)
     at = hit.line - first
     count = source.line_count
-    core = _spans(first + one for one in (*_place_before(texts, at), at, *_details(texts, at)))
+    core = spans_of_lines(first + one for one in (*_place_before(texts, at), at, *_details(texts, at)))
     near = ((max(1, hit.line - NEAR_LINES), min(count, hit.line + NEAR_LINES)),)
     if hit.verdict.rank == WORD:
         return (core,)
@@ -212,13 +247,3 @@ def _indent(text: str) -> int:
 
 def _texts(source: Source, judge: Judge, first: int, last: int) -> list[str]:
     return [judge.text(line.data) for line in source.lines(first, last)]
-
-
-def _spans(lines: Iterable[int]) -> tuple[Span, ...]:
-    spans: list[Span] = []
-    for line in sorted(set(lines)):
-        if spans and spans[-1][1] + 1 == line:
-            spans[-1] = (spans[-1][0], line)
-        else:
-            spans.append((line, line))
-    return tuple(spans)

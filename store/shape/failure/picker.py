@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from sightline.shape.failure.failures import Failures
 from sightline.shape.failure.judge import Judge
 from sightline.shape.failure.layers import Layers, in_order, layers_of
+from sightline.shape.failure.steps import Steps
 from sightline.shape.runs import Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
 from sightline.shape.source import Source
 
@@ -37,6 +38,7 @@ class Picker:
         source: Source,
         judge: Judge,
         failures: Failures,
+        steps: Steps,
         *,
         gap_bytes: int,
         fold_bytes: int,
@@ -48,6 +50,7 @@ class Picker:
             source: the stream.
             judge: tells its failure lines from others.
             failures: its failure lines.
+            steps: the steps that it is made of, where they are known.
             gap_bytes: what a marker of left-out lines takes at most, newline included.
             fold_bytes: the same of a folded run.
             short: whether markers are short.
@@ -61,7 +64,8 @@ class Picker:
         self._gap_bytes = gap_bytes
         self._fold_bytes = fold_bytes
         self._short = short
-        self._hits = in_order(failures)
+        self._hits = in_order(failures, steps)
+        self._marked = steps
         self._steps: list[_Step] = [(at, at, 0) for at in range(len(self._hits))]  # sorted: a heap already
         self._layers: dict[int, Layers] = {}
 
@@ -80,7 +84,7 @@ class Picker:
             if step == 0 and not free_spans(self.blocks, line, line):
                 continue  # stands in what another has taken
             if at not in self._layers:
-                self._layers[at] = layers_of(self._hits[at], self._source, self._judge)
+                self._layers[at] = layers_of(self._hits[at], self._source, self._judge, self._marked)
             layers = self._layers[at]
             if self._add(layers[step], core=step == 0) or (step == 0 and self._add_part(line)):
                 in_a_row = 0

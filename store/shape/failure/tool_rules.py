@@ -128,6 +128,22 @@ class Count(NamedTuple):
     sums: bool = False
 
 
+class StepMarks(NamedTuple):
+    """How a service that runs tools marks their steps.
+
+    Attributes:
+        has: literals; a mark holds one of them.
+        end: is found in the line that tells how a step ended; its group ``code`` is 0 where that was well.
+        begin: is found in a step's first line; None where a step begins after the end of the one before.
+        skip: is found in lines that say nothing of what ran; None where all may.
+    """
+
+    has: tuple[str, ...]
+    end: Pattern
+    begin: Pattern | None
+    skip: Pattern | None
+
+
 class Rule(NamedTuple):
     """What is known of one tool.
 
@@ -137,6 +153,7 @@ class Rule(NamedTuple):
         blocks: its failures of several lines.
         counts: its counts.
         quiet: is found in lines that look like failures and are none; None where there are none.
+        steps: how it marks the steps that it runs.
     """
 
     name: str
@@ -144,6 +161,7 @@ class Rule(NamedTuple):
     blocks: tuple[Block, ...]
     counts: tuple[Count, ...]
     quiet: Pattern | None
+    steps: tuple[StepMarks, ...] = ()
 
     @property
     def logs(self) -> bool:
@@ -273,7 +291,7 @@ def _runs(words: list[str], programs: Iterable[str]) -> bool:
 
 
 def _rule(name: str, table: dict[str, Any]) -> Rule:
-    known = {"programs", "marks", "failure", "block", "count", "quiet", "example"}
+    known = {"programs", "marks", "failure", "block", "count", "quiet", "step", "example"}
     if unknown := set(table) - known:
         raise ValueError(f"{name}: unknown keys {sorted(unknown)}")
     return Rule(
@@ -282,6 +300,7 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
         tuple(_block(**entry) for entry in table.get("block", ())),
         tuple(_count(**entry) for entry in table.get("count", ())),
         Pattern("|".join(f"(?:{pattern})" for pattern in table["quiet"])) if "quiet" in table else None,
+        tuple(_step(**entry) for entry in table.get("step", ())),
     )
 
 
@@ -326,6 +345,10 @@ def _count(
 ) -> Count:
     patterns = {noun: Pattern(text) for noun, text in numbers.items()}
     return Count(_literals(has), Pattern(line), patterns, total, each, _pattern(module), sums)
+
+
+def _step(has: str | list[str], end: str, begin: str = "", skip: str = "") -> StepMarks:
+    return StepMarks(_literals(has), Pattern(end), _pattern(begin), _pattern(skip))
 
 
 def _literals(has: str | list[str]) -> tuple[str, ...]:

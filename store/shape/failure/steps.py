@@ -1,0 +1,102 @@
+"""The steps of a log that a CI service wrote: which of them failed, so that what stands above its end is looked at.
+
+A service says that a step failed, seldom why; what other steps say of errors failed nothing, or was tolerated.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from sightline.shape.failure.judge import Judge, judged_part
+from sightline.shape.failure.sieve import Sieve
+from sightline.shape.runs import Span
+from sightline.shape.source import Source
+
+STEPS = 10_000
+"""Steps told apart; a log with more is not looked at by steps."""
+
+
+class Step(NamedTuple):
+    """What ran as one.
+
+    Attributes:
+        first: its first line, 1-based.
+        last: its last line, inclusive: the one that tells its end, where one does.
+        bad: whether it failed.
+    """
+
+    first: int
+    last: int
+    bad: bool
+
+
+class Steps(NamedTuple):
+    """The steps of a stream, in order; none where it is no such log, or none of them is known to have failed."""
+
+    all: tuple[Step, ...] = ()
+
+    @property
+    def bad(self) -> tuple[Step, ...]:
+        """Those that failed."""
+        return tuple(step for step in self.all if step.bad)
+
+    def at(self, line: int) -> Step | None:
+        """The step that a line stands in."""
+        place = bisect_right(self.all, line, key=lambda step: step.first) - 1
+        return self.all[place] if place >= 0 and line <= self.all[place].last else None
+
+
+def find_steps(source: Source, judge: Judge) -> Steps:
+    """The steps of a stream, by the rules of the services whose marks it has."""
+    kinds = [step for rule in judge.rules for step in rule.steps]
+    if not kinds:
+        return Steps()
+    literals = sorted({literal.encode() for kind in kinds for literal in kind.has})
+    found: list[Step] = []
+    first = 1
+    for number, line in Sieve((), literals).lines(source.blocks()):
+        text = judge.text(judged_part(line))
+        for kind in kinds:
+            if ended := kind.end.search(text):
+                found.append(Step(first, number, ended.groupdict().get("code") != "0"))
+                first = number + 1
+                break
+            if kind.begin and kind.begin.search(text):
+                if number > first:
+                    found.append(Step(first, number - 1, False))
+                first = number
+                break
+        if len(found) > STEPS:
+            return Steps()
+    if first <= source.line_count:
+        found.append(Step(first, source.line_count, False))
+    return Steps(tuple(found)) if any(step.bad for step in found) else Steps()
+
+
+def lines_above(step: Step, source: Source, judge: Judge, counts: Sequence[int]) -> Iterator[tuple[Span, ...]]:
+    """The last so many lines of a step that say something, and its end, as spans: more of them with each count."""
+    passing = [kind.skip for rule in judge.rules for kind in rule.steps if kind.skip]
+    most = max(counts)
+    told: list[int] = []
+    start = max(step.first, step.last - 4 * most)
+    for line in reversed(list(source.lines(start, step.last - 1))):
+        text = judge.text(line.data)
+        if text.strip() and not any(skip.search(text) for skip in passing):
+            told.append(line.number)
+            if len(told) == most:
+                break
+    for count in counts:
+        yield spans_of_lines([*told[:count], step.last])
+        if count >= len(told):
+            break
+
+
+def spans_of_lines(lines: Iterable[int]) -> tuple[Span, ...]:
+    """Some lines as spans, in order; neighbours joined."""
+    spans: list[Span] = []
+    for line in sorted(set(lines)):
+        if spans and spans[-1][1] + 1 == line:
+            spans[-1] = (spans[-1][0], line)
+        else:
+            spans.append((line, line))
+    return tuple(spans)
