@@ -123,11 +123,23 @@ def keys() -> str:
 
 
 def commands() -> str:
-    """The help of each command, as it prints it."""
-    names = re.findall(r"^  (\w+) {2,}\S", printed("--help"), flags=re.MULTILINE)
+    """The help of each command, as it prints it, by who asks for it."""
+    from sightline.doors.cli.main import GROUPS
+
+    names = [name for group in GROUPS.values() for name in group]
     with ThreadPoolExecutor(2) as pool:
-        helps = pool.map(lambda name: printed(name, "--help"), names)
-    return "".join(f"## {name}\n\n{as_page(text)}\n\n" for name, text in zip(names, helps, strict=True))
+        helps = dict(zip(names, pool.map(lambda name: printed(*name.split(), "--help"), names), strict=True))
+    overview = [
+        (title, ", ".join(f"[{name}](#{name.replace(' ', '-')})" for name in group)) for title, group in GROUPS.items()
+    ]
+    return (
+        table(("", ""), overview)
+        + "\n"
+        + "".join(
+            f"## {title}\n\n" + "".join(f"### {name}\n\n{as_page(helps[name])}\n\n" for name in group)
+            for title, group in GROUPS.items()
+        )
+    )
 
 
 def as_page(text: str) -> str:

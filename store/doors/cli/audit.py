@@ -6,7 +6,7 @@ from sightline.audit.failures import not_judged
 from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
 from sightline.audit.line_spans import spans_of, written
 from sightline.audit.timeline import calls_of, captured_by, unknowable
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
 from sightline.errors import UsageError
@@ -17,21 +17,32 @@ _NAMED = 5
 _LISTED = 8  # ranges of lines in a row
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; 1 where something was found that --fail-on names."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Tell what went wrong unseen in a session, or in all of them: "
         + "; ".join(f"{kind} is {meaning}" for kind, meaning in KINDS.items())
         + f". What was overlooked in a {PARTIAL} nobody can tell, so --fail-on {OVERLOOKED} and {CUT} stop for it, too"
         ". Exits with 0 where nothing was found that --fail-on names, with 1 where something was, and with 2 where "
         "it is called wrongly.",
-        example="sightline audit --session claude-code-42 --fail-on overlooked-failure,cut-failure",
+        "sightline audit --since 2h",
+        "sightline audit --session claude-code-42 --fail-on overlooked-failure,cut-failure",
     )
     add_scope(made)
-    made.add_argument("--fail-on", default="", metavar="KIND,…", help="exit with 1 where one of these is found")
-    made.add_argument("--all", action="store_true", help="one row for each of them, not one a buffer and kind")
-    given = made.parse_args(words)
+    made.add_argument(
+        "--fail-on", default="", metavar="KIND,…", help="exit with 1 where one of these is found, so that a build stops"
+    )
+    made.add_argument(
+        "--all",
+        action="store_true",
+        help="print a row for each finding; otherwise those of one output and kind share a row",
+    )
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Print the findings; 1 where something was found that --fail-on names."""
     kinds = [kind.strip() for kind in given.fail_on.split(",") if kind.strip()]
     implied = [PARTIAL] if {OVERLOOKED, CUT} & set(kinds) else []
     if unknown := [kind for kind in kinds if kind not in KINDS]:

@@ -1,12 +1,62 @@
-"""``sightline capture``: what comes through a pipe is kept; what a hook has put into a command starts fast."""
+"""``sightline capture``: what it takes. Where a hook has put it into a command, only what keeps that is loaded."""
+
+from sightline.doors.cli.arguments import SUPPRESS, VERBOSITY_HELP, ArgumentParser, Namespace, command_parser
+from sightline.errors import UsageError
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    if len(words) == 2 and words[0] == "--hook":
-        from sightline.doors.hooks.capture_pipe import main as keep
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
+        name,
+        "Keep standard input as a buffer and print a view of it; with -p pass the input through instead.",
+        "make 2>&1 | sightline capture --command 'make' --label nightly",
+        "curl -s localhost/items | sightline capture --tool fetch --arguments '{\"page\": 1}'",
+        profile=True,
+    )
+    made.add_argument(
+        "--command",
+        default="",
+        metavar="TEXT",
+        help="say which command wrote the input; the view is made for its kind of output",
+    )
+    made.add_argument(
+        "--exit-code",
+        type=int,
+        metavar="N",
+        help="say how that command ended; without it the output alone tells success from failure",
+    )
+    made.add_argument("--label", default="", metavar="TEXT", help="name the buffer, so that `list --match` finds it")
+    made.add_argument("--verbosity", default="auto", metavar="LEVEL", help=VERBOSITY_HELP)
+    made.add_argument(
+        "--tool",
+        default="",
+        metavar="NAME",
+        help="keep the input as this tool's result, which may be text, JSON or blocks of MCP",
+    )
+    made.add_argument("--arguments", default="", metavar="JSON", help="say what that tool was called with")
+    made.add_argument(
+        "-p",
+        "--pass-through",
+        action="store_true",
+        help="print the input as it comes instead of a view, to stand inside a pipeline",
+    )
+    made.add_argument("--hook", default="", metavar="USE", help=SUPPRESS)
+    return made
 
-        return keep(words[1])
-    from sightline.doors.cli.capture_input import main as capture
 
-    return capture(name, words)
+def main(given: Namespace) -> int:
+    """Keep what comes; the exit code."""
+    if given.hook:
+        return _keep(given)
+    from sightline.doors.cli.capture_input import capture  # 25 ms, for which what a hook keeps need not wait
+
+    return capture(given)
+
+
+def _keep(given: Namespace) -> int:
+    """``sightline capture --hook USE``, which hooks put into commands where settings allow nothing newer."""
+    if any(value for name, value in vars(given).items() if name not in ("hook", "verbosity")):
+        raise UsageError("--hook goes alone", "hooks write it: `sightline hook --help`")
+    from sightline.doors.hooks.capture_pipe import main as keep  # which `capture` needs as little
+
+    return keep(given.hook)

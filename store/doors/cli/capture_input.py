@@ -1,11 +1,10 @@
 """``sightline capture``: what comes through a pipe is kept; the view is printed, or the input passed through."""
 
 import os
-from typing import Any
 
 from sightline.capture.recorder import Unkept, capture_stdin
 from sightline.config import working_directory
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import Namespace
 from sightline.doors.cli.output import Door, log_streamed, passing_on, tell_error, write_all
 from sightline.errors import UsageError
 from sightline.log.sessions import is_person
@@ -18,25 +17,8 @@ from sightline.verbs.unkept_view import unkept_reply
 VERB = "capture"
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
-        name,
-        "Keep standard input as a buffer and print a view of it; with -p pass the input through instead.",
-        example="make 2>&1 | sightline capture --command 'make' --label nightly",
-        profile=True,
-    )
-    made.add_argument("--command", default="", metavar="TEXT", help="what wrote it")
-    made.add_argument("--exit-code", type=int, metavar="N", help="how that ended; unknown, the output itself is judged")
-    made.add_argument("--label", default="", metavar="TEXT", help="a name for the buffer")
-    made.add_argument("--verbosity", default="auto", metavar="V", help="silent, concise, normal, verbose, full or auto")
-    made.add_argument("--tool", default="", metavar="NAME", help="it is the result of this tool, as text, JSON or MCP")
-    made.add_argument("--arguments", default="", metavar="JSON", help="what the tool was called with")
-    made.add_argument("-p", "--pass-through", action="store_true", help="print the input as it comes, and no view")
-    made.add_argument("--hook", default="", metavar="USE", help="put into a command by a hook: pass it on, say nothing")
-    given = made.parse_args(words)
-    if given.hook:
-        raise UsageError("--hook goes alone", "hooks write it: `sightline hook --help`")
+def capture(given: Namespace) -> int:
+    """Keep standard input, and print its view or pass it through; the exit code."""
     if given.tool:
         return _result(given)
     if given.arguments:
@@ -49,7 +31,7 @@ def main(name: str, words: list[str]) -> int:
     return _capture(given)
 
 
-def _result(given: Any) -> int:
+def _result(given: Namespace) -> int:
     # Loaded here only: most of what is piped in is a command's output.
     from sightline.doors.cli.result import capture_tool
 
@@ -58,7 +40,7 @@ def _result(given: Any) -> int:
     return capture_tool(given)
 
 
-def _capture(given: Any) -> int:
+def _capture(given: Namespace) -> int:
     door = Door(as_json=given.json, profile=given.profile, insist=False)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
     pass_on = _PassThrough() if given.pass_through else None

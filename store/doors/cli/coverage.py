@@ -6,7 +6,7 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
 from sightline.audit.line_spans import Spans, size, written
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.log.session_list import find_session
 from sightline.records import Buffer
@@ -17,17 +17,22 @@ from sightline.verbs.printable_text import printable
 _LISTED = 8
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Tell which lines of a buffer stood in some view: exactly, where that is known; matched, where a query's "
         "programs came between; asked about, where lines went into an answer that does not show them.",
-        example="sightline coverage @last --session claude-code-42",
+        "sightline coverage @last",
+        "sightline coverage @cmd_a1b2c3 --session claude-code-42",
     )
-    made.add_argument("ref", metavar="REF")
-    made.add_argument("--session", default="", metavar="S", help="only what one session was shown")
-    given = made.parse_args(words)
+    made.add_argument("ref", metavar="REF", help="the buffer")
+    made.add_argument("--session", default="", metavar="SESSION", help="count only what this session was shown")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     door = Door()
     try:
         target = door.asking.resolve_whole(given.ref)

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from typing import NamedTuple
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import dim, write_out
 
 _AGENT, _PERSON = "demo-agent", "demo-person"
@@ -133,17 +133,21 @@ def _steps() -> list[_Step]:
     ]
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Make a demo store in a folder of its own, capture real commands in it, ask questions as an agent would, and "
         "open the inspector on it.",
-        example="sightline demo",
+        "sightline demo",
         json=False,
     )
-    made.add_argument("--headless", action="store_true", help="print what was done, and open nothing")
-    given = made.parse_args(words)
+    made.add_argument("--headless", action="store_true", help="print what was done and do not open the inspector")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     folder = tempfile.mkdtemp(prefix="sightline-demo-")
     root, project = os.path.join(folder, "store"), os.path.join(folder, "project")
     _make_project(project)

@@ -2,7 +2,7 @@
 
 import os
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.full import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.refs import format_ref
@@ -10,19 +10,23 @@ from sightline.verbs.query import VERB, Request, query
 from sightline.verbs.reply import Reply
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; 0 where they are equal, 1 where they differ, as diff(1) does."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Compare two buffers line by line. "
         "On a terminal all differences are printed, to a pipe as many as an agent gets.",
-        example="sightline diff @last~1 @last",
+        "sightline diff @last~1 @last",
         profile=True,
     )
-    made.add_argument("a", metavar="A")
-    made.add_argument("b", metavar="B")
-    made.add_argument("--full", action="store_true", help="print all differences to a pipe, too")
-    given = made.parse_args(words)
+    made.add_argument("a", metavar="REF", help="the older buffer, whose lines are marked with -")
+    made.add_argument("b", metavar="REF", help="the newer buffer, whose lines are marked with +")
+    made.add_argument("--full", action="store_true", help="print all differences, to a pipe too")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Print the differences; 0 where there are none, 1 where there are some, as diff(1) has it."""
     door = Door(as_json=given.json, profile=given.profile)
     full = FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
 

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, dim, print_json, red, write_all, write_out
 from sightline.doors.doctor.complaints import Finding
 from sightline.doors.doctor.doctor import examine
@@ -14,17 +14,26 @@ _DRAWN_SECONDS = 0.1
 _MARKS = {"ok": "✓", "note": "·", "mended": "✚", "problem": "✗"}
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; 1 where something is wrong that could not be mended."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Check the store: permissions, records, hashes, the index, the chain of views, and what holds queries to "
         "reading on this machine. Mends what can be mended without losing anything, and says so. Then look at each "
         "agent's harness: what `sightline install` has put there, and whether it answers when it is tried.",
-        example="sightline doctor --json",
+        "sightline doctor",
+        "sightline doctor --rebuild",
     )
-    made.add_argument("--rebuild", action="store_true", help="make the index anew from the folders")
-    given = made.parse_args(words)
+    made.add_argument(
+        "--rebuild",
+        action="store_true",
+        help="make the index anew from the buffers' folders, when it is damaged or lists the wrong things",
+    )
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Print what was found; 1 where something is wrong that could not be mended."""
     door = Door()
     progress = Progress()
     try:

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Iterable
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
 from sightline.harnesses.formats import Source, find_sources, transcribing, usual_places
 from sightline.imports.importer import Counts, Importer
@@ -21,20 +21,25 @@ _GARBAGE_OBJECTS = 200_000
 _BAR_STEP_BYTES = 1 << 20
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         f"Import past sessions of {', '.join(one.title for one in transcribing())}: "
         "each call of a tool becomes a buffer and a view with its own time. What was imported before does not come "
         "again. Where a transcript has only some of an output, the buffer says that it is partial. Without a path, "
         "sessions are looked for where these tools keep them.",
-        example="sightline import ~/.claude/projects --follow",
+        "sightline import --yes",
+        "sightline import ~/.claude/projects --follow",
     )
-    made.add_argument("paths", nargs="*", metavar="PATH", help="a transcript, or a folder with some")
-    made.add_argument("--yes", action="store_true", help="import what is found in the usual places without asking")
-    made.add_argument("--follow", action="store_true", help="go on as sessions do, until Ctrl-C")
-    given = made.parse_args(words)
+    made.add_argument("paths", nargs="*", metavar="PATH", help="a transcript, or a folder that holds some")
+    made.add_argument("--yes", action="store_true", help="import what lies in the usual places without asking first")
+    made.add_argument("--follow", action="store_true", help="keep importing while sessions go on, until Ctrl-C")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     paths = [os.path.abspath(path) for path in given.paths] or [place.path for place in usual_places()]
     sources = [source for path in paths for source in find_sources(path)]
     if not given.paths and not _is_wanted(sources, yes=given.yes):

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from sightline.config import default_root
-from sightline.doors.cli.arguments import Parser, parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import dim, green, print_json, red, write_out
 from sightline.doors.install.claude_plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
 from sightline.doors.install.harness_settings import (
@@ -34,26 +34,49 @@ _MODES = (
 )
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    return _uninstall(name, words) if name == "uninstall" else _install(name, words)
-
-
-def _install(name: str, words: list[str]) -> int:
-    made = _parser(
-        name,
-        "Tell a harness of us: the MCP server and the hooks go into its settings, and everything else in them stays as "
-        "it is. The change is shown as a diff, the files are kept as they were, and `sightline uninstall` brings them "
-        "back. Called again, it changes nothing. " + _MODES,
-        example="sightline install claude-code --mode shape",
-    )
-    made.add_argument("--mode", default="", metavar="M", help=f"{', '.join(MODES)} (the installed one, else keep)")
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    if name == "uninstall":
+        made = command_parser(
+            name,
+            "Take out of a harness' settings what `sightline install` put in: they are what they were before, with "
+            "whatever has been changed in them since.",
+            "sightline uninstall claude-code",
+            "sightline uninstall codex --scope project --dry-run",
+        )
+    else:
+        made = command_parser(
+            name,
+            "Tell a harness of us: the MCP server and the hooks go into its settings, and everything else in them "
+            "stays as it is. The change is shown as a diff, the files are kept as they were, and `sightline uninstall` "
+            "brings them back. Called again, it changes nothing. " + _MODES,
+            "sightline install claude-code --dry-run",
+            "sightline install claude-code --mode shape",
+        )
+        made.add_argument(
+            "--mode",
+            choices=MODES,
+            metavar="MODE",
+            help=f"choose {', '.join(MODES)}; by default the mode that is installed, else {DEFAULT_MODE}",
+        )
+        made.add_argument(
+            "--plugin", default="", metavar="FOLDER", help="for claude-code, make a plugin there instead (mode record)"
+        )
+    made.add_argument("harness", choices=installable(), metavar="HARNESS", help=f"one of {', '.join(installable())}")
     made.add_argument(
-        "--plugin", default="", metavar="DIR", help="claude-code: make a plugin in DIR instead (mode record)"
+        "--scope",
+        choices=SCOPES,
+        default=USER,
+        metavar="SCOPE",
+        help="choose user, for all your sessions, or project, for those in the current folder",
     )
-    given = _checked(made.parse_args(words))
-    if given.mode and given.mode not in MODES:
-        raise UsageError(f"--mode does not know {given.mode!r}", f"it is one of {', '.join(MODES)}")
+    made.add_argument("--dry-run", action="store_true", help="show the change and do not make it")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Change a harness' settings, and tell what was changed; the exit code."""
+    given.harness = installable()[given.harness]
     if given.plugin:
         return _plugin(given)
     places = _places(given)
@@ -68,14 +91,9 @@ def _install(name: str, words: list[str]) -> int:
     return 0
 
 
-def _uninstall(name: str, words: list[str]) -> int:
-    made = _parser(
-        name,
-        "Take out of a harness' settings what `sightline install` put in: they are what they were before, with "
-        "whatever has been changed in them since.",
-        example="sightline uninstall claude-code",
-    )
-    given = _checked(made.parse_args(words))
+def take_out(given: Namespace) -> int:
+    """Bring a harness' settings back; the exit code."""
+    given.harness = installable()[given.harness]
     places = _places(given)
     targets = targets_of(given.harness, DEFAULT_MODE, places, told_root())
     done = uninstall(targets, _record(given, places), dry_run=given.dry_run)
@@ -100,39 +118,21 @@ def here() -> Where:
     return Where(os.path.expanduser("~"), os.getcwd(), os.environ)
 
 
-def _parser(name: str, description: str, example: str) -> Parser:
-    made = parser(name, description, example=example)
-    made.add_argument("harness", metavar="HARNESS", help=", ".join(installable()))
-    made.add_argument("--scope", default=USER, metavar="S", help="user, or project: the current folder only")
-    made.add_argument("--dry-run", action="store_true", help="show the change and make none")
-    return made
-
-
-def _checked(given: Any) -> Any:
-    harnesses = installable()
-    if given.harness not in harnesses:
-        raise UsageError(f"no harness {given.harness!r} is known", f"it is one of {', '.join(harnesses)}")
-    given.harness = harnesses[given.harness]
-    if given.scope not in SCOPES:
-        raise UsageError(f"--scope does not know {given.scope!r}", f"it is one of {', '.join(SCOPES)}")
-    return given
-
-
-def _places(given: Any) -> Places:
+def _places(given: Namespace) -> Places:
     places = places_of(given.harness, given.scope, here())
     if given.scope != USER and coincide(places, places_of(given.harness, USER, here())):
         raise UsageError("the settings of this folder are your own", "leave --scope out, or go to the project's folder")
     return places
 
 
-def _record(given: Any, places: Places) -> Record:
+def _record(given: Namespace, places: Places) -> Record:
     layout = Layout(default_root())
     if not given.dry_run:
         layout.ensure()
     return Record(layout.root, f"{given.harness.name}-{given.scope}", places.all)
 
 
-def _plugin(given: Any) -> int:
+def _plugin(given: Namespace) -> int:
     if given.harness.name != "claude-code" or given.scope != USER:
         raise UsageError("--plugin goes with claude-code alone", "leave --scope out; a plugin is where you put it")
     mode = given.mode or DEFAULT_PLUGIN_MODE
@@ -170,7 +170,7 @@ def _styled(line: str) -> str:
     return dim(text, fd=1) + "\n" if line.startswith("@@") else text + "\n"
 
 
-def _tell_installed(given: Any, done: list[Done], mode: str) -> None:
+def _tell_installed(given: Namespace, done: list[Done], mode: str) -> None:
     harness = given.harness
     with_mode = f", mode {mode}" if harness.hooks else ""
     changed = [one for one in done if one.change.changes]
@@ -190,7 +190,7 @@ def _tell_installed(given: Any, done: list[Done], mode: str) -> None:
         write_out("`sightline doctor` tries it; sessions that are running do not know of it yet\n")
 
 
-def _titled(given: Any) -> str:
+def _titled(given: Namespace) -> str:
     return f"{given.harness.title}, {'this folder' if given.scope == PROJECT else 'user'}"
 
 
@@ -199,7 +199,7 @@ def _short(path: str) -> str:
     return "~" + path[len(home) :] if path.startswith(home + "/") else path
 
 
-def _data(given: Any, done: list[Done], mode: str) -> dict[str, Any]:
+def _data(given: Namespace, done: list[Done], mode: str) -> dict[str, Any]:
     files = [
         {
             "path": one.change.found.path,

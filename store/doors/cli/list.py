@@ -1,6 +1,6 @@
 """``sightline list``: buffers, most recently used first."""
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, json_text, write_err, write_out
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
@@ -9,19 +9,24 @@ from sightline.verbs.list_outputs import LIMIT, VERB, Request, as_data, find_buf
 from sightline.verbs.reply import Reply
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "List buffers, most recently used first: ref, state, lines, size, age and command. --match takes words that "
         "command, ref or label must be like, and these: ! (a failure that no agent saw), exit:1 exit:!0 seen:<50 "
         "is:running is:partial kind:tool tool:pytest size:>1M lines:>100 since:1h cwd:DIR session:S harness:codex.",
-        example="sightline list --match 'pytest exit:!0 since:1h'",
+        "sightline list",
+        "sightline list --match 'pytest exit:!0 since:1h'",
     )
-    made.add_argument("--match", default="", metavar="TEXT", help="those whose command, ref or label is like this")
-    made.add_argument("--session", default="", metavar="S", help="those that one session captured")
-    made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"how many (default {LIMIT})")
-    given = made.parse_args(words)
+    made.add_argument("--match", default="", metavar="TEXT", help="list those that are like these words and filters")
+    made.add_argument("--session", default="", metavar="SESSION", help="list those that this session captured")
+    made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"list at most N (default {LIMIT})")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     request = Request(match=given.match, session=given.session, limit=given.limit)
     door = Door()
 

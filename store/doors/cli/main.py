@@ -6,49 +6,63 @@ Without a command, or with a ref, it opens the inspector.
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from typing import NamedTuple, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from sightline.errors import SightlineError
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
-class _Command(NamedTuple):
-    module: str
-    help: str
+_GARBAGE_OBJECTS = 10_000  # what most commands make is less than that, and looking through it takes a millisecond
 
-
-COMMANDS = {
-    "run": _Command("run", "run a command, keep its output whole, print a view of it"),
-    "capture": _Command("capture", "keep standard input as a buffer"),
-    "read": _Command("read", "read a file; what was read is kept as it was"),
-    "show": _Command("show", "show part of a buffer: lines, bytes, a search"),
-    "query": _Command("query", "ask with grep, sort, jq, … over refs; read-only"),
-    "list": _Command("list", "list buffers, most recently used first"),
-    "diff": _Command("diff", "compare two buffers"),
-    "path": _Command("path", "print the file of a stream, for any tool"),
-    "views": _Command("views", "list what was shown, to whom and when"),
-    "coverage": _Command("coverage", "which lines of a buffer were shown, and which never were"),
-    "timeline": _Command("timeline", "what was asked, call by call, and what it was shown"),
-    "sessions": _Command("sessions", "who asked; rename or remove one"),
-    "note": _Command("note", "remark on lines, and send it to an agent"),
-    "notes": _Command("note", "list remarks"),
-    "audit": _Command("audit", "what went wrong unseen; can fail a build"),
-    "report": _Command("report", "write a session up as one page"),
-    "import": _Command("importing", "read past sessions of agents from their transcripts"),
-    "pin": _Command("pin", "keep a buffer whatever the limits"),
-    "unpin": _Command("unpin", "let a buffer go when its time comes"),
-    "rm": _Command("rm", "remove buffers"),
-    "gc": _Command("gc", "apply the limits now"),
-    "doctor": _Command("doctor", "check the store, and mend what can be mended"),
-    "mcp": _Command("mcp", "serve an agent's client over MCP"),
-    "proxy": _Command("proxy", "stand in front of an MCP server and keep its large results"),
-    "hook": _Command("hook", "answer an event of an agent's harness, as its settings have it do"),
-    "install": _Command("install", "tell an agent's harness of us: MCP server and hooks"),
-    "uninstall": _Command("install", "take that back"),
-    "serve": _Command("serve", "open the inspector in a browser"),
-    "demo": _Command("demo", "make a demo store and look around in it"),
+GROUPS = {
+    "Run and keep, as agents do": {
+        "run": ("run", "run a command, keep its whole output and print a view of it"),
+        "capture": ("capture", "keep what comes through a pipe"),
+        "read": ("read", "read a file and keep the version that was read"),
+    },
+    "Look, as agents do and people beside them": {
+        "list": ("list", "list what was captured, most recently used first"),
+        "show": ("show", "show more of an output: lines, bytes, matches, a JSON value"),
+        "query": ("query", "ask with grep, sort, jq and the like, read-only"),
+        "diff": ("diff", "compare two outputs"),
+        "path": ("path", "print the path of an output's file, for any other program"),
+        "note": ("note", "remark on lines, and send the remark to an agent"),
+        "notes": ("note.list_all", "list the remarks"),
+        "serve": ("serve", "open the inspector in a browser"),
+        "demo": ("demo", "make a store with examples and open the inspector on it"),
+    },
+    "Audit what an agent saw": {
+        "audit": ("audit", "find what went wrong without being seen; can fail a build"),
+        "coverage": ("coverage", "tell which lines of an output were shown, and which never were"),
+        "timeline": ("timeline", "list what was asked and shown, call by call"),
+        "views": ("views", "list what was shown, to whom and when"),
+        "views show": ("views.show", "print the exact text that was shown"),
+        "sessions": ("sessions", "list who asked"),
+        "sessions rename": ("sessions.rename", "give a session a name of your own"),
+        "sessions rm": ("sessions.rm", "remove what a session captured and was shown"),
+        "report": ("report", "write a session up as one page"),
+    },
+    "Connect agents": {
+        "install": ("install", "add the MCP server and the hooks to an agent's harness"),
+        "uninstall": ("install.take_out", "remove both again and restore its settings"),
+        "import": ("importing", "bring in past sessions of agents from their transcripts"),
+        "mcp": ("mcp", "serve an agent's client over MCP"),
+        "proxy": ("proxy", "stand in front of another MCP server and keep its large results"),
+        "hook": ("hook", "answer an event of a harness; its settings call this"),
+    },
+    "Care for the store": {
+        "doctor": ("doctor", "check the store and the harnesses, and mend what can be mended"),
+        "pin": ("retention.pin", "keep an output whatever the limits are"),
+        "unpin": ("retention.unpin", "let the limits remove it again"),
+        "rm": ("retention.rm", "remove outputs"),
+        "gc": ("retention.gc", "apply the limits now"),
+    },
 }
-_MODULES = {"pin": "retention", "unpin": "retention", "rm": "retention", "gc": "retention"}
+"""By who asks: of each command the module beside this one, with the function where it is not `main`, and a sentence."""
+
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,9 +109,10 @@ def _hold_standard_streams() -> None:
 def _dispatch(words: list[str]) -> int:
     if not words or words[0].startswith("@"):
         return _inspect(words)
-    name, rest = words[0], words[1:]
+    name = words[0]
     if name in COMMANDS:
-        return _call(f"sightline.doors.cli.{_MODULES.get(name, COMMANDS[name].module)}", name, rest)
+        two = " ".join(words[:2])
+        return _call(two, words[2:]) if two in COMMANDS else _call(name, words[1:])
     if name in ("-h", "--help", "help"):
         print(_overview())
         return 0
@@ -109,12 +124,20 @@ def _dispatch(words: list[str]) -> int:
     return _unknown(name)
 
 
-def _call(module: str, name: str, words: list[str]) -> int:
+def _call(name: str, words: list[str]) -> int:
     gc.disable()  # what is imported is not garbage: looking through it takes 3 ms
-    run = __import__(module, fromlist=["main"]).main
+    parser, run = command_of(name)
     gc.freeze()
+    gc.set_threshold(_GARBAGE_OBJECTS)
     gc.enable()
-    return int(run(name, words))
+    return run(parser.parse_args(words))
+
+
+def command_of(name: str) -> "tuple[ArgumentParser, Callable[[Namespace], int]]":
+    """What a command takes, and what runs it; its module is imported."""
+    module, _, function = COMMANDS[name][0].partition(".")
+    command = __import__(f"sightline.doors.cli.{module}", fromlist=["main"])
+    return command.parser(name), getattr(command, function or "main")
 
 
 def _inspect(words: list[str]) -> int:
@@ -129,17 +152,20 @@ def _inspect(words: list[str]) -> int:
 
 def _overview() -> str:
     width = max(map(len, COMMANDS))
-    rows = "\n".join(f"  {name.ljust(width)}  {command.help}" for name, command in COMMANDS.items())
+    groups = "\n\n".join(
+        f"{title}:\n" + "\n".join(f"  {name.ljust(width)}  {about}" for name, (_, about) in group.items())
+        for title, group in GROUPS.items()
+    )
     return f"""\
 See what your agent saw, and what it missed.
 
 usage: sightline [REF]            the inspector, in a terminal
-       sightline COMMAND …        one of:
+       sightline COMMAND …        one of those below
 
-{rows}
+{groups}
 
-`sightline COMMAND --help` tells more, with an example.
-A ref names a captured output: @cmd_a1b2c3, @cmd_a1b2c3.err, @last.
+`sightline COMMAND --help` tells more, with examples.
+A ref names a captured output: @cmd_a1b2c3, its errors @cmd_a1b2c3.err, the newest @last.
 The store lies in $SIGHTLINE_HOME, or in the platform's state folder."""
 
 

@@ -4,72 +4,87 @@ import os
 import sys
 from typing import Any
 
-from sightline.doors.cli.arguments import Parser, parser, seconds
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
 from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.signals import Ended, ignore_signals, raise_signals
 from sightline.doors.mcp.stdio import StdioServer
 from sightline.doors.mcp.tools import PATIENCE_SECONDS, TOOLS, Options
 from sightline.errors import UsageError
 
-
-def main(name: str, words: list[str]) -> int:
-    """Serve until the client leaves; the exit code."""
-    made = _parser(name)
-    given = made.parse_args(words)
-    options = _options(made, given)
-    if given.http:
-        from sightline.doors.mcp.http import serve_http  # with the official SDK, which takes a second
-
-        return serve_http(options, host=given.host, port=given.port, with_token=not given.no_token)
-    for option in ("host", "port", "no_token"):
-        if getattr(given, option) != _HTTP_DEFAULTS[option]:
-            made.error(f"--{option.replace('_', '-')} goes with --http")
-    return _serve_stdio(options)
-
-
 _HTTP_DEFAULTS: dict[str, Any] = {"host": "127.0.0.1", "port": 8423, "no_token": False}
 
 
-def _parser(name: str) -> Parser:
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Serve the agent's verbs over MCP: on standard input and output, as clients start it, or with --http. "
         f"The tools are {', '.join(TOOLS)}.",
-        example="claude mcp add sightline -- sightline mcp --root .",
+        "claude mcp add sightline -- sightline mcp --root .",
+        "sightline mcp --http --port 8423",
         json=False,
         profile=True,
     )
-    made.add_argument("--tools", default="", metavar="A,B", help="offer these tools only")
+    made.add_argument("--tools", default="", metavar="TOOL,…", help="offer these tools only")
     made.add_argument("--read-only", action="store_true", help="offer no run_command")
     made.add_argument(
-        "--root", default="", metavar="DIR", help="read_file and cwd stay under DIR; a command itself can go anywhere"
+        "--root",
+        default="",
+        metavar="FOLDER",
+        help="keep read_file and cwd below this folder; a command itself can go anywhere",
     )
     made.add_argument("--session", default="", metavar="NAME", help="log all views in one session of this name")
     made.add_argument(
         "--patience",
         type=seconds,
         default=PATIENCE_SECONDS,
-        metavar="S",
-        help="answer a command that goes on as running after S seconds (default 50)",
+        metavar="SECONDS",
+        help="answer that a command is still running after this time (default 50), before the client gives up",
     )
-    made.add_argument("--http", action="store_true", help="serve Streamable HTTP; needs the extra: sightline[http]")
-    made.add_argument("--host", default=_HTTP_DEFAULTS["host"], metavar="H", help="address to listen on (127.0.0.1)")
     made.add_argument(
-        "--port", type=int, default=_HTTP_DEFAULTS["port"], metavar="N", help="port (8423); 0: a free one"
+        "--http", action="store_true", help="serve Streamable HTTP; needs the extra: pip install 'sightline[http]'"
     )
-    made.add_argument("--no-token", action="store_true", help="ask for no bearer token; on a loopback address only")
+    made.add_argument(
+        "--host",
+        default=_HTTP_DEFAULTS["host"],
+        metavar="ADDRESS",
+        help="with --http, listen on this address (default 127.0.0.1)",
+    )
+    made.add_argument(
+        "--port",
+        type=int,
+        default=_HTTP_DEFAULTS["port"],
+        metavar="N",
+        help="with --http, listen on this port (default 8423; 0 takes a free one)",
+    )
+    made.add_argument(
+        "--no-token", action="store_true", help="with --http, ask for no bearer token; on a loopback address only"
+    )
     return made
 
 
-def _options(made: Parser, given: Any) -> Options:
+def main(given: Namespace) -> int:
+    """Serve until the client leaves; the exit code."""
+    options = _options(given)
+    if given.http:
+        from sightline.doors.mcp.http import serve_http  # with the official SDK, which takes a second
+
+        return serve_http(options, host=given.host, port=given.port, with_token=not given.no_token)
+    for option in ("host", "port", "no_token"):
+        if getattr(given, option) != _HTTP_DEFAULTS[option]:
+            raise UsageError(f"--{option.replace('_', '-')} goes with --http", "give both, or neither")
+    return _serve_stdio(options)
+
+
+def _options(given: Namespace) -> Options:
     named = [word for word in given.tools.replace(",", " ").split() if word]
     if strangers := [word for word in named if word not in TOOLS]:
-        made.error(f"there is no tool {', '.join(strangers)}; there are {', '.join(TOOLS)}")
+        raise UsageError(f"--tools: there is no tool {', '.join(strangers)}", f"there are {', '.join(TOOLS)}")
     tools = tuple(
         tool for tool in TOOLS if tool in (named or TOOLS) and not (given.read_only and tool == "run_command")
     )
     if not tools:
-        made.error("no tool is left to offer")
+        raise UsageError("no tool is left to offer", "leave --read-only out, or name another of --tools")
     if given.profile:
         from sightline.profile import load_profile
 

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log.notes import ANYONE, list_notes, send_note, whereto, write_note
@@ -14,26 +14,30 @@ from sightline.verbs.lines import open_lines
 from sightline.verbs.printable_text import printable
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    return _list(name, words) if name == "notes" else _write(name, words)
-
-
-def _write(name: str, words: list[str]) -> int:
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    if name == "notes":
+        made = command_parser(name, "List remarks, oldest first.", "sightline notes @last")
+        made.add_argument("ref", nargs="?", metavar="REF", help="list those on this buffer only")
+        return made
+    made = command_parser(
         name,
         "Keep a remark on some lines. With --send the agent gets it: the next reply of the session that captured the "
         "output carries it once; of another session with --session, of whichever asks next with --any.",
-        example="sightline note @cmd_a1b2c3:120-140 'this one matters: the fixture is stale' --send",
+        "sightline note @cmd_a1b2c3:120-140 'the fixture is stale, this fails for that reason' --send",
+        "sightline note @last 'look at the warnings first' --any",
     )
-    made.add_argument("ref", metavar="REF[:A-B]")
-    made.add_argument("text", metavar="TEXT")
-    made.add_argument("--send", action="store_true", help="hand it to the agent")
-    made.add_argument("--session", default="", metavar="S", help="to this session")
-    made.add_argument("--any", action="store_true", help="to whichever session asks next")
-    given = made.parse_args(words)
-    if given.session and given.any:
-        raise UsageError("--session and --any do not go together", "one of them says who gets it")
+    made.add_argument("ref", metavar="REF[:A-B]", help="the buffer, and the lines of it that are meant")
+    made.add_argument("text", metavar="TEXT", help="the remark, in quotes as one argument")
+    made.add_argument("--send", action="store_true", help="send it to the agent whose session captured the output")
+    other = made.add_mutually_exclusive_group()
+    other.add_argument("--session", default="", metavar="SESSION", help="send it to the agent of this session")
+    other.add_argument("--any", action="store_true", help="send it to whichever agent asks next")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Keep a note, and send it where that is wanted; the exit code."""
     door = Door()
     try:
         target = _checked(door, door.asking.resolve(given.ref))
@@ -63,10 +67,8 @@ def _checked(door: Door, target: Target) -> Target:
     return target._replace(last=target.last or total)
 
 
-def _list(name: str, words: list[str]) -> int:
-    made = parser(name, "List remarks, oldest first.", example="sightline notes @last")
-    made.add_argument("ref", nargs="?", metavar="REF", help="only those on this buffer")
-    given = made.parse_args(words)
+def list_all(given: Namespace) -> int:
+    """Print the notes; the exit code."""
     door = Door()
     try:
         found = list_notes(door.store, buffer=_buffer_name(door, given.ref) if given.ref else None)

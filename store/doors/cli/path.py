@@ -1,19 +1,26 @@
 """``sightline path``: the file of a stream, so that any tool can read it."""
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.store import Target
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
-        "Print the file that holds a stream's raw bytes. It is read-only once the command has ended.",
-        example='less "$(sightline path @last.err)"',
+        "Print the path of the file that holds a stream's raw bytes, for any other program to read. The file is "
+        "read-only once the command has ended.",
+        'less "$(sightline path @last.err)"',
     )
-    made.add_argument("ref", metavar="REF")
-    given = made.parse_args(words)
+    made.add_argument(
+        "ref", metavar="REF", help="the stream: @cmd_a1b2c3 for its output, @cmd_a1b2c3.err for its errors"
+    )
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     door = Door()
     try:
         target = door.asking.resolve_whole(given.ref)

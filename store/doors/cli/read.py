@@ -2,23 +2,28 @@
 
 import os
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door
 from sightline.errors import BadRange
 from sightline.refs import parse_lines
 from sightline.verbs.read_file import VERB, Request, read_file
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Read a file, whole where it is short, else as a view; what was read is kept as an immutable version.",
-        example="sightline read src/app.py:120-180",
+        "sightline read src/app.py",
+        "sightline read src/app.py:120-180",
         profile=True,
     )
-    made.add_argument("path", metavar="PATH[:A-B]", help="the file, and the lines wanted")
-    given = made.parse_args(words)
+    made.add_argument("path", metavar="FILE[:A-B]", help="the file, and from which line to which it is shown")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     request = _request(given.path)
     door = Door(as_json=given.json, profile=given.profile, insist=False)
     try:

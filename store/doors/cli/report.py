@@ -4,10 +4,10 @@ import json
 import os
 
 from sightline.audit.report.gather import gather
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, write_err, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
-from sightline.errors import SightlineError, UsageError
+from sightline.errors import SightlineError
 from sightline.private_files import write_atomically
 
 _FORMATS = {"html": ".html", "md": ".md", "json": ".json"}
@@ -17,23 +17,33 @@ class NotWritten(SightlineError):
     """The file could not be written."""
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Write up a session, or all of them: what was overlooked first, then what was captured and how much of it was "
         "seen, then call by call what was shown and what was not. One HTML page that needs no network and no script, "
         "or Markdown, or JSON. It holds what outputs hold: mind who gets it.",
-        example="sightline report --session claude-code-42 -o report.html",
+        "sightline report --session claude-code-42 -o report.html",
+        "sightline report --since 7d --format md",
         json=False,
     )
     add_scope(made)
-    made.add_argument("-o", dest="output", default="", metavar="FILE", help="where to; standard output by default")
-    made.add_argument("--format", default="", metavar="F", help="html, md or json; by default as FILE ends, else html")
-    given = made.parse_args(words)
+    made.add_argument(
+        "-o", "--output", default="", metavar="FILE", help="write to this file instead of standard output"
+    )
+    made.add_argument(
+        "--format",
+        choices=_FORMATS,
+        metavar="FORMAT",
+        help="write html, md or json; by default as FILE ends, else html",
+    )
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     form = given.format or next((form for form, end in _FORMATS.items() if given.output.endswith(end)), "html")
-    if form not in _FORMATS:
-        raise UsageError(f"--format does not know {form!r}", f"it is one of {', '.join(_FORMATS)}")
     door = Door()
     try:
         scope = scope_of(door.store, given)

@@ -3,11 +3,11 @@
 import json
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from sightline.capture.recorder import Unkept
 from sightline.capture.result import Block, blocks_of, call_text, capture_result
 from sightline.config import working_directory
+from sightline.doors.cli.arguments import Namespace
 from sightline.doors.cli.output import Door
 from sightline.errors import UsageError
 from sightline.records import TOOL_FAILED
@@ -23,7 +23,7 @@ _READ_BYTES = 1 << 18
 _MCP_BYTES = 1 << 24  # MCP's blocks are looked for in a result up to this size; a larger one is kept as it comes
 
 
-def capture_tool(given: Any) -> int:
+def capture_tool(given: Namespace) -> int:
     """Keep a result and print its view; the exit code.
 
     Raises:

@@ -1,8 +1,6 @@
 """``sightline pin``, ``unpin``, ``rm`` and ``gc``: what stays and what goes."""
 
-from typing import Any
-
-from sightline.doors.cli.arguments import Parser, parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef
 from sightline.log import retention
@@ -10,49 +8,74 @@ from sightline.records import Buffer
 from sightline.shape.summary import human_bytes
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    given = _parser(name).parse_args(words)
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    if name == "gc":
+        return command_parser(
+            name,
+            "Apply the limits of count, bytes and age now, instead of when the next output is captured.",
+            "sightline gc",
+        )
+    described = {
+        "pin": "Keep buffers whatever the limits are.",
+        "unpin": "Let the limits remove buffers again, once they are the oldest.",
+        "rm": "Remove buffers. What was shown of them stays in the log, unless --purge is given.",
+    }
+    made = command_parser(name, described[name], f"sightline {name} @cmd_a1b2c3")
+    made.add_argument("refs", nargs="+", metavar="REF", help="the buffers")
+    if name == "rm":
+        made.add_argument("--purge", action="store_true", help="also blank the views that showed them, as for a secret")
+    return made
+
+
+def pin(given: Namespace) -> int:
+    """Keep buffers whatever the limits are; the exit code."""
+    return _set_pinned(given, pinned=True)
+
+
+def unpin(given: Namespace) -> int:
+    """Let buffers go again; the exit code."""
+    return _set_pinned(given, pinned=False)
+
+
+def _set_pinned(given: Namespace, *, pinned: bool) -> int:
     door = Door()
     try:
-        if name == "gc":
-            return _gc(door, given)
-        if name == "rm":
-            return _rm(door, given)
-        return _pin(door, given, pinned=name == "pin")
+        names = [door.asking.resolve(ref).buffer.name for ref in given.refs]
+        changed = [door.store.amend(name, pinned=pinned).ref for name in names]
+        return _told(given, changed, "pinned" if pinned else "unpinned")
     finally:
         door.close()
 
 
-def _parser(name: str) -> Parser:
-    if name == "gc":
-        return parser(name, "Apply the limits of count, bytes and age now.", example="sightline gc")
-    described = {
-        "pin": "Keep buffers whatever the limits are.",
-        "unpin": "Let buffers go when their time comes.",
-        "rm": "Remove buffers. What was shown of them stays in the log, unless --purge is given.",
-    }
-    made = parser(name, described[name], example=f"sightline {name} @cmd_a1b2c3")
-    made.add_argument("refs", nargs="+", metavar="REF")
-    if name == "rm":
-        made.add_argument("--purge", action="store_true", help="blank the views that showed them, too")
-    return made
-
-
-def _gc(door: Door, given: Any) -> int:
-    collected = retention.collect(door.store)
-    if given.json:
-        print_json(collected._asdict())
+def gc(given: Namespace) -> int:
+    """Apply the limits; the exit code."""
+    door = Door()
+    try:
+        collected = retention.collect(door.store)
+        if given.json:
+            print_json(collected._asdict())
+            return 0
+        totals = door.store.index.totals()
+        write_out(
+            f"{len(collected.evicted)} evicted ({human_bytes(collected.bytes)}), {collected.views_blanked} views "
+            f"blanked; {totals.buffers:,} buffers with {human_bytes(totals.bytes)} stay\n"
+        )
         return 0
-    totals = door.store.index.totals()
-    write_out(
-        f"{len(collected.evicted)} evicted ({human_bytes(collected.bytes)}), {collected.views_blanked} views blanked; "
-        f"{totals.buffers:,} buffers with {human_bytes(totals.bytes)} stay\n"
-    )
-    return 0
+    finally:
+        door.close()
 
 
-def _rm(door: Door, given: Any) -> int:
+def rm(given: Namespace) -> int:
+    """Remove buffers; the exit code."""
+    door = Door()
+    try:
+        return _told(given, _removed(door, given), "removed")
+    finally:
+        door.close()
+
+
+def _removed(door: Door, given: Namespace) -> list[str]:
     buffers: dict[str, Buffer] = {}
     gone: list[str] = []
     for ref in given.refs:
@@ -66,16 +89,10 @@ def _rm(door: Door, given: Any) -> int:
     retention.remove(door.store, buffers.values(), purge=given.purge)
     for name in gone:
         retention.purge_gone(door.store, name)
-    return _told(given, [f"@{name}" for name in (*buffers, *gone)], "removed")
+    return [f"@{name}" for name in (*buffers, *gone)]
 
 
-def _pin(door: Door, given: Any, *, pinned: bool) -> int:
-    names = [door.asking.resolve(ref).buffer.name for ref in given.refs]
-    changed = [door.store.amend(name, pinned=pinned).ref for name in names]
-    return _told(given, changed, "pinned" if pinned else "unpinned")
-
-
-def _told(given: Any, refs: list[str], what: str) -> int:
+def _told(given: Namespace, refs: list[str], what: str) -> int:
     if given.json:
         print_json({what: refs})
     else:

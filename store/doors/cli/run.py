@@ -5,8 +5,17 @@ import signal
 from typing import Any
 
 from sightline.capture.command import CommandCapture
-from sightline.doors.cli.arguments import parser, seconds
+from sightline.doors.cli.arguments import (
+    REMAINDER,
+    VERBOSITY_HELP,
+    ArgumentParser,
+    Namespace,
+    after_dashes,
+    command_parser,
+    seconds,
+)
 from sightline.doors.cli.output import Door, dim, log_streamed, passing_on, write_err
+from sightline.errors import UsageError
 from sightline.log.sessions import is_person
 from sightline.records import Buffer
 from sightline.shape.segments import Segment
@@ -19,71 +28,82 @@ from sightline.verbs.run_command import VERB, Doorway, Request, run_command
 _NEWLINE = ord("\n")
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    request, options = _parse(name, words)
-    door = Door(as_json=options["json"], profile=options["profile"], insist=False)
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
+        name,
+        "Run a command, keep its output whole, print a view of it. On a terminal the output streams as it comes. "
+        "Exits with the command's code: 128+N for signal N, 124 for a timeout.",
+        "sightline run -- python -m pytest -q",
+        "sightline run -c 'make && make test' --timeout 600",
+        "sightline run --background --label server -- npm start",
+        profile=True,
+        usage="[options] (-c STRING | -- PROGRAM ARGUMENT…)",
+    )
+    made.add_argument(
+        "-c",
+        dest="command",
+        default="",
+        metavar="STRING",
+        help="run a command line by bash, or by sh where there is no bash",
+    )
+    made.add_argument("-C", dest="cwd", metavar="FOLDER", default="", help="run it in this folder")
+    made.add_argument(
+        "--timeout",
+        type=seconds,
+        default=0,
+        metavar="SECONDS",
+        help="end it, and what it has started, after this time; 0 is never",
+    )
+    made.add_argument("--verbosity", default="auto", metavar="LEVEL", help=VERBOSITY_HELP)
+    made.add_argument(
+        "--background", action="store_true", help="print the ref at once and let the command go on, as for a server"
+    )
+    made.add_argument("--label", default="", metavar="TEXT", help="name the buffer, so that `list --match` finds it")
+    made.add_argument("--quiet", action="store_true", help="print only the view, on a terminal too")
+    made.add_argument(
+        "--acknowledge-risk", action="store_true", help="run a command that destroys things without asking back"
+    )
+    made.add_argument(
+        "argv",
+        nargs=REMAINDER,
+        metavar="-- PROGRAM ARGUMENT…",
+        help="run this program without a shell; all that follows is for it",
+    )
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
+    request = _request(given)
+    door = Door(as_json=given.json, profile=given.profile, insist=False)
     try:
-        if _streams(request, options):
+        if os.isatty(1) and not (given.json or given.quiet or request.background):
             return _stream(door, request)
-        watches = is_person(door.asking.session) and not (options["json"] or options["quiet"])
+        watches = is_person(door.asking.session) and not (given.json or given.quiet)
         doorway = _doorway(request, unkept_to=passing_on() if watches else None)
         return door.answer(VERB, request.logged(), lambda: run_command(door.asking, request, doorway))
     finally:
         door.close()
 
 
-def _parse(name: str, words: list[str]) -> tuple[Request, dict[str, Any]]:
-    made = parser(
-        name,
-        "Run a command, keep its output whole, print a view of it. On a terminal the output streams as it comes. "
-        "Exits with the command's code: 128+N for signal N, 124 for a timeout.",
-        example="sightline run --timeout 60 -- python -m pytest -q",
-        profile=True,
-    )
-    made.add_argument("-c", dest="command", metavar="STRING", help="a command line for bash (else sh)")
-    made.add_argument("-C", dest="cwd", metavar="DIR", default="", help="the folder to run it in")
-    made.add_argument("--timeout", type=seconds, metavar="S", help="end the process group after S seconds; 0: never")
-    made.add_argument("--verbosity", default="auto", metavar="V", help="silent, concise, normal, verbose, full or auto")
-    made.add_argument("--background", action="store_true", help="print the ref at once and let it go on")
-    made.add_argument("--label", default="", metavar="TEXT", help="a name for the buffer")
-    made.add_argument("--quiet", action="store_true", help="on a terminal too, print the view only")
-    made.add_argument("--acknowledge-risk", action="store_true", help="run a destructive command without asking back")
-    made.add_argument("argv", nargs="*", metavar="-- ARGV…", help="program and arguments, run without a shell")
-    own, argv = _split(words)
-    given = made.parse_args(own)
+def _request(given: Namespace) -> Request:
+    """What is to be run. Raises UsageError where neither or both of ``-c`` and a program are given."""
+    argv = after_dashes(given.argv)
     if bool(given.command) == bool(argv):
-        made.error("give a command: either -c STRING or -- ARGV…")
-    request = Request(
-        command=given.command or "",
+        raise UsageError(
+            "give a command: either -c STRING or -- PROGRAM ARGUMENT…", "such as sightline run -- make test"
+        )
+    return Request(
+        command=given.command,
         argv=tuple(argv),
         cwd=given.cwd,
-        timeout_secs=given.timeout or 0,
+        timeout_secs=given.timeout,
         verbosity=given.verbosity,
         background=given.background,
         acknowledge_risk=given.acknowledge_risk,
         label=given.label,
     )
-    return request, {"json": given.json, "quiet": given.quiet, "profile": given.profile}
-
-
-def _split(words: list[str]) -> tuple[list[str], list[str]]:
-    """Our own words and the command's, which begin after ``--``, or with the first word that is no option."""
-    at = 0
-    while at < len(words):
-        if words[at] == "--":
-            return words[:at], words[at + 1 :]
-        if not words[at].startswith("-"):
-            return words[:at], words[at:]
-        at += 2 if words[at] in _WITH_VALUE else 1
-    return words, []
-
-
-_WITH_VALUE = ("-c", "-C", "--timeout", "--verbosity", "--label", "--profile")
-
-
-def _streams(request: Request, options: dict[str, Any]) -> bool:
-    return os.isatty(1) and not (options["json"] or options["quiet"] or request.background)
 
 
 def _doorway(request: Request, **more: Any) -> Doorway:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sightline.audit.timeline import Call
-from sightline.doors.cli.arguments import Parser
+from sightline.doors.cli.arguments import ArgumentParser
 from sightline.errors import UsageError
 from sightline.log.session_list import find_session, list_sessions
 from sightline.store import Store
@@ -33,10 +33,14 @@ class Scope(NamedTuple):
         return sorted({*(call.view.session for call in calls), *(one.session.name for one in list_sessions(store))})
 
 
-def add_scope(parser: Parser) -> None:
+def add_scope(parser: ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--session", default="", metavar="S", help="one session, by name or the beginning of it")
-    parser.add_argument("--since", default="", metavar="AGE", help="only what is younger, as 30m, 2h or 7d")
+    parser.add_argument(
+        "--session", default="", metavar="SESSION", help="look at this session only, by its name or the beginning of it"
+    )
+    parser.add_argument(
+        "--since", default="", metavar="AGE", help="look only at what is younger, such as 30m, 2h or 7d"
+    )
 
 
 def scope_of(store: Store, given: Any) -> Scope:

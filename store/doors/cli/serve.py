@@ -1,26 +1,35 @@
 """``sightline serve``: the inspector in a browser, for whoever has the link."""
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import dim, write_err, write_out
 from sightline.errors import SightlineError, UsageError
 from sightline.store import Store
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Open the inspector in a browser, on this machine only. The link that is printed has a token, without which "
         "nothing is answered. Needs the extra `web`: pip install 'sightline[web]'. For an address that others can "
         "reach, set SIGHTLINE_SERVE_TOKEN to a long secret of yours; nothing is encrypted: put a proxy or a tunnel "
         "before it.",
-        example="sightline serve --port 8080",
+        "sightline serve",
+        "sightline serve @last --port 8080",
         json=False,
     )
-    made.add_argument("ref", nargs="?", metavar="REF", help="what to open on: @cmd_a1b2c3, @last, …")
-    made.add_argument("--host", default="127.0.0.1", metavar="H", help="where to listen (default 127.0.0.1)")
-    made.add_argument("--port", type=int, default=8000, metavar="N", help="likewise (default 8000; 0 for any)")
-    given = made.parse_args(words)
+    made.add_argument("ref", nargs="?", metavar="REF", help="open this buffer instead of the list")
+    made.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="listen on this address (default 127.0.0.1)"
+    )
+    made.add_argument(
+        "--port", type=int, default=8000, metavar="N", help="listen on this port (default 8000; 0 takes a free one)"
+    )
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     if not 0 <= given.port <= 65_535:
         raise UsageError(f"there is no port {given.port}", "it is a number from 0 to 65535")
     if given.ref:

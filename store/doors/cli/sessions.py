@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import UsageError
 from sightline.log.retention import remove_session
@@ -16,24 +16,43 @@ _MANY = 50
 _COMMAND_CHARACTERS = 90
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    if words[:1] == ["rm"]:
-        return _rm(words[1:])
-    if words[:1] == ["rename"]:
-        return _rename(words[1:])
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    if name == "sessions rm":
+        made = command_parser(
+            name,
+            "Remove the buffers that a session captured, and blank the texts that it was shown. The log keeps their "
+            "hashes, so that it still verifies.",
+            "sightline sessions rm claude-code-42",
+        )
+        made.add_argument("session", metavar="SESSION", help="the session, by its name or the beginning of it")
+        return made
+    if name == "sessions rename":
+        made = command_parser(
+            name,
+            "Call a session by another name. The ids of its views keep the old one, and both mean it from now on.",
+            "sightline sessions rename shell-4711-a1b2c3 'release 2.1'",
+        )
+        made.add_argument("session", metavar="SESSION", help="the session, by its name or the beginning of it")
+        made.add_argument("title", metavar="NAME", help="the new name")
+        return made
+    made = command_parser(
         name,
         "List sessions, the one that asked last first: harness, client, calls, what it captured, who read whose; of "
         "one that is named also its buffers, and those it read of others. "
-        "`sightline sessions rename S NAME` names one; `sightline sessions rm S` removes what it captured and blanks "
-        "what it was shown.",
-        example="sightline sessions --json",
+        "`sightline sessions rename SESSION NAME` names one; `sightline sessions rm SESSION` removes what it captured "
+        "and blanks what it was shown.",
+        "sightline sessions",
+        "sightline sessions claude-code-42",
     )
-    made.add_argument("session", nargs="?", metavar="S", help="one session, with its buffers")
-    made.add_argument("--all", action="store_true", help="the removed ones, too")
-    made.add_argument("--limit", type=int, default=_MANY, metavar="N", help=f"how many (default {_MANY})")
-    given = made.parse_args(words)
+    made.add_argument("session", nargs="?", metavar="SESSION", help="tell of this session alone, and list its buffers")
+    made.add_argument("--all", action="store_true", help="list removed sessions, too")
+    made.add_argument("--limit", type=int, default=_MANY, metavar="N", help=f"list at most N (default {_MANY})")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     if given.limit < 1:
         raise UsageError(f"limit is {given.limit}", "it is a number from 1 on")
     door = Door()
@@ -50,7 +69,7 @@ def main(name: str, words: list[str]) -> int:
         door.close()
 
 
-def _one(door: Door, given: Any) -> int:
+def _one(door: Door, given: Namespace) -> int:
     facts = find_session(door.store, given.session)
     belongings = belongings_of(door.store, facts.session.name)
     if given.json:
@@ -114,15 +133,8 @@ def _rows(facts: SessionFacts) -> str:
     return "".join(f"{printable(row)}\n" for row in rows)
 
 
-def _rm(words: list[str]) -> int:
-    made = parser(
-        "sessions rm",
-        "Remove the buffers that a session captured, and blank the texts that it was shown. The log keeps their "
-        "hashes, so that it still verifies.",
-        example="sightline sessions rm shell-4711-a1b2c3",
-    )
-    made.add_argument("session", metavar="S")
-    given = made.parse_args(words)
+def rm(given: Namespace) -> int:
+    """Remove a session's captures, and blank what it was shown; the exit code."""
     door = Door()
     try:
         session = find_session(door.store, given.session).session
@@ -139,15 +151,8 @@ def _rm(words: list[str]) -> int:
         door.close()
 
 
-def _rename(words: list[str]) -> int:
-    made = parser(
-        "sessions rename",
-        "Call a session by another name. The ids of its views keep the old one, and both mean it from now on.",
-        example="sightline sessions rename shell-4711-a1b2c3 'release 2.1'",
-    )
-    made.add_argument("session", metavar="S")
-    made.add_argument("title", metavar="NAME")
-    given = made.parse_args(words)
+def rename(given: Namespace) -> int:
+    """Call a session by another name; the exit code."""
     door = Door()
     try:
         session = rename_session(door.store, find_session(door.store, given.session).session, given.title)

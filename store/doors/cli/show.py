@@ -1,36 +1,77 @@
 """``sightline show``: part of a buffer, as read_output gives it to an agent."""
 
-from sightline.doors.cli.arguments import parser, seconds
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
 from sightline.doors.cli.output import Door
 from sightline.profile import DEFAULT
 from sightline.verbs.read_output import VERB, Request, read_output
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Show part of a buffer: lines, bytes, the lines that match, a JSON value, or what a running one wrote since.",
-        example="sightline show @last --search 'error|warning' --context 2",
+        "sightline show @last --lines 40-80",
+        "sightline show @last --search 'error|warning' --context 2",
+        "sightline show @tool_d4e5f6 --path '$.items[0]'",
         profile=True,
     )
-    made.add_argument("ref", metavar="REF", help="@cmd_a1b2c3, @cmd_a1b2c3.err:10-40, @last, …")
-    made.add_argument("--lines", default="", metavar="A-B", help="these lines, from 1, inclusive")
-    made.add_argument("--offset", type=int, metavar="N", help="a page of bytes from here on")
     made.add_argument(
-        "--limit", type=int, metavar="N", help=f"bytes of the page (default {DEFAULT.reading.page_bytes:,})"
+        "ref",
+        metavar="REF",
+        help="the buffer: @last, @cmd_a1b2c3, its errors @cmd_a1b2c3.err, lines of it @cmd_a1b2c3:10-40",
     )
-    made.add_argument("--search", default="", metavar="PATTERN", help="a regular expression, literal if it is none")
-    made.add_argument("--context", type=int, default=0, metavar="N", help="lines around each match")
-    made.add_argument("--case", action="store_true", help="tell capital from small letters")
-    made.add_argument("--ignore-case", action="store_true", help="do not (default, but in profiles that say otherwise)")
-    made.add_argument("--stream", default="", metavar="S", help="out, err or all")
-    made.add_argument("--wait", type=seconds, metavar="S", help="wait for new lines of a running buffer, or its end")
-    made.add_argument("--path", default="", metavar="PATH", help="the value at a JSON path: '$.items[0].name'")
-    made.add_argument("--schema", action="store_true", help="the skeleton of JSON: types for values, one for all items")
-    given = made.parse_args(words)
-    if given.case and given.ignore_case:
-        made.error("--case and --ignore-case do not go together")
+    made.add_argument("--lines", default="", metavar="A-B", help="show these lines, counted from 1, the last included")
+    made.add_argument(
+        "--offset",
+        type=int,
+        metavar="N",
+        help="show a page of bytes from byte N on, where lines are too long to count by",
+    )
+    made.add_argument(
+        "--limit",
+        type=int,
+        metavar="N",
+        help=f"show at most N bytes in that page (default {DEFAULT.reading.page_bytes:,})",
+    )
+    made.add_argument(
+        "--search",
+        default="",
+        metavar="PATTERN",
+        help="show the lines that match this regular expression, or hold this text where it is none",
+    )
+    made.add_argument(
+        "--context", type=int, default=0, metavar="N", help="show N lines before and after each match, too"
+    )
+    case = made.add_mutually_exclusive_group()
+    case.add_argument(
+        "--case", action="store_true", help="let --search match only the case that is typed: Error, and not error"
+    )
+    case.add_argument(
+        "--ignore-case", action="store_true", help="let it match either case, which only some profiles do not"
+    )
+    made.add_argument(
+        "--stream", default="", metavar="STREAM", help="show out, err, or all, which has both in the order they came"
+    )
+    made.add_argument(
+        "--wait", type=seconds, metavar="SECONDS", help="of a running buffer, wait this long for new lines or its end"
+    )
+    made.add_argument(
+        "--path",
+        default="",
+        metavar="JSONPATH",
+        help="show the value at this place of a JSON result, such as '$.items[0].name'",
+    )
+    made.add_argument(
+        "--schema",
+        action="store_true",
+        help="show the shape of a JSON result: types instead of values, one item instead of all",
+    )
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     request = Request(
         ref=given.ref,
         lines=given.lines,

@@ -7,7 +7,7 @@ from sightline.audit.accounting import Accounted
 from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.failures import not_judged, overlooked
 from sightline.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.note import as_data as note_data
 from sightline.doors.cli.note import row as note_row
 from sightline.doors.cli.output import Door, print_json, red, write_out
@@ -22,20 +22,25 @@ from sightline.verbs.printable_text import printable
 _ASKED_CHARACTERS = 90
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
         name,
         "Tell what was asked, call by call, oldest first: when, what, how much of it was shown, what was cut, what had "
         "been shown before; and what it all comes to. Tokens are estimated, as a quarter of the bytes.",
-        example="sightline timeline --session claude-code-42 --failed",
+        "sightline timeline --since 2h",
+        "sightline timeline --session claude-code-42 --failed",
     )
     add_scope(made)
-    made.add_argument("--verb", default="", metavar="V", help="only calls of one verb, such as query")
-    made.add_argument("--ref", default="", metavar="REF", help="only those that concern one buffer")
-    made.add_argument("--failed", action="store_true", help="only those whose command failed")
-    made.add_argument("--text", default="", metavar="T", help="only those that hold a text, asked or shown")
-    given = made.parse_args(words)
+    made.add_argument("--verb", default="", metavar="VERB", help="list only calls of this verb, such as query")
+    made.add_argument("--ref", default="", metavar="REF", help="list only calls that concern this buffer")
+    made.add_argument("--failed", action="store_true", help="list only calls whose command failed")
+    made.add_argument("--text", default="", metavar="TEXT", help="list only calls that have this text, asked or shown")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     door = Door()
     try:
         scope = scope_of(door.store, given)

@@ -4,10 +4,9 @@ import json
 import os
 import sys
 import time
-from typing import Any
 
 from sightline.audit.timeline import asked_of
-from sightline.doors.cli.arguments import parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log.log_index import find_view, list_views
@@ -22,20 +21,31 @@ from sightline.verbs.printable_text import printable
 _LIMIT = 50
 
 
-def main(name: str, words: list[str]) -> int:
-    """Run the command line; its exit code."""
-    if words[:1] == ["show"]:
-        return _show(words[1:])
-    made = parser(
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    if name == "views show":
+        made = command_parser(
+            name,
+            "Print the exact text of a view, as it was sent; where not all of it is known, a line above it says why.",
+            "sightline views show shell-4711-a1b2c3:3",
+        )
+        made.add_argument("id", metavar="ID", help="the view, by the id that `sightline views` lists")
+        return made
+    made = command_parser(
         name,
         "List the replies that agents and people were given, newest last; of one buffer, or of all. "
         "`sightline views show ID` prints the exact text of one.",
-        example="sightline views @last",
+        "sightline views --limit 10",
+        "sightline views @last",
     )
-    made.add_argument("ref", nargs="?", metavar="REF", help="only those that concern this buffer")
-    made.add_argument("--session", metavar="S", help="only those of one session")
-    made.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help=f"how many (default {_LIMIT})")
-    given = made.parse_args(words)
+    made.add_argument("ref", nargs="?", metavar="REF", help="list those that concern this buffer only")
+    made.add_argument("--session", metavar="SESSION", help="list those of this session only")
+    made.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help=f"list at most N (default {_LIMIT})")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
     if given.limit < 1:
         raise UsageError(f"limit is {given.limit}", "it is a number from 1 on")
     door = Door()
@@ -56,7 +66,7 @@ def _buffer_name(door: Door, ref: str) -> str:
         return expired.name
 
 
-def _list(door: Door, found: list[IndexedView], given: Any) -> int:
+def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:
     if given.json:
         rows = [(one.view, gone_of(door.store, one.view), partial_of(door.store, one.view)) for one in found]
         print_json([{**as_data(view), "gone": gone, "partial": partial} for view, gone, partial in rows])
@@ -105,14 +115,8 @@ def _for_terminal(text: str) -> str:
     return clean_text(text.encode(errors="surrogateescape"))
 
 
-def _show(words: list[str]) -> int:
-    made = parser(
-        "views show",
-        "Print the exact text of a view, as it was sent; where not all of it is known, a line above it says why.",
-        example="sightline views show shell-4711-a1b2c3:3",
-    )
-    made.add_argument("id", metavar="ID")
-    given = made.parse_args(words)
+def show(given: Namespace) -> int:
+    """Print the text of a view; the exit code."""
     door = Door()
     try:
         indexed = find_view(door.store, given.id)

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 import tempfile
+from argparse import SUPPRESS
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -12,26 +13,47 @@ from typing import Any
 import pytest
 
 from sightline.doors.cli import demo
-from sightline.doors.cli.main import COMMANDS
+from sightline.doors.cli.main import COMMANDS, GROUPS, command_of, main
 
 HELPED = sorted(name for name in COMMANDS if name != "demo")
 
 
-@pytest.mark.parametrize("name", [*HELPED, "views show"])
+@pytest.mark.parametrize("name", HELPED)
 def test_help_of_every_command_has_an_example_of_it(cli: Any, name: str) -> None:
     ran = cli(*name.split(), "--help")
     assert ran.code == 0
     assert ran.err == ""
-    example = ran.out.partition("example:\n")[2]
-    assert f"sightline {name}" in example
-    shlex.split(example)
+    examples = ran.out.partition("\nexample")[2]
+    assert f"sightline {name}" in examples
+    shlex.split(examples)
 
 
-def test_overview_names_every_command(cli: Any) -> None:
+def test_overview_names_every_command_below_those_who_ask_for_it(cli: Any) -> None:
     for words in (["--help"], ["-h"], ["help"], []):
         ran = cli(*words)
         assert ran.code == 0
-        assert all(re.search(rf"^  {name} ", ran.out, re.MULTILINE) for name in COMMANDS)
+        for title, group in GROUPS.items():
+            told = ran.out.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
+            assert re.findall(r"^  (\S+(?: \S+)?)  ", told, re.MULTILINE) == list(group)
+    first = [re.split(r"\W", title)[0] for title in GROUPS]
+    assert first == ["Run", "Look", "Audit", "Connect", "Care"]
+
+
+def test_every_module_that_declares_a_command_line_is_a_command() -> None:
+    folder = Path(demo.__file__).parent
+    declaring = {path.stem for path in folder.glob("*.py") if "\ndef parser(" in path.read_text()}
+    assert {module.partition(".")[0] for module, _ in COMMANDS.values()} == declaring
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_has_a_sentence_of_help_that_begins_small_and_has_no_end(name: str) -> None:
+    parser, _ = command_of(name)
+    assert re.match(r"[A-Z].*[.]$", str(parser.description))
+    for action in parser._actions:
+        assert action.help, f"{name}: {action.dest}"
+        if action.help != SUPPRESS:
+            assert re.match(r"[a-z@-].*[^.]$", action.help), f"{name}: {action.dest}: {action.help}"
+            assert len(action.help.split()) >= 2, f"{name}: {action.dest}: {action.help}"
 
 
 def test_version_is_told(cli: Any) -> None:
@@ -449,7 +471,7 @@ def test_the_demo_is_of_an_agent_that_overlooks_a_failure(
 ) -> None:
     monkeypatch.setattr(demo, "_LOG_SECONDS", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert demo.main("demo", ["--headless"]) == 0
+    assert main(["demo", "--headless"]) == 0
     told = capfd.readouterr().out
     assert "overlooked-failure" in told
     assert "never made it" in told.partition("gets the remark along")[2], "the reply carries the note"

@@ -193,7 +193,7 @@ def test_starting_waits_for_no_other_part_of_the_program(client: Make, tmp_path:
     through.close()
     loaded = {line.rpartition("|")[2].strip() for line in through.errors.splitlines()}
     assert "sightline.doors.proxy.relay" in loaded
-    unwanted = {"asyncio", "mcp", "textual", "pydantic", "anyio", "argparse", "subprocess", "rapidfuzz"}
+    unwanted = {"asyncio", "mcp", "textual", "pydantic", "anyio", "subprocess", "rapidfuzz"}
     assert not loaded & unwanted
 
 
