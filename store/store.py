@@ -8,6 +8,7 @@ What few commands need is loaded late: `disk.finder`, `disk.recovery` and `disk.
 
 import _thread
 import contextlib
+import math
 import os
 import sqlite3
 import time
@@ -43,6 +44,7 @@ if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.merged import MergedReader, Run
     from sightline.disk.pretty import Facts
     from sightline.redact.hiding import Redaction
+    from sightline.shape.failure.catalogue import RuleFile
     from sightline.shape.source import Line, LineSpan
 
 __path__ = [os.path.join(os.path.dirname(__file__), "store")]
@@ -198,6 +200,9 @@ class Rows(Protocol):
         """Keep such a thing, so that it need not be found again; where it cannot be kept, nothing happens."""
 
 
+_RULES_SECONDS = 1.0  # after which files of rules that were added are looked for again
+
+
 class Reading(Protocol):
     """What verbs, the audit and the inspector read of a store. `Store` is one; a fleet of hosts is to be another.
 
@@ -212,6 +217,10 @@ class Reading(Protocol):
     @property
     def index(self) -> Rows:
         """The rows, as they are now."""
+
+    @property
+    def rule_files(self) -> "tuple[RuleFile, ...]":
+        """Files of rules that tell what a tool's output says, beside ours, as they are now."""
 
     def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
         """What a ref names. Raises BadRef, BadRange, UnknownRef, ExpiredRef, AmbiguousRef."""
@@ -283,6 +292,7 @@ class Store:
                     "make room for its folder, and it writable, or set SIGHTLINE_HOME to another one",
                 ) from error
         self._patience = patience
+        self._rule_files: tuple[float, tuple[RuleFile, ...]] = (-math.inf, ())
         self._index: Index | None = None
         self._retired = list[Index]()  # left to the threads that were at them
         self._retry_at = 0.0
@@ -431,6 +441,16 @@ class Store:
         if os.path.exists(self.layout.index):
             set_aside(self.layout.index)
         self._index = Index(self._database())
+
+    @property
+    def rule_files(self) -> "tuple[RuleFile, ...]":
+        """Files of rules that a person, or other packages, have added, as they are now."""
+        from sightline.plugins import rule_files  # only where something may have failed
+
+        looked, files = self._rule_files
+        if (now := time.monotonic()) - looked > _RULES_SECONDS:  # a list asks for each of its buffers
+            self._rule_files = now, (files := rule_files(self.root))
+        return files
 
     # finding
 

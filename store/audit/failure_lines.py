@@ -99,15 +99,15 @@ class FailureLines:
         """What judges a stream: both of a command's share one, each block of a result has its own."""
         if stream not in self._examined:
             nothing: Source = BytesSource(b"")
-            judgement = judgement_of(self._buffer)
+            judgement, added = judgement_of(self._buffer), self._store.rule_files
             if stream not in ("out", "err"):
                 with self._open(stream) as reader:
-                    examination = Examination(reader, nothing, scope=judgement)
+                    examination = Examination(reader, nothing, scope=judgement, added=added)
                     examination.settle()
                     self._examined[stream] = examination
             else:
                 with self._open("out") as out, self._open("err") as err:
-                    examination = Examination(out, err, self._buffer.command, judgement)
+                    examination = Examination(out, err, self._buffer.command, judgement, added=added)
                     examination.settle()
                     self._examined["out"] = self._examined["err"] = examination
         return self._examined[stream]

@@ -15,6 +15,7 @@ from sightline.audit.line_spans import Spans, common, size, spans_of
 from sightline.errors import SightlineError
 from sightline.records import Buffer
 from sightline.refs import format_ref
+from sightline.sha256 import sha256_hex
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failures import find_failures, last_part
 from sightline.shape.failure.judge import ECHO, LOCATED, WORD
@@ -26,7 +27,7 @@ from sightline.store import Reading, Target
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
 
-_KEY = "failures/5"  # another number whenever the same bytes would be judged in another way
+_FAILURES = "failures/5"  # another number whenever the same bytes would be judged in another way
 _UNJUDGED = "unjudged/3"  # likewise
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, and why."""
@@ -129,12 +130,12 @@ def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     if buffer.kind == "file" or not buffer.bytes:
         return ()
     final = buffer.state in ("sealed", "interrupted")
-    kept = store.index.derived(buffer.name, _KEY) if final else None
+    kept = store.index.derived(buffer.name, _key(store, _FAILURES)) if final else None
     if kept is not None:
         return tuple(_read(row) for row in json.loads(kept))
     found = _examine(store, buffer)
     if final:
-        store.index.put_derived(buffer.name, _KEY, json.dumps(found, ensure_ascii=False))
+        store.index.put_derived(buffer.name, _key(store, _FAILURES), json.dumps(found, ensure_ascii=False))
     return found
 
 
@@ -143,9 +144,19 @@ def failures_if_quick(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | N
 
     Raises as `failures_of`.
     """
-    if buffer.bytes > QUICK_BYTES and buffer.kind != "file" and store.index.derived(buffer.name, _KEY) is None:
+    if (
+        buffer.bytes > QUICK_BYTES
+        and buffer.kind != "file"
+        and store.index.derived(buffer.name, _key(store, _FAILURES)) is None
+    ):
         return None
     return failures_of(store, buffer)
+
+
+def _key(store: Reading, what: str) -> str:
+    """Under what it is kept: rules that were added, or have changed since, may have it come out otherwise."""
+    files = store.rule_files
+    return f"{what}+{sha256_hex(repr(files).encode())[:12]}" if files else what
 
 
 def not_judged(buffers: Iterable[Buffer]) -> int:
@@ -159,18 +170,18 @@ def unjudged_of(store: Reading, buffer: Buffer) -> Unjudged:
     if judgement.all_counts or not buffer.bytes:
         return Unjudged(judgement.why, {})
     final = buffer.state in ("sealed", "interrupted")
-    kept = store.index.derived(buffer.name, _UNJUDGED) if final else None
+    kept = store.index.derived(buffer.name, _key(store, _UNJUDGED)) if final else None
     if kept is None:
         kept = json.dumps(dict(_not_counting(store, buffer, judgement)))
         if final:
-            store.index.put_derived(buffer.name, _UNJUDGED, kept)
+            store.index.put_derived(buffer.name, _key(store, _UNJUDGED), kept)
     lines = {name: spans_of((first, last) for first, last in spans) for name, spans in json.loads(kept).items()}
     return Unjudged(judgement.why, lines)
 
 
 def unjudged_if_quick(store: Reading, buffer: Buffer) -> Unjudged | None:
     """As `unjudged_of`, where that is known or found in a moment; None for a large one not examined yet."""
-    if buffer.bytes > QUICK_BYTES and store.index.derived(buffer.name, _UNJUDGED) is None:
+    if buffer.bytes > QUICK_BYTES and store.index.derived(buffer.name, _key(store, _UNJUDGED)) is None:
         return None
     return unjudged_of(store, buffer)
 
@@ -182,7 +193,7 @@ def _not_counting(store: Reading, buffer: Buffer, judgement: Scope) -> Iterator[
         with ExitStack() as opened:
             out = opened.enter_context(store.open_text(Target(buffer, first)))
             err = opened.enter_context(store.open_text(Target(buffer, second))) if second else BytesSource(b"")
-            examination = Examination(out, err, buffer.command, judgement)
+            examination = Examination(out, err, buffer.command, judgement, added=store.rule_files)
             for stream, source in ((first, out), (second, err)):
                 if spans := find_failures(source, examination.judge, counts=examination.ignores).spans:
                     yield stream, spans
@@ -235,7 +246,7 @@ def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     if judgement.why_not:
         return ()
     with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
-        examination = Examination(out, err, buffer.command, judgement, MOST_HITS)
+        examination = Examination(out, err, buffer.command, judgement, MOST_HITS, store.rule_files)
         found = []
         for stream, source in (("out", out), ("err", err)):
             for region in regions_of(examination, source):

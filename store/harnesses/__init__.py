@@ -1,6 +1,6 @@
 """The agent harnesses that are known: each is a module of this package that gives its ``HARNESS``, see `base`.
 
-Other distributions add theirs by entry points of the group ``sightline.harnesses``: the harness' name, and its object.
+Other packages add theirs by entry points of the group ``sightline.harnesses``: the harness' name, and its object.
 """
 
 import functools
@@ -8,32 +8,29 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
     from sightline.harnesses.base import Harness
-
-GROUP = "sightline.harnesses"
-"""Of the entry points by which others add harnesses."""
 
 
 @functools.lru_cache(maxsize=64)
 def find(name: str) -> "Harness | None":
     """A harness by its name; None where it is not known.
 
-    One of ours costs the loading of its module alone, since a hook starts for each event; any other, a look at what is
-    installed.
+    A hook starts for each event, so one of ours costs the loading of its module alone; any other is looked up in what
+    `install` and `doctor` have written down.
     """
     return _own(name) or _of_others().get(name)
 
 
 @functools.cache
 def known() -> "Mapping[str, Harness]":
-    """All harnesses, by name."""
-    import pkgutil  # not for one event of one harness
+    """All harnesses that are installed here, by name."""
+    import pkgutil
+
+    from sightline.entry_points import find_harnesses  # 20 ms with pkgutil, which no event of a harness waits for
 
     names = (one.name for one in pkgutil.iter_modules(__path__) if not one.name.endswith("_transcript"))
     found = (_own(name.replace("_", "-")) for name in sorted(names))
-    return {**_of_others(), **{one.name: one for one in found if one is not None}}
+    return {**_of_others(find_harnesses()), **{one.name: one for one in found if one is not None}}
 
 
 @functools.lru_cache(maxsize=64)
@@ -63,18 +60,13 @@ def _own(name: str) -> "Harness | None":
     return found if found is not None and found.name == name else None
 
 
-def _of_others() -> "Mapping[str, Harness]":
-    """The harnesses that other distributions add; one that cannot be loaded is none."""
-    from importlib.metadata import entry_points  # 20 ms, which no harness of ours costs
+def _of_others(places: Mapping[str, str] | None = None) -> "dict[str, Harness]":
+    """The harnesses that other packages add, at some places, or where they were found last.
 
+    One that cannot be loaded is none.
+    """
     from sightline.harnesses.base import Harness
+    from sightline.plugins import known_harnesses, load_object  # few have any
 
-    loaded = {entry.name: _loaded(entry) for entry in entry_points(group=GROUP)}
+    loaded = {name: load_object(place) for name, place in (known_harnesses() if places is None else places).items()}
     return {name: one for name, one in loaded.items() if isinstance(one, Harness) and one.name == name}
-
-
-def _loaded(entry: "EntryPoint") -> object:
-    try:
-        return entry.load()
-    except Exception:  # somebody else's code, which must not stop a hook or a doctor
-        return None

@@ -89,7 +89,7 @@ def command_reply(
 
         @cache
         def examination() -> "Examination":
-            return late.Examination(out, err, buffer.command)
+            return late.Examination(out, err, buffer.command, added=store.rule_files)
 
         status = "running" if ending.running else None
         notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
@@ -115,6 +115,9 @@ def command_reply(
         )
         if shaped.truncated and profile.files.shown:
             fields |= file_fields(store, buffer, profile)
+        if not ending.running and (slow := examination().given_up):
+            told = f"the rules of {', '.join(slow)} took too long and were given up; `sightline doctor` tries them"
+            fields["warning"] = "; ".join(filter(None, (fields.get("warning"), told)))
         missing = shaped.truncated or not bare
         reply = _reply(in_order(fields), shaped, buffer, verb, request, ending, missing=missing)
         return _settled(reply, buffer, (out, err)) if ending.running else reply

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from sightline.capture.filters import find_split
+from sightline.shape.failure.catalogue import built_in
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.tool_rules import recognise
 from sightline.shape.memory import BytesSource
 from sightline.shape.summary import summary
 
@@ -47,7 +47,7 @@ def counted(command: str, out: str) -> dict[str, dict[str, int]]:
     ],
 )
 def test_h01_the_command_tells_whose_output_it_is(command: str, tool: str | None) -> None:
-    assert recognise(command, b"")[:1] == ([tool] if tool else [])
+    assert built_in().recognise(command, b"")[:1] == ([tool] if tool else [])
 
 
 def _cargo(passed: int, failed: int, ignored: int = 0) -> str:

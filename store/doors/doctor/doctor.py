@@ -11,6 +11,7 @@ from sightline.disk.recovery import adopt_dead, rebuild_buffers
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.complaints import Advance, Finding, unheard
 from sightline.doors.doctor.files import Derived, check_files
+from sightline.doors.doctor.plugins import examine_plugins
 from sightline.doors.doctor.views import check_views
 from sightline.errors import SightlineError
 from sightline.log.log_index import rebuild_views
@@ -44,6 +45,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
         lambda: check_views(store, advance),
         lambda: _limits(store, derived.bytes),
         _queries,
+        lambda: examine_plugins(store.root),
     )
     for check in checks:
         try:

@@ -7,8 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from sightline.shape.clean import clean_line, without_colour
+from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, with_added
 from sightline.shape.failure.classes import SEARCH
 from sightline.shape.failure.failures import Failures, Hit, Named, find_failures, named
 from sightline.shape.failure.judge import CACHED_LINES, EXIT, Judge, Verdict, judged_part, name_and_place
@@ -18,8 +20,11 @@ from sightline.shape.failure.scope import EVERYTHING, Scope
 from sightline.shape.failure.sieve import NUMBERS
 from sightline.shape.failure.steps import Steps, find_steps
 from sightline.shape.failure.tallies import Tally, tally
-from sightline.shape.failure.tool_rules import Block, Failure, load_rule, recognise
+from sightline.shape.failure.tool_rules import Block, Failure, Rule
 from sightline.shape.source import Source
+
+if TYPE_CHECKING:
+    from sightline.shape.failure.limited_pattern import TimeLimit
 
 SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
 TITLED_HITS = 12  # failure lines of a tool and weight whose headers are looked for: more than a summary names
@@ -32,7 +37,13 @@ class Examination:
     """What is known of an output, found when it is first asked for."""
 
     def __init__(
-        self, out: Source, err: Source, command: str = "", scope: Scope = EVERYTHING, of_kind: int | None = None
+        self,
+        out: Source,
+        err: Source,
+        command: str = "",
+        scope: Scope = EVERYTHING,
+        of_kind: int | None = None,
+        added: tuple[RuleFile, ...] = (),
     ) -> None:
         """Take an output.
 
@@ -41,6 +52,7 @@ class Examination:
             command: the command line; empty where it is unknown.
             scope: which of the lines that look like failures count; all do, where nobody says.
             of_kind: failure lines of one kind that are kept from the beginning on; None for what a view has room for.
+            added: files of rules that are not ours.
         """
         self._streams = (out, err)
         self._scope = scope
@@ -49,18 +61,43 @@ class Examination:
         self._command = command
         self._failures: dict[int, Failures] = {}
         self._steps: dict[int, Steps] = {}
+        self._limits: dict[str, TimeLimit] = {}
+        self._catalogue: Catalogue = with_added(added) if added else built_in()
 
     @cached_property
     def judge(self) -> Judge:
         """What judges the lines, by what the command and the ends of the streams tell of the tools that ran."""
         data = b"\n".join([glance(source) for source in self._streams])
-        rules = [load_rule(name) for name in recognise(self._command, data)]
+        rules = [rule for name in self._catalogue.recognise(self._command, data) if (rule := self._rule(name))]
         return Judge(rules, prefix_of(sampled_lines(data)))
+
+    def _rule(self, name: str) -> Rule | None:
+        """The rule of a tool, one that was added with the time that it has; None where it is none."""
+        rule = self._catalogue.rule(name)
+        if rule is None or name not in self._catalogue.added:
+            return rule
+        from sightline.shape.failure.limited_pattern import limit_rule  # 17 ms, for a library
+
+        try:
+            limited, self._limits[name] = limit_rule(rule)
+        except ValueError:
+            return None
+        return limited
+
+    @property
+    def given_up(self) -> list[str]:
+        """Names of the tools whose rules, which were added, have taken too long and find nothing more."""
+        return [name for name, limit in self._limits.items() if limit.is_used_up]
+
+    def pattern_seconds(self, name: str) -> float:
+        """Seconds of processor time that the patterns of an added rule have taken; 0 of one of ours."""
+        limit = self._limits.get(name)
+        return limit.spent if limit else 0.0
 
     @cached_property
     def run(self) -> frozenset[str]:
         """Names of the tools that the command runs, whatever the output says."""
-        return frozenset(recognise(self._command, b""))
+        return frozenset(self._catalogue.recognise(self._command, b""))
 
     def failures(self, source: Source) -> Failures:
         """The failure lines of one of the streams; the first time in one pass over it."""

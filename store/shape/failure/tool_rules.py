@@ -7,8 +7,7 @@ that knowing many tools costs an output nothing but what its own tools need. ``d
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
@@ -20,23 +19,10 @@ by the dozen without failing; of less weight than others (style); said before.""
 BLOCK_LINES = 120
 """Lines after its start within which a block ends, where the rule names no number."""
 
-_WORDS_BETWEEN = 3  # options between the two words of a program such as "cargo test"
 _COMMENT = r"(?:[ \t]+#.*)?"
 _LIST = rf"(\[.*?\]){_COMMENT}"
 _HEAD = re.compile(rf"^\[([\w.+-]+)\]{_COMMENT}\nprograms = {_LIST}\nmarks = {_LIST}$".encode(), re.MULTILINE)
 _EXAMPLE = re.compile(rf"^\[\[[\w.+-]+\.example\]\]{_COMMENT}$", re.MULTILINE)
-_WORDS = bytes(at if at > 127 or chr(at).isalnum() or at == 95 else 32 for at in range(256))
-"""Makes a blank of whatever is of no word."""
-
-_QUOTING = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "ls", "tree", "diff")) | {
-    f"git {name}" for name in ("log", "show", "diff", "grep", "blame")
-}
-_BESIDE = frozenset(("cd", "head", "tail", "sort", "uniq", "cut", "wc", "tr", "cat", "sed", "awk", "echo", "less"))
-"""Programs that quote, and those that change nothing about that."""
-
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|2>\S+|2>&1")
-_STAGES = re.compile(r"[;&|()\n]+")
-_SPLIT = re.compile(r"[\s;&|(){}\"'`=]+")
 
 
 class Pattern:
@@ -185,109 +171,28 @@ class Known(NamedTuple):
     marks: tuple[tuple[bytes, ...], ...]
 
 
-@cache
-def catalogue() -> tuple[Known, ...]:
-    """What recognises each known tool, in the order of file names."""
-    found: list[Known] = []
-    for entry in sorted(os.listdir(FOLDER)):
-        if not entry.endswith(".toml"):
-            continue
-        path = os.path.join(FOLDER, entry)
-        with open(path, "rb") as file:
-            data = file.read()
-        for head in _HEAD.finditer(data):
-            marks = tuple(
-                tuple(text.encode() for text in ([mark] if isinstance(mark, str) else mark))
-                for mark in json.loads(head[3])
-            )
-            found.append(Known(head[1].decode(), path, tuple(json.loads(head[2])), marks))
-    return tuple(found)
+def known_in(data: bytes, path: str) -> list[Known]:
+    """What recognises the tools of a file, which is not parsed for that. Raises ValueError where a list is no JSON."""
+    found = []
+    for head in _HEAD.finditer(data):
+        marks = tuple(
+            tuple(text.encode() for text in ([mark] if isinstance(mark, str) else mark)) for mark in json.loads(head[3])
+        )
+        found.append(Known(head[1].decode(), path, tuple(json.loads(head[2])), marks))
+    return found
 
 
-def recognise(command: str, data: bytes) -> list[str]:
-    """Names of the tools whose output this is: those that the command runs, and those whose marks the text has.
+def parse_rules(text: str) -> dict[str, Rule]:
+    """The rules of a file, without its examples, by tool.
 
-    Those that no command runs, such as stack traces, which stand in the output of any tool, come last. What a search or
-    a list of changes quotes is nobody's output.
-
-    Args:
-        command: the command line; empty where it is unknown.
-        data: the output, or parts of it, without colours.
+    Raises:
+        ValueError, TypeError: it is not TOML, or a table of it is no rule.
     """
-    words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
-    data = b"\n" + data  # what a mark says of the beginning of a line holds for the first one, too
-    there = frozenset(data.translate(_WORDS).split())
-    is_quoted = _only_quotes(command)
-    found = [
-        known
-        for known, marks in zip(catalogue(), _marks(), strict=True)
-        if _runs(words, known.programs)
-        or (not is_quoted and any(mark.words <= there and mark.stands_in(data) for mark in marks))
-    ]
-    return [known.name for known in sorted(found, key=lambda known: not known.programs)]
-
-
-def _only_quotes(command: str) -> bool:
-    """Whether a command prints nothing but what it finds in files or in the history."""
-    stages = [stage.split() for stage in _STAGES.split(_QUOTED.sub("x", command))]
-    programs = {_program(words) for words in stages if words}
-    return not programs.isdisjoint(_QUOTING) and programs <= _QUOTING | _BESIDE
-
-
-def _program(words: list[str]) -> str:
-    name = words[0].rsplit("/", 1)[-1]
-    if name != "git":
-        return name
-    return f"git {next((word for word in words[1:] if not word.startswith('-')), '')}"
-
-
-def load_rule(name: str) -> Rule:
-    """The rule of a known tool. Raises KeyError for an unknown one, ValueError where the file is wrong."""
-    for known in catalogue():
-        if known.name == name:
-            return _rules_of(known.file)[name]
-    raise KeyError(name)
-
-
-@cache
-def _rules_of(path: str) -> dict[str, Rule]:
     import tomllib  # 3 ms that an output of no known tool does without
 
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
     example = _EXAMPLE.search(text)  # examples come last in a file: they are for people and tests
     tables = tomllib.loads(text[: example.start()] if example else text)
     return {name: _rule(name, table) for name, table in tables.items()}
-
-
-class _Mark(NamedTuple):
-    """Texts that all must be there, and the words in them, which are looked up sooner than a text is searched."""
-
-    parts: tuple[bytes, ...]
-    words: frozenset[bytes]
-
-    def stands_in(self, data: bytes) -> bool:
-        return all(part in data for part in self.parts)
-
-
-@cache
-def _marks() -> tuple[tuple[_Mark, ...], ...]:
-    """The marks of each known tool, in the order of the catalogue."""
-    return tuple(tuple(_Mark(parts, _words_in(parts)) for parts in known.marks) for known in catalogue())
-
-
-def _words_in(parts: Iterable[bytes]) -> frozenset[bytes]:
-    """The words that stand whole in some texts; what is before and after one is not known."""
-    return frozenset(word for part in parts for word in (b"x%bx" % part).translate(_WORDS).split()[1:-1])
-
-
-def _runs(words: list[str], programs: Iterable[str]) -> bool:
-    for program in programs:
-        first, _, second = program.partition(" ")
-        for at, word in enumerate(words):
-            if word == first and (not second or second in words[at + 1 : at + 2 + _WORDS_BETWEEN]):
-                return True
-    return False
 
 
 def _rule(name: str, table: dict[str, Any]) -> Rule:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sightline.harnesses as package
+from sightline.entry_points import refresh_plugins
 from sightline.harnesses import find, known, of_client
 from sightline.harnesses.base import MODES, Harness
 from sightline.harnesses.formats import find_sources, open_reading
@@ -64,8 +65,14 @@ def test_another_distribution_adds_a_harness(tmp_path: Path, monkeypatch: pytest
     _forget()
     monkeypatch.syspath_prepend(tmp_path)
     assert set(known()) == ours | {"hal-9000"}
+    assert find("hal-9000") is None  # nobody has looked yet for what is installed: no event of a hook waits for that
+    root = tmp_path / "store"
+    root.mkdir()
+    monkeypatch.setenv("SIGHTLINE_HOME", str(root))
+    refresh_plugins(str(root))
+    _forget()
     assert find("hal-9000") is known()["hal-9000"]
-    assert find("broken") is None
+    assert find("broken") is find("misnamed") is find("none") is None
 
 
 def test_a_harness_is_added_by_one_file(hal: Harness, tmp_path: Path) -> None:

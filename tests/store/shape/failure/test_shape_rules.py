@@ -5,14 +5,16 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.shape.failure.catalogue import FOLDER, built_in
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.tool_rules import FOLDER, Known, Pattern, catalogue, load_rule, recognise
+from sightline.shape.failure.rule_check import Example, examples_in
+from sightline.shape.failure.tool_rules import Known, Pattern
 from sightline.shape.memory import BytesSource
 from sightline.shape.summary import summary
 
@@ -20,43 +22,13 @@ FILES = sorted(Path(FOLDER).glob("*.toml"))
 TABLES: dict[str, dict[str, Any]] = {
     name: table for file in FILES for name, table in tomllib.loads(file.read_text()).items()
 }
-
-
-class Example(NamedTuple):
-    tool: str
-    number: int
-    command: str
-    exit: int
-    output: str
-    failures: list[int]
-    counts: dict[str, int]
-    named: list[str]
-    also: list[str]
-    summary: str
-
-    def examine(self, command: str | None = None) -> tuple[Examination, BytesSource]:
-        out = BytesSource(self.output.encode(), "@cmd_a1b2c3")
-        return Examination(out, BytesSource(b""), self.command if command is None else command), out
-
-
+OUTPUTS = {tool: examples for file in FILES for tool, examples in examples_in(file.read_text()).items()}
 EXAMPLES = [
-    Example(
-        tool,
-        number,
-        one.get("command", ""),
-        one.get("exit", 1),
-        one["output"],
-        one.get("failures", []),
-        one.get("counts", {}),
-        one.get("named", []),
-        one.get("also", []),
-        one.get("summary", ""),
-    )
-    for tool, table in TABLES.items()
-    for number, one in enumerate(table.get("example", []), 1)
+    pytest.param(tool, one, id=f"{tool}-{number}")
+    for tool, examples in OUTPUTS.items()
+    for number, one in enumerate(examples, 1)
 ]
 WRAPPERS = {"make"}  # speak at the end of what others say
-IDS = [f"{one.tool}-{one.number}" for one in EXAMPLES]
 
 
 def patterns_of(part: object) -> Iterator[Pattern]:
@@ -69,17 +41,18 @@ def patterns_of(part: object) -> Iterator[Pattern]:
 
 @pytest.mark.parametrize("tool", TABLES)
 def test_every_tool_has_an_example(tool: str) -> None:
-    assert [one for one in EXAMPLES if one.tool == tool]
+    assert OUTPUTS[tool]
 
 
 @pytest.mark.parametrize("tool", TABLES)
 def test_every_tool_is_in_the_catalogue_and_its_rule_loads(tool: str) -> None:
-    (known,) = [known for known in catalogue() if known.name == tool]
+    (known,) = [known for known in built_in().known if known.name == tool]
     assert known.programs == tuple(TABLES[tool]["programs"])
     assert [[part.decode() for part in mark] for mark in known.marks] == [
         mark if isinstance(mark, list) else [mark] for mark in TABLES[tool]["marks"]
     ]
-    rule = load_rule(tool)
+    rule = built_in().rule(tool)
+    assert rule
     assert rule.name == tool
     for pattern in patterns_of(rule):
         re.compile(pattern.text)
@@ -92,14 +65,14 @@ def test_examples_come_last_in_a_file(file: Path) -> None:
     assert all(head.endswith(".example]]") for head in heads[first:])
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
-def test_example_is_recognised_as_its_tool_and_no_other(example: Example) -> None:
-    found = set(recognise("", example.output.encode())) - {example.tool, *example.also, *WRAPPERS}
+@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+def test_example_is_recognised_as_its_tool_and_no_other(tool: str, example: Example) -> None:
+    found = set(built_in().recognise("", example.output.encode())) - {tool, *example.also, *WRAPPERS}
     assert {tool for tool in found if TABLES[tool]["programs"]} == set()
-    assert {example.tool, *example.also} <= set(recognise(example.command, example.output.encode()))
+    assert {tool, *example.also} <= set(built_in().recognise(example.command, example.output.encode()))
 
 
-MARKS = [(known, parts) for known in catalogue() for parts in known.marks]
+MARKS = [(known, parts) for known in built_in().known for parts in known.marks]
 
 
 @given(st.sampled_from(MARKS), st.binary(max_size=9), st.binary(max_size=9))
@@ -107,38 +80,38 @@ def test_a_mark_is_found_whatever_stands_around_it(
     mark: tuple[Known, tuple[bytes, ...]], before: bytes, after: bytes
 ) -> None:
     known, parts = mark
-    assert known.name in recognise("", b"\n".join([before + part + after for part in parts]))
+    assert known.name in built_in().recognise("", b"\n".join([before + part + after for part in parts]))
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TABLES if TABLES[tool]["marks"]])
 def test_some_example_is_recognised_by_its_text_alone(tool: str) -> None:
-    assert any(tool in recognise("make check", one.output.encode()) for one in EXAMPLES if one.tool == tool)
+    assert any(tool in built_in().recognise("make check", one.output.encode()) for one in OUTPUTS[tool])
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
-def test_example_has_the_failure_lines_it_promises(example: Example) -> None:
+@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+def test_example_has_the_failure_lines_it_promises(tool: str, example: Example) -> None:
     examination, out = example.examine()
     hits = examination.failures(out).hits
     known = {hit.line for hit in hits if hit.verdict.rule}
-    own = {hit.line for hit in hits if hit.verdict.rule and hit.verdict.rule.name == example.tool}
+    own = {hit.line for hit in hits if hit.verdict.rule and hit.verdict.rule.name == tool}
     assert own <= set(example.failures) <= known
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
-def test_example_counts_what_it_promises(example: Example) -> None:
+@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+def test_example_counts_what_it_promises(tool: str, example: Example) -> None:
     examination, _ = example.examine()
-    (tally,) = [tally for tally in examination.tallies if tally.rule.name == example.tool]
+    (tally,) = [tally for tally in examination.tallies if tally.rule.name == tool]
     assert {noun: number for noun, number in tally.numbers.items() if number} == example.counts
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
-def test_example_names_what_it_promises(example: Example) -> None:
+@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+def test_example_names_what_it_promises(tool: str, example: Example) -> None:
     examination, _ = example.examine()
-    assert [one.text for one in examination.failed if one.rule.name == example.tool] == example.named
+    assert [one.text for one in examination.failed if one.rule.name == tool] == list(example.named)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
-def test_summary_of_an_example_never_contradicts_its_exit_code(example: Example) -> None:
+@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+def test_summary_of_an_example_never_contradicts_its_exit_code(tool: str, example: Example) -> None:
     examination, out = example.examine()
     text = summary(out, BytesSource(b""), exit_code=example.exit, examination=examination)
     if example.summary:
@@ -149,7 +122,7 @@ def test_summary_of_an_example_never_contradicts_its_exit_code(example: Example)
 
 def test_no_rule_is_parsed_to_recognise_a_tool() -> None:
     assert os.path.isdir(FOLDER)
-    assert len(catalogue()) == len(TABLES)
+    assert len(built_in().known) == len(TABLES)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +137,9 @@ def test_no_rule_is_parsed_to_recognise_a_tool() -> None:
 )
 def test_what_a_search_or_a_list_of_changes_quotes_is_no_tools_output(command: str) -> None:
     quoted = b"src/a.c:3:1: error: expected ';'\n=== short test summary info ===\nFAILED a.py::b\n"
-    assert {"gcc", "pytest"}.isdisjoint(recognise(command, quoted))
+    assert {"gcc", "pytest"}.isdisjoint(built_in().recognise(command, quoted))
     for other in ("make check", "./build.sh | grep -v ok", "cat build.log", "git commit -m x", command + "; make"):
-        assert "pytest" in recognise(other, quoted)
+        assert "pytest" in built_in().recognise(other, quoted)
 
 
 def test_a_success_is_not_said_to_count_what_it_only_speaks_of() -> None:

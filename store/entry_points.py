@@ -1,0 +1,100 @@
+"""Looks for what installed packages add by their entry points, and tries all rules that are not ours.
+
+It takes as long as several starts of an interpreter: `install` and `doctor` do it, and write down what they found.
+"""
+
+import os
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from sightline.plugins import Plugins, added_files, write_plugins
+from sightline.regular import read_regular
+from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
+from sightline.shape.failure.rule_check import RuleCheck, check_rules
+
+RULES, HARNESSES = "sightline.rules", "sightline.harnesses"
+"""The groups. An entry point of a rule names a package in whose folder files of rules lie; of a harness, its object."""
+
+
+class Missing(NamedTuple):
+    """An entry point that leads nowhere.
+
+    Attributes:
+        name: as its package has it.
+        why: what is wrong, in words.
+    """
+
+    name: str
+    why: str
+
+
+class Checked(NamedTuple):
+    """A file of rules that is not ours, and how each of its rules stood its examples."""
+
+    file: RuleFile
+    checks: tuple[RuleCheck, ...]
+
+
+def refresh_plugins(root: str) -> tuple[list[Checked], list[Missing]]:
+    """Look for what packages add, try all rules that are not ours, and write down what views and hooks are to use.
+
+    Args:
+        root: of the store, which is there.
+
+    Raises:
+        OSError: it cannot be written down.
+    """
+    paths, missing = find_rules()
+    found = [Checked(file, tuple(_checked(file))) for file in added_files(root, paths)]
+    refused = []
+    for file, checks in found:
+        if tools := tuple(one.tool for one in checks if one.problems):
+            refused.append(file._replace(refused=tools))
+    write_plugins(root, Plugins(paths, find_harnesses(), tuple(refused)))
+    return found, missing
+
+
+def _checked(file: RuleFile) -> list[RuleCheck]:
+    if file.size > MAX_FILE_BYTES:
+        return [RuleCheck("", problems=(f"it is larger than {MAX_FILE_BYTES:,} bytes",))]
+    try:
+        text = read_regular(file.path).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        return [RuleCheck("", problems=(f"it cannot be read: {error}",))]
+    return check_rules(text, file)
+
+
+def find_rules() -> tuple[tuple[str, ...], list[Missing]]:
+    """Paths of the files of rules that packages have, and which entry points lead to none."""
+    files: list[str] = []
+    missing: list[Missing] = []
+    for entry in _sorted(RULES):
+        try:
+            found = _files_of(entry.value)
+        except Exception as error:  # a package is imported to look into it, and is somebody else's code
+            missing.append(Missing(entry.name, f"{entry.value} cannot be looked into: {type(error).__name__}: {error}"))
+            continue
+        files += found
+        if not found:
+            missing.append(Missing(entry.name, f"the folder of {entry.value} has no file that ends in .toml"))
+    return tuple(files), missing
+
+
+def find_harnesses() -> dict[str, str]:
+    """Where the object of each harness is, such as ``package.module:HARNESS``, by the harness' name."""
+    return {entry.name: entry.value for entry in _sorted(HARNESSES)}
+
+
+def _sorted(group: str) -> list[EntryPoint]:
+    return sorted(entry_points(group=group), key=lambda entry: entry.name)
+
+
+def _files_of(package: str) -> list[str]:
+    spec = find_spec(package)
+    folders = spec.submodule_search_locations if spec else None
+    if not folders:
+        raise ModuleNotFoundError(f"there is no package {package}")
+    return sorted(
+        os.path.join(folder, name) for folder in folders for name in os.listdir(folder) if name.endswith(".toml")
+    )

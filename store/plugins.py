@@ -1,0 +1,101 @@
+"""What a person and other packages add: files of rules, and harnesses.
+
+A person's rules lie in ``rules/`` below the store's root. Packages name theirs by entry points. Looking for these takes
+as long as several starts of an interpreter, so `install` and `doctor` look, and write what they found into the store's
+folder, where views and hooks read it.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from sightline.config import default_root
+from sightline.private_files import write_atomically
+from sightline.regular import read_regular
+from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
+
+FOLDER = "rules"
+"""Where a person's rules lie, below the store's root."""
+
+FILE = "plugins.json"
+"""Where it is written down what was found, below the store's root."""
+
+
+class Plugins(NamedTuple):
+    """What was found.
+
+    Attributes:
+        rules: files of rules that packages have.
+        harnesses: where the object of each harness is, such as ``package.module:HARNESS``, by the harness' name.
+        refused: files of rules of which some are left out, as they were when their examples were tried.
+    """
+
+    rules: tuple[str, ...] = ()
+    harnesses: Mapping[str, str] = {}
+    refused: tuple[RuleFile, ...] = ()
+
+
+def read_plugins(root: str) -> Plugins:
+    """What was written down last; nothing where that cannot be read."""
+    try:
+        data = json.loads(read_regular(os.path.join(root, FILE)))
+        return Plugins(
+            tuple(map(str, data["rules"])),
+            {str(name): str(place) for name, place in data["harnesses"].items()},
+            tuple(
+                RuleFile(str(path), int(size), int(changed), tuple(map(str, tools)))
+                for path, size, changed, tools in data["refused"]
+            ),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Plugins()
+
+
+def write_plugins(root: str, plugins: Plugins) -> None:
+    """Write down what was found, where it is something else than before. Raises OSError."""
+    if plugins != read_plugins(root):
+        write_atomically(os.path.join(root, FILE), json.dumps(plugins._asdict(), indent=1).encode() + b"\n")
+
+
+def rule_files(root: str, plugins: Plugins | None = None) -> tuple[RuleFile, ...]:
+    """The files of rules that count: those of packages, then a person's own, by name.
+
+    What was refused of a file is left out until it is changed; a file that is larger than MAX_FILE_BYTES, always.
+    """
+    plugins = read_plugins(root) if plugins is None else plugins
+    refused = {file[:3]: file for file in plugins.refused}
+    found = (file for file in added_files(root, plugins.rules) if file.size <= MAX_FILE_BYTES)
+    return tuple(refused.get(file[:3], file) for file in found)
+
+
+def added_files(root: str, of_packages: Iterable[str]) -> Iterator[RuleFile]:
+    """All files of rules that are not ours, as they are now."""
+    for path in (*of_packages, *_own_files(root)):
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue
+        yield RuleFile(path, status.st_size, status.st_mtime_ns)
+
+
+def _own_files(root: str) -> list[str]:
+    folder = os.path.join(root, FOLDER)
+    try:
+        return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".toml"))
+    except OSError:
+        return []
+
+
+def known_harnesses() -> Mapping[str, str]:
+    """Where the objects of harnesses are that packages add, as written down in the store of this environment."""
+    return read_plugins(default_root()).harnesses
+
+
+def load_object(place: str) -> object:
+    """What ``package.module:NAME`` leads to; None where it cannot be loaded."""
+    module, _, name = place.partition(":")
+    try:
+        return getattr(__import__(module, fromlist=[name]), name)
+    except Exception:  # somebody else's code, which must not stop a hook or a doctor
+        return None

@@ -1,0 +1,177 @@
+"""The catalogue of tools: whose output this is, by its command or by marks, and the rule of each tool.
+
+Ours are in ``rules/``. A person's and those of packages are added to them; a tool of the same name replaces ours. One
+that cannot be read, or whose patterns take too long, is left out: no reply fails for it.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property, lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from sightline.regular import read_regular
+from sightline.shape.failure.tool_rules import Known, Rule, known_in, parse_rules
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
+
+MAX_FILE_BYTES = 1 << 20
+"""Of a file of rules that was added, examples included; the largest of ours has a twentieth."""
+
+_WORDS_BETWEEN = 3  # options between the two words of a program such as "cargo test"
+_WORDS = bytes(at if at > 127 or chr(at).isalnum() or at == 95 else 32 for at in range(256))
+"""Makes a blank of whatever is of no word."""
+
+_QUOTING = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "ls", "tree", "diff")) | {
+    f"git {name}" for name in ("log", "show", "diff", "grep", "blame")
+}
+_BESIDE = frozenset(("cd", "head", "tail", "sort", "uniq", "cut", "wc", "tr", "cat", "sed", "awk", "echo", "less"))
+"""Programs that quote, and those that change nothing about that."""
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|2>\S+|2>&1")
+_STAGES = re.compile(r"[;&|()\n]+")
+_SPLIT = re.compile(r"[\s;&|(){}\"'`=]+")
+
+
+class RuleFile(NamedTuple):
+    """A file of rules that was added, as it was when it was found.
+
+    Attributes:
+        path: where it lies.
+        size: of it, in bytes.
+        changed: when it was last changed, in nanoseconds since 1970.
+        refused: tools whose rules are left out, since they did not stand their examples.
+    """
+
+    path: str
+    size: int = 0
+    changed: int = 0
+    refused: tuple[str, ...] = ()
+
+
+class _Mark(NamedTuple):
+    """Texts that all must be there, and the words in them, which are looked up sooner than a text is searched."""
+
+    parts: tuple[bytes, ...]
+    words: frozenset[bytes]
+
+    def stands_in(self, data: bytes) -> bool:
+        return all(part in data for part in self.parts)
+
+
+class Catalogue:
+    """The tools that are known.
+
+    Attributes:
+        known: what recognises each: ours in the order of file names, then those that were added.
+        added: names of those that are not ours.
+    """
+
+    def __init__(self, known: Iterable[Known], added: Mapping[str, RuleFile] = MappingProxyType({})) -> None:
+        """Take what is known, and in which file the rule of each tool lies that is not ours."""
+        self.known = tuple(known)
+        self.added = frozenset(added)
+        self._files = {one.name: added.get(one.name, RuleFile(one.file)) for one in self.known}
+
+    @cached_property
+    def _marks(self) -> tuple[tuple[_Mark, ...], ...]:
+        """The marks of each, in the order of the catalogue."""
+        return tuple(tuple(_Mark(parts, _words_in(parts)) for parts in known.marks) for known in self.known)
+
+    def recognise(self, command: str, data: bytes) -> list[str]:
+        """Names of the tools whose output this is: those that the command runs, and those whose marks the text has.
+
+        Those that no command runs, such as stack traces, which stand in the output of any tool, come last. What a
+        search or a list of changes quotes is nobody's output.
+
+        Args:
+            command: the command line; empty where it is unknown.
+            data: the output, or parts of it, without colours.
+        """
+        words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
+        data = b"\n" + data  # what a mark says of the beginning of a line holds for the first one, too
+        there = frozenset(data.translate(_WORDS).split())
+        is_quoted = _only_quotes(command)
+        found = [
+            known
+            for known, marks in zip(self.known, self._marks, strict=True)
+            if _runs(words, known.programs)
+            or (not is_quoted and any(mark.words <= there and mark.stands_in(data) for mark in marks))
+        ]
+        return [known.name for known in sorted(found, key=lambda known: not known.programs)]
+
+    def rule(self, name: str) -> Rule | None:
+        """The rule of a known tool; None of one that was added and is none, which `check_rules` tells of.
+
+        Raises:
+            KeyError: there is no such tool.
+            ValueError, TypeError: a rule of ours is none.
+        """
+        file = self._files[name]
+        try:
+            return _rules_in(file).get(name)
+        except (OSError, ValueError, TypeError, AttributeError):
+            if name not in self.added:
+                raise
+            return None
+
+
+@cache
+def built_in() -> Catalogue:
+    """Ours alone."""
+    found: list[Known] = []
+    for entry in sorted(os.listdir(FOLDER)):
+        if entry.endswith(".toml"):
+            path = os.path.join(FOLDER, entry)
+            found += known_in(read_regular(path), path)
+    return Catalogue(found)
+
+
+@lru_cache(maxsize=8)  # of stores, and of what their files were
+def with_added(files: tuple[RuleFile, ...]) -> Catalogue:
+    """Ours and those of some files, of which the last one counts that knows a tool."""
+    places: dict[str, RuleFile] = {}
+    added: dict[str, Known] = {}
+    for file in files:
+        try:
+            found = [one for one in known_in(read_regular(file.path), file.path) if one.name not in file.refused]
+        except (OSError, ValueError, TypeError, AttributeError):
+            continue
+        added.update((one.name, one) for one in found)
+        places.update((one.name, file) for one in found)
+    ours = [one for one in built_in().known if one.name not in added]
+    return Catalogue([*ours, *added.values()], places)
+
+
+@lru_cache(maxsize=256)
+def _rules_in(file: RuleFile) -> dict[str, Rule]:
+    return parse_rules(read_regular(file.path).decode())
+
+
+def _only_quotes(command: str) -> bool:
+    """Whether a command prints nothing but what it finds in files or in the history."""
+    stages = [stage.split() for stage in _STAGES.split(_QUOTED.sub("x", command))]
+    programs = {_program(words) for words in stages if words}
+    return not programs.isdisjoint(_QUOTING) and programs <= _QUOTING | _BESIDE
+
+
+def _program(words: list[str]) -> str:
+    name = words[0].rsplit("/", 1)[-1]
+    if name != "git":
+        return name
+    return f"git {next((word for word in words[1:] if not word.startswith('-')), '')}"
+
+
+def _words_in(parts: Iterable[bytes]) -> frozenset[bytes]:
+    """The words that stand whole in some texts; what is before and after one is not known."""
+    return frozenset(word for part in parts for word in (b"x%bx" % part).translate(_WORDS).split()[1:-1])
+
+
+def _runs(words: list[str], programs: Iterable[str]) -> bool:
+    for program in programs:
+        first, _, second = program.partition(" ")
+        for at, word in enumerate(words):
+            if word == first and (not second or second in words[at + 1 : at + 2 + _WORDS_BETWEEN]):
+                return True
+    return False

@@ -1,0 +1,82 @@
+"""Patterns that others wrote, which may take for ever on a line: on one view they get so much time, then are given up.
+
+`re` cannot be stopped; the library regex can, in any thread. It takes a person's or a package's rule to load it.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import regex
+
+from sightline.shape.failure.tool_rules import Pattern, Rule
+
+VIEW_SECONDS = 0.05
+"""What the patterns of one rule may take on one view, in seconds of processor time."""
+
+
+class TimeLimit:
+    """How much time the patterns of one rule still have.
+
+    Attributes:
+        left: seconds of processor time.
+    """
+
+    def __init__(self) -> None:
+        self.left = VIEW_SECONDS
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the rule is given up."""
+        return self.left <= 0
+
+    @property
+    def spent(self) -> float:
+        """Seconds that they have taken."""
+        return VIEW_SECONDS - self.left
+
+
+class LimitedPattern(Pattern):
+    """A pattern that finds nothing any more once its rule has used up its time."""
+
+    __slots__ = ("_compiled", "_limit")
+
+    def __init__(self, text: str, limit: TimeLimit) -> None:
+        super().__init__(text)
+        self._limit = limit
+        self._compiled = regex.compile(text, regex.VERSION0)
+        self.search: Callable[[str], Any] = self._limited_search
+
+    def _limited_search(self, line: str) -> Any:
+        limit = self._limit
+        if limit.left <= 0:
+            return None
+        began = time.thread_time()
+        try:
+            found = self._compiled.search(line, timeout=limit.left)
+        except TimeoutError:
+            limit.left = 0
+            return None
+        limit.left -= time.thread_time() - began
+        return found
+
+
+def limit_rule(rule: Rule) -> tuple[Rule, TimeLimit]:
+    """A rule for one view, and the time that all its patterns have together. Raises ValueError for a wrong pattern."""
+    limit = TimeLimit()
+    try:
+        return _limited(rule, limit), limit
+    except regex.error as error:
+        raise ValueError(f"a pattern is no regular expression: {error}") from error
+
+
+def _limited(part: Any, limit: TimeLimit) -> Any:
+    """A part of a rule, with limited patterns in the place of others."""
+    if isinstance(part, Pattern):
+        return LimitedPattern(part.text, limit)
+    if isinstance(part, tuple):
+        values = [_limited(one, limit) for one in part]
+        return type(part)(*values) if hasattr(part, "_fields") else tuple(values)
+    if isinstance(part, Mapping):
+        return {key: _limited(one, limit) for key, one in part.items()}
+    return part
