@@ -175,4 +175,4 @@ def test_a_reply_says_which_rule_was_given_up(root: str) -> None:
     with Store(root) as store:
         reply = run_command("printf 'BROKE %05000d!\\n' 0 | tr 0 a; seq 3000; exit 1; : slow", store=store)
     assert "the rules of slow took too long" in reply.fields["warning"]
-    assert "BROKE" in str(reply)
+    assert "3000" in str(reply)
