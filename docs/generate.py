@@ -29,6 +29,7 @@ IN_TABLES = {
     "confirm": ("[safety] confirm", "`[]`"),
     "confirm_not": ("[safety] confirm_not", "`[]`"),
     "keys": ("[keys.PANE] ACTION", "[below](#keys-of-the-inspector)"),
+    "starts_with": ("[inspector] start", '`"list"`'),
     "redact_known": ("[redact] known", "`false`"),
     "redact_patterns": ("[redact] patterns", "`[]`"),
 }

@@ -25,7 +25,7 @@ _UNITS = {
     "t": GIB << 10,
     "tib": GIB << 10,
 }
-_TABLES = ("safety", "directories", "keys", "redact")
+_TABLES = ("safety", "directories", "keys", "redact", "inspector")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 HOOKS = "hooks"
 """Below the root: what hooks of harnesses must know of one another."""
@@ -51,6 +51,7 @@ class Settings(NamedTuple):
         confirm_not: names of the known kinds that do not wait; ``all`` for every one.
         capture_off: folders below which nothing is captured or kept.
         keys: keys of the inspector, each as (``PANE.action``, its keys with commas between).
+        starts_with: what the inspector shows first, ``list`` or ``brief``.
         redact_known: whether secrets of well-known formats are hidden before anything is written.
         redact_patterns: regular expressions of further secrets; with a group, only that is hidden.
     """
@@ -66,6 +67,7 @@ class Settings(NamedTuple):
     confirm_not: tuple[str, ...] = ()
     capture_off: tuple[str, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
+    starts_with: str = "list"
     redact_known: bool = False
     redact_patterns: tuple[str, ...] = ()
 
@@ -124,6 +126,8 @@ def _from_file(path: str) -> dict[str, Any]:
             values["capture_off"] = _directories(value, path)
         elif key == "keys":
             values["keys"] = _keys(value, path)
+        elif key == "inspector":
+            values |= _inspector(value, path)
         elif key == "redact":
             values |= _redact(value, path)
         elif key in _READERS:
@@ -180,6 +184,16 @@ def _keys(value: Any, path: str) -> tuple[tuple[str, str], ...]:
                 raise SettingError(f"{path}: keys.{pane}.{action}: {text!r} is not the name of a key", allowed)
             keys.append((f"{pane}.{action}", text))
     return tuple(keys)
+
+
+def _inspector(value: Any, path: str) -> dict[str, str]:
+    allowed = 'start = "list" or start = "brief"'
+    if not isinstance(value, dict) or set(value) - {"start"}:
+        raise SettingError(f"{path}: [inspector] takes the key start", allowed)
+    start = value.get("start", "list")
+    if start not in ("list", "brief"):
+        raise SettingError(f"{path}: inspector.start: {start!r} is nothing to start with", allowed)
+    return {"starts_with": start}
 
 
 def _redact(value: Any, path: str) -> dict[str, Any]:

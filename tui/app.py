@@ -125,6 +125,7 @@ class InspectorApp(FaultTold[None]):
         """
         super().__init__()
         self._store = store
+        self._target = target
         self._store_identity = store.identity
         self._failures_told = dict[tuple[str, str], float]()  # when each was last told, by the monotonic clock
         self.remembered = Preferences(store.root)
@@ -174,6 +175,8 @@ class InspectorApp(FaultTold[None]):
         share_one_heap()
         if self._feed is not None:
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
+        if self._store.settings.starts_with == "brief" and self._target is None and self._inspector.listed_names():
+            self._inspector.action_brief()
         if why := self._store.index.unwritable:
             self.notify(visible(f"Nothing can be written to the store, which is only read: {why}"), markup=False)
 

@@ -4,6 +4,8 @@ from textual.binding import BindingType
 
 from sightline.tui.asking.query_bar import QueryInput
 from sightline.tui.asking.result_pane import ResultPane
+from sightline.tui.brief.brief_rows import BriefRows
+from sightline.tui.brief.screen import BriefScreen
 from sightline.tui.buffer_actions import BufferActions
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.buffers.found_lines import FoundLines
@@ -27,9 +29,9 @@ from sightline.tui.timeline.sessions_screen import SessionsScreen
 from sightline.tui.viewer.viewer import Viewer
 
 _SCREENS = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, ShownScreen)
-_AUDIT_SCREENS = (TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
+_AUDIT_SCREENS = (BriefScreen, TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
 _PANES = (BufferList, FoundLines, Viewer, DiffView, JsonView, QueryInput, ResultPane, RowView, TextRows)
-_AUDIT_PANES = (CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
+_AUDIT_PANES = (BriefRows, CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
 
 
 def all_bindings() -> list[list[BindingType]]:

@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui import buffers, diff, evidence, json, notes, timeline
+from sightline.tui import brief, buffers, diff, evidence, json, notes, timeline
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.keys import named
@@ -41,6 +41,7 @@ class BufferActions(Screen[None]):
             Binding("p", "pin", "Pin or unpin", show=False),
             Binding("D", "delete", "Delete", show=False),
             Binding("t", "timeline", "Timeline"),
+            Binding("b,B", "brief", "Brief"),
             Binding("W", "sessions", "Sessions, who asked and read what", show=False),
             Binding("a", "note", "Write a note on the lines", show=False),
             Binding("A", "notes", "Notes", show=False),
@@ -120,6 +121,10 @@ class BufferActions(Screen[None]):
         with suppress(TimeoutError):
             async with asyncio.timeout(OPENING_SECONDS):
                 await is_open.wait()
+
+    def action_brief(self) -> None:
+        """Show what was run and what was missed, on one screen."""
+        self.app.push_screen(brief.BriefScreen(self._store, clock=self._clock))
 
     def action_timeline(self) -> None:
         """Show what was asked, call by call."""

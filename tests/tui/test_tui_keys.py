@@ -42,7 +42,7 @@ def test_a_key_from_the_configuration_takes_the_place_of_the_usual_one(tmp_path:
         (
             '[keys.lsit]\ndown = "n"\n',
             "keys.lsit: there is no such pane",
-            "anywhere, app, buffer, calls, covered, diff, found, info, json, lines, list, notes, query, replay, "
+            "anywhere, app, brief, buffer, calls, covered, diff, found, info, json, lines, list, notes, query, replay, "
             "result, rows, session, sessions, shown, timeline, viewer",
         ),
         ('[keys.list]\ndwn = "n"\n', "keys.list.dwn: there is no such action", "down, group, half-a-page-down"),

@@ -19,7 +19,7 @@ def row_keys(first: str, last: str) -> list[Binding]:
         Binding("down,j", "move(1)", "Down", show=False),
         Binding("up,k", "move(-1)", "Up", show=False),
         Binding("pagedown,space,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("pageup,b,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
         Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
         Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
         Binding("home,g", "top", first, show=False),

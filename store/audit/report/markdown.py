@@ -16,30 +16,30 @@ def render_markdown(report: Report) -> str:
 
 
 def _document(report: Report) -> Iterator[str]:
-    yield f"# {_plain(report.title)}\n"
-    yield from (f"{_plain(line)}  " for line in (*words.who(report), words.span_of_time(report)) if line)
+    yield f"# {plain_text(report.title)}\n"
+    yield from (f"{plain_text(line)}  " for line in (*words.who(report), words.span_of_time(report)) if line)
     yield "\n| | | |\n|---|---|---|"
-    yield from (f"| **{figure}** | {what} | {_plain(more)} |" for figure, what, more in words.figures(report))
+    yield from (f"| **{figure}** | {what} | {plain_text(more)} |" for figure, what, more in words.figures(report))
     yield from (f"\nNot in this report: {line}." for line in report.left_out)
     yield "\n## Overlooked failures\n"
     if not report.missed:
         yield words.none_missed(report) + "\n"
     for missed in report.missed:
         name = missed.failure.name or missed.failure.text
-        yield f"### {_plain(name)}\n"
-        yield f"{_code(missed.ref)} of {_code(missed.buffer.command)}, {words.ending(missed.buffer)}\n"
+        yield f"### {plain_text(name)}\n"
+        yield f"{code_span(missed.ref)} of {code_span(missed.buffer.command)}, {words.ending(missed.buffer)}\n"
         yield _fenced("\n".join(f"{line.number:>6}  {line.text}" for line in missed.excerpt))
     if report.findings:
         yield "\n## Also unseen\n"
     for finding in report.findings:
-        where = f" {_code(finding.ref)}" if finding.ref else ""
-        command = f" {_code(finding.command)}:" if finding.command else ""
-        yield f"- {words.HEADLINES[finding.kind]}:{where}{command} {_plain(finding.text)}"
+        where = f" {code_span(finding.ref)}" if finding.ref else ""
+        command = f" {code_span(finding.command)}:" if finding.command else ""
+        yield f"- {words.HEADLINES[finding.kind]}:{where}{command} {plain_text(finding.text)}"
     if report.notes:
         yield "\n## Notes\n"
     for note in report.notes:
-        about = f"{words.when(note.time)}, {_plain(whereto(note) or 'not sent')}"
-        yield f"- {_code(note.ref)} {_plain(note.text or '(blanked)')} ({about})"
+        about = f"{words.when(note.time)}, {plain_text(whereto(note) or 'not sent')}"
+        yield f"- {code_span(note.ref)} {plain_text(note.text or '(blanked)')} ({about})"
     yield "\n## Outputs\n"
     yield from (_output(output) for output in report.outputs)
     yield "\n## Call by call\n"
@@ -51,20 +51,22 @@ def _document(report: Report) -> Iterator[str]:
 def _output(output: Output) -> str:
     buffer = output.buffer
     missed = f"; {words.overlooked_of(output)}" if output.failures else ""
-    return f"- {_code(buffer.ref)} {_code(buffer.command)} {words.ending(buffer)}: {words.seen_of(output)}{missed}"
+    return (
+        f"- {code_span(buffer.ref)} {code_span(buffer.command)} {words.ending(buffer)}: {words.seen_of(output)}{missed}"
+    )
 
 
 def _call(told: Told, many: bool) -> Iterator[str]:
     call, view = told.call, told.call.view
-    who = f" {_plain(view.session)}" if many else ""
+    who = f" {plain_text(view.session)}" if many else ""
     marks = [f"exit {view.exit_code}" if view.exit_code else "failed"] if call.failed else []
     marks += ["cut"] if view.truncated else []
-    marks += [f"partial: {_plain(call.partial)}"] if call.partial else []
+    marks += [f"partial: {plain_text(call.partial)}"] if call.partial else []
     told_marks = f" **{', '.join(marks)}**" if marks else ""
-    yield f"\n### {words.clock(view.time)}{who} {_plain(view.verb)} {_code(call.asked)}{told_marks}\n"
-    yield _plain(" · ".join(words.facts_of(told))) + "\n"
+    yield f"\n### {words.clock(view.time)}{who} {plain_text(view.verb)} {code_span(call.asked)}{told_marks}\n"
+    yield plain_text(" · ".join(words.facts_of(told))) + "\n"
     if told.text is None:
-        yield f"({_plain(told.why)})"
+        yield f"({plain_text(told.why)})"
     elif told.text:
         head, tail = halves(told)
         yield _fenced(head)
@@ -72,18 +74,20 @@ def _call(told: Told, many: bool) -> Iterator[str]:
             yield f"\n… {told.cut_characters:,} characters of this reply are not in this report …\n"
             yield _fenced(tail)
     for ref, spans in told.unseen:
-        yield f"\nNot shown: {_code(ref)} {words.ranges(spans)}"
+        yield f"\nNot shown: {code_span(ref)} {words.ranges(spans)}"
 
 
 def _line(text: str) -> str:
     return words.visible(" ".join(text.split()))
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
+    """A text on one line, none of whose signs mean anything to Markdown."""
     return _SPECIAL.sub(r"\\\1", _line(text))
 
 
-def _code(text: str) -> str:
+def code_span(text: str) -> str:
+    """A text on one line as code, cut where it is very long."""
     line = _line(text)[:300] or " "
     ticks = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""

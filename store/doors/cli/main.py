@@ -34,6 +34,7 @@ GROUPS = {
         "demo": ("demo", "make a store with examples and open the inspector on it"),
     },
     "Audit what an agent saw": {
+        "brief": ("brief", "tell on one screen what was run and what was missed"),
         "audit": ("audit", "find what went wrong without being seen; can fail a build"),
         "coverage": ("coverage", "tell which lines of an output were shown, and which never were"),
         "timeline": ("timeline", "list what was asked and shown, call by call"),

@@ -1,0 +1,255 @@
+"""A brief: what a session, or a stretch of time, ran and missed, on one screen; as rows, text, Markdown and data.
+
+The inspector and ``sightline brief`` tell the same. Each of its items has a ref that leads to the lines.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sightline.audit.buffer_coverage import filtered_from
+from sightline.audit.coverage import told_share
+from sightline.audit.failures import Overlooked, not_judged, overlooked
+from sightline.audit.findings import Finding, find_others
+from sightline.audit.report.markdown import code_span, plain_text
+from sightline.audit.report.words import HEADLINES, counted, ending
+from sightline.audit.timeline import Call, Totals, calls_of, captured_by, seen_after, totals_of, unknowable
+from sightline.log.session_list import list_sessions
+from sightline.records import Buffer
+from sightline.shape.summary import human_bytes, human_seconds
+from sightline.store import Reading
+
+MOST_ITEMS = 200
+"""Of each section; how many more there are is told."""
+
+TEXT_ITEMS = 8
+"""Of each section that are told as text, so that all of it fits a screen."""
+
+_COMMAND_CHARACTERS = 60
+
+
+class Item(NamedTuple):
+    """Something that a section tells.
+
+    Attributes:
+        ref: the lines, or the output, that it is about; empty for none.
+        text: what there is to say of it.
+        command: the output's; empty where the text says it.
+    """
+
+    ref: str
+    text: str
+    command: str = ""
+
+
+class Section(NamedTuple):
+    """One question and what answers it.
+
+    Attributes:
+        name: as programs know it: ``missed``, ``failed``, ``also``, ``running``, ``again``, ``unopened``.
+        title: as a person reads it, with the count.
+        items: the most telling first, as many as `MOST_ITEMS`.
+        total: how many there are.
+        bad: whether it is bad that there are any.
+    """
+
+    name: str
+    title: str
+    items: tuple[Item, ...]
+    total: int
+    bad: bool = False
+
+
+class Brief(NamedTuple):
+    """All that a brief tells.
+
+    Attributes:
+        title: what it is about.
+        made: when it was made, seconds since the epoch.
+        since: from when on; 0 for the beginning.
+        totals: what the calls come to.
+        ran: how many commands were run.
+        failed: how many of these did not end well.
+        sections: those that have something to say.
+        unknown: what nobody can tell, in sentences.
+    """
+
+    title: str
+    made: float
+    since: float
+    totals: Totals
+    ran: int
+    failed: int
+    sections: tuple[Section, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The first thing to know, in a few words."""
+        missed = next((section.total for section in self.sections if section.name == "missed"), 0)
+        if missed:
+            return f"! {counted(missed, 'failure')} no agent saw"
+        if not (self.totals.calls or self.totals.captured):
+            return "nothing was captured"
+        return "no failure is known that no agent saw" if self.unknown else "✓ no failure that no agent saw"
+
+    @property
+    def facts(self) -> str:
+        """What was run and how much of it was shown, in one line."""
+        totals = self.totals
+        lines = counted(totals.captured_lines, "line")
+        replies = f"{totals.calls:,} repl{'y' if totals.calls == 1 else 'ies'}, {totals.cut:,} cut"
+        return (
+            f"{counted(self.ran, 'command')}, {self.failed:,} failed · {replies}"
+            f" · seen {told_share(totals, 0)} of {lines}"
+            f" · shown {human_bytes(totals.shown_bytes)} (~{totals.tokens:,} tokens)"
+        )
+
+
+def make_brief(store: Reading, *, session: str | None = None, since: float = 0.0) -> Brief:
+    """What a session did and missed, or all of them; only from a time on, seconds since the epoch."""
+    calls = calls_of(store, session=session, since=since)
+    everyone = {one.session.name: one for one in list_sessions(store)}
+    names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
+    captured = captured_by(store, names, since)
+    newest = captured[::-1]
+    missed = overlooked(store, newest, session=session)
+    others = find_others(store, calls, captured, session)
+    runs = [buffer for buffer in newest if buffer.kind == "cmd" and not filtered_from(buffer)]
+    failed = [buffer for buffer in runs if buffer.failed]
+    sections = (
+        _section("missed", "{} no agent saw", [_missed(one) for one in missed], "failure", bad=True),
+        _section("failed", "{} failed", [_run(buffer) for buffer in failed], "command", bad=True),
+        _section("also", "{} to look at beside", [_finding(one) for one in others[::-1]], "thing", bad=True),
+        _section("running", "{} still running", [_running(one) for one in newest if one.state == "running"], "command"),
+        _section("unopened", "{} never opened", _unopened(calls, newest), "output"),
+        _section("again", "{} read again", _again(calls), "output"),
+    )
+    gone = len(unknowable(store, calls, names, since))
+    facts = everyone.get(session or "")
+    return Brief(
+        title=facts.name if facts else session or "all sessions",
+        made=time.time(),
+        since=since,
+        totals=totals_of(calls, captured),
+        ran=len(runs),
+        failed=len(failed),
+        sections=tuple(section for section in sections if section.total),
+        unknown=tuple(_unknown(gone, not_judged(captured), sum(one.is_partial for one in captured))),
+    )
+
+
+def _section(name: str, title: str, items: Sequence[Item], noun: str, *, bad: bool = False) -> Section:
+    return Section(name, title.format(counted(len(items), noun)), tuple(items[:MOST_ITEMS]), len(items), bad)
+
+
+def _line(command: str) -> str:
+    return " ".join(command.split())
+
+
+def _missed(one: Overlooked) -> Item:
+    failure = one.failure
+    text = f"{failure.name} ({failure.at})" if failure.name and failure.at else failure.name or failure.text
+    return Item(one.ref, text, _line(one.buffer.command))
+
+
+def _finding(one: Finding) -> Item:
+    return Item(one.ref, f"{HEADLINES[one.kind]}: {one.text}", _line(one.command))
+
+
+def _run(buffer: Buffer) -> Item:
+    return Item(buffer.ref, f"{ending(buffer)}: {_line(buffer.command)}")
+
+
+def _running(buffer: Buffer) -> Item:
+    return Item(buffer.ref, f"for {human_seconds(max(time.time() - buffer.created, 0))}: {_line(buffer.command)}")
+
+
+def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Item]:
+    """Outputs of which no line stood in any reply; what went into a command's filters is among them."""
+    seen = seen_after(calls, len(calls))
+    there = [buffer for buffer in captured if buffer.lines and buffer.state != "running" and buffer.name not in seen]
+    return [
+        Item(
+            buffer.ref,
+            f"{counted(buffer.lines, 'line')}{', what went into the filters' if filtered_from(buffer) else ''}",
+            _line(buffer.command),
+        )
+        for buffer in sorted(there, key=lambda one: -one.lines)
+    ]
+
+
+def _again(calls: Sequence[Call]) -> list[Item]:
+    """Outputs lines of which were shown again to the session that had had them, the most first."""
+    lines, asked = Counter[str](), dict[str, str]()
+    for call in calls:
+        if call.again and call.view.refs:
+            name = call.view.refs[0]
+            lines[name] += call.again
+            asked.setdefault(name, _line(call.buffer.command if call.buffer else call.asked))
+    return [
+        Item(f"@{name}", f"{counted(count, 'line')} shown again", asked[name]) for name, count in lines.most_common()
+    ]
+
+
+def _unknown(gone: int, unjudged: int, partial: int) -> Iterator[str]:
+    if partial:
+        yield f"of {counted(partial, 'output')} only a part reached the store: what else failed there, nobody can tell"
+    if gone:
+        yield f"{counted(gone, 'output')} went before all was shown: what failed there, nobody can tell"
+    if unjudged:
+        yield f"{counted(unjudged, 'output')} only show what others wrote, and were not judged"
+
+
+# as text, Markdown and data
+
+
+def as_text(brief: Brief) -> str:
+    """The brief as one reads it in a terminal; texts of outputs as they are, which whoever prints them makes safe."""
+    rows = [brief.verdict, brief.facts]
+    for section in brief.sections:
+        rows += ["", section.title]
+        for item in section.items[:TEXT_ITEMS]:
+            command = f"  ({item.command[:_COMMAND_CHARACTERS]})" if item.command else ""
+            rows.append(f"  {item.ref + '  ' if item.ref else ''}{item.text}{command}")
+        if section.total > TEXT_ITEMS:
+            rows.append(f"  … {section.total - TEXT_ITEMS:,} more")
+    return "\n".join([*rows, *(["", *brief.unknown] if brief.unknown else [])]) + "\n"
+
+
+def as_markdown(brief: Brief) -> str:
+    """The brief as Markdown."""
+    rows = [f"# {plain_text(brief.title)}\n", f"**{plain_text(brief.verdict)}**\n", plain_text(brief.facts)]
+    for section in brief.sections:
+        rows.append(f"\n## {plain_text(section.title)}\n")
+        for item in section.items:
+            command = f" ({code_span(item.command)})" if item.command else ""
+            rows.append(f"- {code_span(item.ref) + ' ' if item.ref else ''}{plain_text(item.text)}{command}")
+        if section.total > len(section.items):
+            rows.append(f"- … {section.total - len(section.items):,} more")
+    rows += [f"\n{plain_text(sentence)}" for sentence in brief.unknown]
+    return "\n".join(rows) + "\n"
+
+
+def as_data(brief: Brief) -> dict[str, Any]:
+    """The brief for programs; times are seconds since the epoch."""
+    totals = brief.totals
+    return {
+        "title": brief.title,
+        "verdict": brief.verdict,
+        "made": brief.made,
+        "since": brief.since or None,
+        "commands": brief.ran,
+        "commands_failed": brief.failed,
+        "calls": totals.calls,
+        "calls_cut": totals.cut,
+        "captured_lines": totals.captured_lines,
+        "share_seen": round(totals.share, 6),
+        "at_most": totals.at_most,
+        "tokens_estimated": totals.tokens,
+        "sections": [
+            {**section._asdict(), "items": [item._asdict() for item in section.items]} for section in brief.sections
+        ],
+        "unknown": list(brief.unknown),
+    }

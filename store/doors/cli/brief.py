@@ -1,0 +1,39 @@
+"""``sightline brief``: what was run and what was missed, on one screen."""
+
+from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.output import Door, print_json, write_out
+from sightline.doors.cli.scope import add_scope, scope_of
+from sightline.verbs.printable_text import printable
+
+
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
+        name,
+        "Tell on one screen what a session did, or all of them: the failures that no agent saw, the commands that "
+        "failed, what else to look at, what runs, what was never opened, and what was read again. Each row has a ref "
+        "to go on with.",
+        "sightline brief --since 2h",
+        "sightline brief --session claude-code-42 --markdown",
+    )
+    add_scope(made)
+    made.add_argument("--markdown", action="store_true", help="print it as Markdown, with all rows")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Print the brief."""
+    door = Door()
+    try:
+        scope = scope_of(door.store, given)
+        brief = make_brief(door.store, session=scope.session, since=scope.since)
+    finally:
+        door.close()
+    if given.json:
+        print_json(as_data(brief))
+    elif given.markdown:
+        write_out(as_markdown(brief))
+    else:
+        write_out("".join(f"{printable(row)}\n" for row in as_text(brief).splitlines()))
+    return 0

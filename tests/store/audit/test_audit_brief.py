@@ -1,0 +1,56 @@
+"""The brief: what was run and missed, in sections whose items lead to the lines; alike as text, Markdown and data."""
+
+from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
+from sightline.log.views import Shows, record_view
+from sightline.records import Buffer, Session, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from tests.tui.tui_kit import add, begin
+
+AGENT = Session("agent-1", "claude-code", "", "", "/", 1.0)
+BROKEN = b"fine\nERROR: `one` *two*\n" + b"fine\n" * 20
+
+
+def show(store: Store, buffer: Buffer, first: int, last: int, **more: object) -> None:
+    lines = (Shown(buffer.name, "out", first, last),)
+    fields = {"verb": "read_output", "request": {}, "refs": (buffer.name,), "shown": lines, **more}
+    record_view(store, AGENT, Shows(**fields), [Segment("text\n")])
+
+
+def filled(store: Store) -> Store:
+    add(store, "cmd_00000a", "make", BROKEN, exit_code=2, session="agent-1")
+    cut = add(store, "cmd_00000b", "make test", BROKEN, exit_code=1, session="agent-1")
+    show(store, cut, 1, 5, verb="run_command", truncated=True, exit_code=1, request={"command": "make test"})
+    read = add(store, "cmd_00000c", "seq 9", b"1\n" * 9, session="agent-1")
+    show(store, read, 1, 9)
+    show(store, read, 1, 4)
+    begin(store, "cmd_00000d", "tail -F log", session="agent-1").register()
+    return store
+
+
+def test_each_question_is_answered_by_items_that_lead_there(store: Store) -> None:
+    brief = make_brief(filled(store), session="agent-1")
+    told = {section.name: [item.ref for item in section.items] for section in brief.sections}
+    assert told["missed"] == ["@cmd_00000a:2-2"]
+    assert told["failed"] == ["@cmd_00000b", "@cmd_00000a"]
+    assert "@cmd_00000b" in told["also"] or told["also"]
+    assert told["running"] == ["@cmd_00000d"]
+    assert told["unopened"] == ["@cmd_00000a"]
+    assert told["again"] == ["@cmd_00000c"]
+    assert brief.verdict == "! 1 failure no agent saw"
+    assert (brief.ran, brief.failed) == (4, 2)
+
+
+def test_text_markdown_and_data_tell_the_same(store: Store) -> None:
+    brief = make_brief(filled(store))
+    data = as_data(brief)
+    for section in data["sections"]:
+        assert section["title"] in as_text(brief)
+        assert f"## {section['title']}" in as_markdown(brief)
+    assert "ERROR: \\`one\\` \\*two\\*" in as_markdown(brief)
+    assert data["verdict"] == as_text(brief).splitlines()[0]
+
+
+def test_an_empty_store_and_another_time_say_so(store: Store) -> None:
+    assert make_brief(store).verdict == "nothing was captured"
+    assert make_brief(filled(store), since=4e9).sections == ()

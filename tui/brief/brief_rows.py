@@ -1,0 +1,92 @@
+"""A brief as rows: headings with what answers them below; each of these leads to its lines. Pure functions but one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from textual.binding import Binding
+from textual.message import Message
+from textual.strip import Strip
+
+from sightline.audit.brief import Brief, Item
+from sightline.tui.common.keys import named
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.strips import Part, row
+from sightline.tui.common.visible_text import title
+
+_REF_CELLS = 16
+
+
+class BriefRow(NamedTuple):
+    """A row, and where it leads to; empty for nowhere."""
+
+    parts: Sequence[Part]
+    ref: str = ""
+
+
+def brief_rows(brief: Brief) -> list[BriefRow]:
+    """The rows of a brief."""
+    bad = any(section.name == "missed" for section in brief.sections)
+    rows = [
+        BriefRow([Part(f" {title(brief.verdict)}", "error" if bad else "ok")]),
+        BriefRow([Part(f" {title(brief.facts)}", "dim")]),
+    ]
+    for section in brief.sections:
+        rows += [BriefRow([]), BriefRow([Part(f" {section.title}", "error" if section.bad else "accent")])]
+        rows += [BriefRow(_item_parts(item), item.ref) for item in section.items]
+        if section.total > len(section.items):
+            rows.append(BriefRow([Part(f"   … {section.total - len(section.items):,} more", "dim")]))
+    if brief.unknown:
+        rows += [BriefRow([]), *(BriefRow([Part(f" {sentence}", "dim")]) for sentence in brief.unknown)]
+    return rows
+
+
+def _item_parts(item: Item) -> list[Part]:
+    command = [Part(f"  {title(item.command)}", "dim")] if item.command else []
+    return [Part(f"   {item.ref:<{_REF_CELLS}} ", "key"), Part(title(item.text)), *command]
+
+
+class BriefRows(RowView):
+    """The rows; choosing one goes to its lines."""
+
+    PARTS = (*RowView.PARTS, "ok")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar = named("brief", [Binding("enter", "choose", "Go there")])
+
+    @dataclass(eq=False, repr=False)
+    class Chosen(Message):
+        """Lines are meant."""
+
+        ref: str
+
+    def __init__(self) -> None:
+        super().__init__(id="brief")
+        self._rows: Sequence[BriefRow] = ()
+
+    def show(self, rows: Sequence[BriefRow]) -> None:
+        """Show others; the cursor stays on its row, or goes to the first that leads anywhere."""
+        before = self._rows[self.cursor].ref if self._rows else ""
+        self._rows = rows
+        refs = [row.ref for row in rows]
+        at = refs.index(before) if before and before in refs else next((at for at, ref in enumerate(refs) if ref), 0)
+        self.set_rows(len(rows), cursor=at)
+
+    @property
+    def ref(self) -> str:
+        """Where the row under the cursor leads to; empty for nowhere."""
+        return self._rows[self.cursor].ref if self._rows else ""
+
+    def move_to(self, at: int) -> None:
+        """Put the cursor on a row; from the first that leads anywhere upwards, show what stands above them all."""
+        super().move_to(at)
+        if not any(row.ref for row in self._rows[: self.cursor]):
+            self.scroll_to(y=0, animate=False, force=True)
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A row."""
+        return row(self._rows[at].parts, (), width, self.own_style, self.part_styles)
+
+    def choose(self) -> None:
+        """Its lines are meant."""
+        if self.ref:
+            self.post_message(self.Chosen(self.ref))
