@@ -55,6 +55,9 @@ GROUPS = {
     },
     "Care for the store": {
         "doctor": ("doctor", "check the store and the harnesses, and mend what can be mended"),
+        "rules": ("rules", "list the tools whose output is known"),
+        "rules try": ("rules.try_output", "show how an output is read, and by which rule"),
+        "rules new": ("rules.new", "start a rule for a tool of yours from an output"),
         "pin": ("retention.pin", "keep an output whatever the limits are"),
         "unpin": ("retention.unpin", "let the limits remove it again"),
         "rm": ("retention.rm", "remove outputs"),

@@ -1,0 +1,257 @@
+"""``sightline rules``: the tools whose output is known, how an output is read, and a start for a tool that is not."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.output import Door, print_json, red, write_out
+from sightline.errors import UsageError
+from sightline.plugins import FOLDER, rule_files
+from sightline.private_files import make_folder, write_atomically
+from sightline.regular import read_regular
+from sightline.shape.clean import clean_line
+from sightline.shape.failure.catalogue import RuleFile, with_added
+from sightline.shape.failure.examination import Examination
+from sightline.shape.failure.failures import Hit
+from sightline.shape.failure.rule_check import check_rules
+from sightline.shape.failure.rule_draft import Draft, shortened
+from sightline.shape.memory import BytesSource
+from sightline.shape.source import Source
+from sightline.shape.summary import summary
+from sightline.shell_words.lexer import Unclear
+from sightline.shell_words.programs import programs_of
+from sightline.verbs.printable_text import printable
+
+_SHOWN_LINES = 200
+_SHOWN_CHARACTERS = 100
+_DRAFT_BYTES = 1 << 20  # of an output that a rule is started from
+_NAME = re.compile(r"[\w.+-]+", re.ASCII)
+_GENERAL = ("cause", "name", "exception", "located", "failed", "echo", "exit", "word", "minor")
+"""What a line is called that no rule knows, by its weight."""
+
+
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    if name == "rules try":
+        made = command_parser(
+            name,
+            "Show how an output is read: of which tools it is, which lines say what failed and by which rule, what is "
+            "counted, and the summary that comes of it.",
+            "sightline rules try @last",
+            "sightline rules try build.log --command 'frob --all' --exit 1 --rules frob.toml",
+        )
+        made.add_argument("output", metavar="OUTPUT", help="the ref of a kept output, or a file that holds one")
+        made.add_argument("--command", default="", metavar="C", help="read it as the output of this command line")
+        made.add_argument("--exit", type=int, metavar="N", help="read it as that of a command that ended with N")
+        made.add_argument("--rules", default="", metavar="FILE", help="use this file of rules, too")
+        return made
+    if name == "rules new":
+        made = command_parser(
+            name,
+            "Start a rule for a tool from one of its outputs: writes a file below the store's folder, which holds from "
+            "the next view on, and is there to be corrected by hand.",
+            "sightline rules new frob --from @last",
+        )
+        made.add_argument("tool", metavar="NAME", help="the tool, as summaries are to call it")
+        made.add_argument("--from", dest="ref", required=True, metavar="REF", help="start from this output of it")
+        return made
+    return command_parser(
+        name,
+        "List the tools whose output is known, yours and those of packages first, and where their rules lie. "
+        "`sightline rules try OUTPUT` shows how an output is read, `sightline rules new NAME --from REF` starts a "
+        "rule, and `sightline doctor` tries all that are not ours.",
+        "sightline rules",
+    )
+
+
+def main(given: Namespace) -> int:
+    """List the tools; the exit code."""
+    door = Door()
+    try:
+        catalogue = with_added(rule_files(door.store.root))
+        known = sorted(catalogue.known, key=lambda one: one.name not in catalogue.added)
+        if given.json:
+            print_json(
+                [
+                    {"tool": one.name, "added": one.name in catalogue.added, "file": one.file, "programs": one.programs}
+                    for one in known
+                ]
+            )
+            return 0
+        width = max(len(one.name) for one in known)
+        for one in known:
+            place = one.file if one.name in catalogue.added else "ours"
+            write_out(printable(f"{one.name:{width}}  {place}  {', '.join(one.programs)}".rstrip()) + "\n")
+        return 0
+    finally:
+        door.close()
+
+
+def try_output(given: Namespace) -> int:
+    """Show how an output is read; the exit code."""
+    door = Door()
+    try:
+        files = rule_files(door.store.root)
+        if given.rules:
+            files = (*files, _checked(given.rules))
+        with _opened(door, given) as (out, err, command, exit_code):
+            examination = Examination(out, err, command, added=files)
+            read = _read(examination, out, err, exit_code)
+        if given.json:
+            print_json(read)
+        else:
+            write_out("".join(f"{row}\n" for row in _rows(read)))
+        return 0
+    finally:
+        door.close()
+
+
+def _checked(path: str) -> RuleFile:
+    """A file of rules that is yet to be put into its place. Raises UsageError where it is none."""
+    try:
+        text = read_regular(path).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "--rules takes a file of rules") from error
+    file = RuleFile(os.path.abspath(path), len(text), os.stat(path).st_mtime_ns)
+    for check in check_rules(text, file):
+        for problem in check.problems:
+            write_out(red(printable(f"✗ {check.tool or path}: {problem}")) + "\n")
+    return file
+
+
+@contextmanager
+def _opened(door: Door, given: Namespace) -> Iterator[tuple[Source, Source, str, int | None]]:
+    """Both streams, the command and its exit code, of a buffer or of a file."""
+    if given.output.startswith("@"):
+        target = door.asking.resolve_whole(given.output)
+        buffer = target.buffer
+        exit_code = buffer.exit_code if given.exit is None else given.exit
+        first, second = ("out", "err") if buffer.kind == "cmd" else (target.stream, "")
+        with door.store.open(target._replace(stream=first)) as out:
+            if not second:
+                yield out, BytesSource(b""), given.command or buffer.command, exit_code
+                return
+            with door.store.open(target._replace(stream=second)) as err:
+                yield out, err, given.command or buffer.command, exit_code
+        return
+    try:
+        data = read_regular(given.output)
+    except OSError as error:
+        raise UsageError(
+            f"{given.output} cannot be read: {error.strerror}", "give the ref of an output, such as @last, or a file"
+        ) from error
+    yield BytesSource(data), BytesSource(b""), given.command, given.exit
+
+
+def _read(examination: Examination, out: Source, err: Source, exit_code: int | None) -> dict[str, Any]:
+    """How an output is read, as data."""
+    lines: list[dict[str, Any]] = []
+    for stream, source in (("out", out), ("err", err)):
+        hits = examination.failures(source).hits
+        lines += [_line(examination, stream, source, hit) for hit in hits[: _SHOWN_LINES - len(lines)]]
+    return {
+        "tools": [rule.name for rule in examination.judge.rules],
+        "given_up": examination.given_up,
+        "summary": summary(out, err, exit_code=exit_code, examination=examination),
+        "counts": {
+            one.rule.name: {noun: number for noun, number in one.numbers.items() if number}
+            for one in examination.tallies
+            if one.numbers
+        },
+        "failures": lines,
+        "named": [one.text for one in examination.failed],
+    }
+
+
+def _line(examination: Examination, stream: str, source: Source, hit: Hit) -> dict[str, Any]:
+    verdict = examination.titled(hit, source, deep=True).verdict
+    data = next(iter(source.lines(hit.line, hit.line))).data
+    return {
+        "stream": stream,
+        "line": hit.line,
+        "role": verdict.sort.role if verdict.sort else _GENERAL[verdict.rank],
+        "rule": verdict.rule.name if verdict.rule else None,
+        "name": verdict.name or None,
+        "place": verdict.place or None,
+        "text": examination.judge.telling_text(data)[:_SHOWN_CHARACTERS],
+    }
+
+
+def _rows(read: dict[str, Any]) -> Iterator[str]:
+    yield f"tools    {printable(', '.join(read['tools'])) or 'none that is known'}"
+    yield f"summary  {printable(read['summary'])}"
+    for tool, numbers in read["counts"].items():
+        yield f"counts   {tool}: {', '.join(f'{number} {noun}' for noun, number in numbers.items())}"
+    if read["named"]:
+        yield f"failed   {printable(', '.join(read['named']))}"
+    for tool in read["given_up"]:
+        yield red(f"given up {tool}: its patterns take too long on this output")
+    for line in read["failures"]:
+        by = line["rule"] or "(no rule)"
+        stream = "" if line["stream"] == "out" else "err:"
+        yield f"{stream + str(line['line']):>8}  {line['role']:9}  {by:16}  {printable(line['text'])}"
+    if not read["failures"]:
+        yield "no line of it looks like a failure"
+
+
+def new(given: Namespace) -> int:
+    """Start a rule from an output; the exit code."""
+    if not _NAME.fullmatch(given.tool):
+        raise UsageError(f"{given.tool!r} is no name of a tool", "a name has letters, digits and . + - _")
+    door = Door()
+    try:
+        folder = os.path.join(door.store.root, FOLDER)
+        path = os.path.join(folder, f"{given.tool}.toml")
+        if os.path.lexists(path):
+            raise UsageError(f"{path} is there already", "correct it, or move it away")
+        target = door.asking.resolve_whole(given.ref)
+        stream = "err" if target.buffer.kind == "cmd" and not target.buffer.stream("out").bytes else target.stream
+        with door.store.open(target._replace(stream=stream)) as source:
+            text = _filled(_draft(given.tool, target.buffer.command, target.buffer.exit_code, source))
+        make_folder(folder)
+        write_atomically(path, text.encode())
+        if given.json:
+            print_json({"file": path})
+        else:
+            write_out(f"{path}\n`sightline rules try {given.ref}` shows how the output is read by it\n")
+        return 0
+    finally:
+        door.close()
+
+
+def _draft(tool: str, command: str, exit_code: int | None, source: Source) -> Draft:
+    """What is known of a tool by one of its outputs."""
+    data = source.read(0, _DRAFT_BYTES)
+    examined = BytesSource(data)
+    hits = [hit.line for hit in Examination(examined, BytesSource(b"")).failures(examined).hits if not hit.verdict.rule]
+    lines, kept = shortened([clean_line(line) for line in data.split(b"\n") if line or data], sorted(set(hits)))
+    while lines and not lines[-1]:
+        lines = lines[:-1]
+    try:
+        programs = [one.words[0] for one in programs_of(command)]
+    except Unclear:
+        programs = []
+    program = tool if tool in command or not programs else programs[-1]
+    return Draft(tool, program, command, exit_code, lines, kept)
+
+
+def _filled(draft: Draft) -> str:
+    """The draft's file, whose example promises what its rule finds in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "draft.toml")
+        text = draft.text()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        out = BytesSource("\n".join(draft.lines).encode())
+        examination = Examination(out, BytesSource(b""), draft.command, added=(RuleFile(path),))
+        own = [
+            hit.line
+            for hit in examination.failures(out).hits
+            if hit.verdict.rule and hit.verdict.rule.name == draft.tool
+        ]
+        named = [one.text for one in examination.failed if one.rule.name == draft.tool]
+    return draft.text(own, named)

@@ -1,0 +1,120 @@
+"""``sightline rules``: what is known, how an output is read, and a start that a person corrects."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sightline.shape.failure.catalogue import RuleFile
+from sightline.shape.failure.rule_check import check_rules
+from sightline.shape.failure.rule_draft import Draft, pattern_of, shortened
+from sightline.shape.failure.tool_rules import Pattern, parse_rules
+from tests.store.doors.conftest import Cli
+
+FAILING = "seq 300; echo 'door.frob:12: broken hinge, error 7'; seq 200; exit 3; : frob"
+LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=("C", "Zl", "Zp")), max_size=40), min_size=1)
+
+
+@pytest.fixture
+def captured(cli: Cli) -> Cli:
+    """A store with the output of a tool that nobody knows."""
+    cli("run", "-c", FAILING)
+    return cli
+
+
+def rule(cli: Cli) -> Path:
+    return cli.home / "rules" / "frob.toml"
+
+
+def test_all_tools_are_listed_ones_own_first(captured: Cli) -> None:
+    before = captured("rules", "--json").data
+    assert "pytest" in {one["tool"] for one in before if not one["added"]}
+    captured("rules", "new", "frob", "--from", "@last")
+    first, *rest = captured("rules", "--json").data
+    assert first == {"tool": "frob", "added": True, "file": str(rule(captured)), "programs": ["frob"]}
+    assert rest == before
+    assert captured("rules").out.startswith("frob ")
+
+
+def test_a_rule_that_is_started_from_an_output_stands_it_and_holds_at_once(captured: Cli) -> None:
+    started = captured("rules", "new", "frob", "--from", "@last")
+    assert (started.code, started.out.splitlines()[0]) == (0, str(rule(captured)))
+    (check,) = check_rules(rule(captured).read_text(), RuleFile(str(rule(captured))))
+    assert (check.tool, check.examples, check.problems) == ("frob", 1, ())
+    assert tomllib.loads(rule(captured).read_text())["frob"]["example"][0]["named"] == ["door.frob:12"]
+    read = captured("rules", "try", "@last", "--json").data
+    assert read["tools"] == ["frob"]
+    assert [(one["line"], one["rule"], one["place"]) for one in read["failures"]] == [(301, "frob", "door.frob:12")]
+    assert "at: door.frob:12" in read["summary"]
+
+
+def test_a_rule_that_is_there_is_not_written_over(captured: Cli) -> None:
+    captured("rules", "new", "frob", "--from", "@last")
+    rule(captured).write_text("# mine\n")
+    again = captured("rules", "new", "frob", "--from", "@last")
+    assert again.code != 0 and "there already" in again.err
+    assert rule(captured).read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize("name", ["../frob", "", "a b", "a/b", "-x"])
+def test_a_name_that_is_none_is_refused(captured: Cli, name: str) -> None:
+    assert captured("rules", "new", "--from", "@last", "--", name).code == (0 if name == "-x" else 2)
+    assert not list(captured.home.parent.glob("frob.toml"))
+
+
+def test_an_output_of_a_file_is_read_as_that_of_a_command(captured: Cli) -> None:
+    (captured.folder / "log").write_text("FAILED a.py::test_b - no luck\n=== 1 failed in 0.1s ===\n")
+    read = captured("rules", "try", "log", "--command", "pytest", "--exit", "1")
+    assert "tools    pytest" in read.out
+    assert "1 failed" in read.out
+    assert "a.py::test_b" in read.out
+
+
+def test_what_no_rule_knows_is_read_by_the_general_words(captured: Cli) -> None:
+    read = captured("rules", "try", "@last").out
+    assert "none that is known" in read
+    assert "(no rule)" in read
+    assert "door.frob:12: broken hinge" in read
+
+
+def test_a_file_of_rules_is_tried_before_it_is_in_its_place(captured: Cli) -> None:
+    captured("rules", "new", "frob", "--from", "@last")
+    moved = captured.folder / "frob.toml"
+    rule(captured).rename(moved)
+    assert captured("rules", "try", "@last", "--json").data["tools"] == []
+    assert captured("rules", "try", "@last", "--rules", "frob.toml", "--json").data["tools"] == ["frob"]
+    moved.write_text(moved.read_text().replace("failures = [14]", "failures = [2]"))
+    assert "no failure is found in line 2" in captured("rules", "try", "@last", "--rules", "frob.toml").out
+
+
+@pytest.mark.parametrize("words", [("nosuch",), ("@cmd_ffffff",), ("@last", "--rules", "nosuch")])
+def test_what_is_not_there_is_told_with_what_to_do(captured: Cli, words: tuple[str, ...]) -> None:
+    tried = captured("rules", "try", *words)
+    assert tried.code != 0
+    assert len(tried.err.splitlines()) >= 2
+
+
+def test_doctor_tells_of_rules_that_are_left_out(captured: Cli) -> None:
+    captured("rules", "new", "frob", "--from", "@last")
+    rule(captured).write_text(rule(captured).read_text().replace("failures = [14]", "failures = [2]"))
+    done = captured("doctor")
+    assert done.code == 1
+    assert "the rule of frob is left out" in done.out
+    assert captured("rules", "try", "@last", "--json").data["tools"] == []
+
+
+@given(lines=LINES, hits=st.sets(st.integers(1, 30)))
+def test_a_draft_is_always_a_file_of_rules(lines: list[str], hits: set[int]) -> None:
+    kept, places = shortened(lines, sorted(hit for hit in hits if hit <= len(lines)))
+    draft = Draft("frob", "frob", "frob 'x'", 1, kept, places)
+    assert set(parse_rules(draft.text())) == {"frob"}
+    assert tuple(tomllib.loads(draft.text())["frob"]["example"][0]["output"].split("\n"))[: len(kept)] == kept
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=60))
+def test_the_pattern_of_a_line_is_found_in_it(text: str) -> None:
+    has, pattern = pattern_of(text)
+    assert has in text
+    assert Pattern(pattern).search(text)
