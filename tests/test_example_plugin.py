@@ -1,6 +1,9 @@
 """The package that the manual shows is one: what it adds is found, stands its examples, and works."""
 
+import os
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +34,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (facts / "entry_points.txt").write_text("\n".join(rows))
     monkeypatch.syspath_prepend(site)
     (tmp_path / "store").mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(site))
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "store"))
     forget()
     yield str(tmp_path / "store")
@@ -54,3 +58,13 @@ def test_its_harness_is_known_to_whoever_looks_and_then_to_hooks(root: str) -> N
     harnesses.find.cache_clear()
     found = harnesses.find("frob-agent")
     assert found and found.when("AfterTool") == "after"
+
+
+def test_installing_it_writes_its_settings_and_what_hooks_and_views_need(root: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sightline.doors.cli.main", "install", "frob-agent", "--mode", "record"]
+    done = subprocess.run(command, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "AfterTool" in (tmp_path / ".frob" / "settings.json").read_text()
+    harnesses.find.cache_clear()
+    assert harnesses.find("frob-agent")
+    assert rule_files(root)

@@ -23,6 +23,7 @@ from sightline.doors.install.harness_settings import (
 from sightline.doors.install.installation import Done, install, uninstall
 from sightline.doors.install.installation_record import Record
 from sightline.doors.install.status import status_of
+from sightline.entry_points import refresh_plugins
 from sightline.errors import UsageError
 from sightline.harnesses.base import DEFAULT_MODE, MODES
 from sightline.store import Layout
@@ -83,6 +84,8 @@ def main(given: Namespace) -> int:
     root = told_root()
     mode = given.mode or status_of(given.harness, places, root).mode or DEFAULT_MODE
     done = install(targets_of(given.harness, mode, places, root), _record(given, places), dry_run=given.dry_run)
+    if not given.dry_run:
+        refresh_plugins(default_root())
     if given.json:
         print_json(_data(given, done, mode))
         return 0
