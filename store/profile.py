@@ -114,12 +114,14 @@ class Reading(NamedTuple):
         window_lines: lines that a first line alone stands for in ``read_file``; 0 for all that follow.
         ignore_case: whether a search takes letters in either case, where the caller does not say.
         matches: how many matches of a search are shown.
+        ref_alone: what a ref alone is answered by: the ``view`` of its output, or its first ``page``.
     """
 
     page_bytes: int = 40_960
     window_lines: int = 0
     ignore_case: bool = True
     matches: int = 100
+    ref_alone: str = "view"
 
 
 class Results(NamedTuple):
@@ -190,6 +192,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "cut.style": ("lines", "middle", "ends"),
     "cleaning.views": ("terminal", "last-segment"),
     "cleaning.answers": ("terminal", "last-segment", "csi"),
+    "reading.ref_alone": ("view", "page"),
     "results.field_unit": ("bytes", "utf-16"),
     "files.naming": ("stream", "sha256.json"),
 }

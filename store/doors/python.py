@@ -115,10 +115,12 @@ def read_output(
     wait: float | None = None,
     path: str = "",
     schema: bool = False,
+    verbosity: str = "",
+    until: str = "",
     store: Store | None = None,
     session: str = "",
 ) -> Reply:
-    """Read a captured output by lines, bytes, search or JSON path, or what a running one has written since.
+    """Show a captured output: its view, a part by lines, bytes, search or JSON path, or what a running one wrote since.
 
     Args:
         ref: the output, such as ``@cmd_a1b2c3`` or ``@last``.
@@ -129,9 +131,11 @@ def read_output(
         context: lines shown around each match.
         ignore_case: whether letters match in either case; as the profile has it where it is None.
         stream: ``out``, ``err`` or ``all``, instead of the ref's.
-        wait: seconds to wait for new lines of a running output, or its end.
+        wait: seconds to wait for a running output: for its end, or for new lines and a pause after them.
         path: a JSON path such as ``$.items[0].name``.
         schema: whether the skeleton of a JSON text is wanted.
+        verbosity: ``auto`` or a mode, for the view; empty where a ref alone is answered as the profile has it.
+        until: a regular expression: the wait is for a line that matches.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
@@ -146,7 +150,9 @@ def read_output(
     """
     from sightline.verbs import read_output as verb
 
-    request = verb.Request(ref, lines, offset, limit, search, context, ignore_case, stream, wait, path, schema)
+    request = verb.Request(
+        ref, lines, offset, limit, search, context, ignore_case, stream, wait, path, schema, verbosity, until
+    )
     return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.read_output(asking, request))
 
 

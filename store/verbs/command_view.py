@@ -69,6 +69,7 @@ def command_reply(
     verb: str,
     request: dict[str, Any],
     always_ref: bool = False,
+    only: str = "",
     **more: Any,
 ) -> Reply:
     """The reply for a command's buffer.
@@ -81,17 +82,20 @@ def command_reply(
         verb: the verb that was called.
         request: its arguments.
         always_ref: whether even a short output is given with its ref.
+        only: the one stream that is shown, ``out`` or ``err``; empty for both.
         more: further fields, such as warning or note.
     """
     store, profile = asking.store, asking.profile
     with store.open(Target(buffer, "out")) as raw_out, store.open(Target(buffer, "err")) as raw_err:
         out, err = clean(raw_out, profile), clean(raw_err, profile)
+        if only:
+            out, err = (out, late.BytesSource(b"")) if only == "out" else (late.BytesSource(b""), err)
 
         @cache
         def examination() -> "Examination":
             return late.Examination(out, err, buffer.command, added=store.rule_files)
 
-        status = "running" if ending.running else None
+        status = "running" if ending.running else "interrupted" if buffer.state == "interrupted" else None
         notes = "; ".join(filter(None, (buffer.note, more.pop("note", None)))) or None
         first = {"exit_code": ending.exit_code, "status": status, "timed_out": ending.timed_out or None, "note": notes}
         if not (always_ref or ending.running or ending.timed_out):
@@ -223,7 +227,6 @@ def _hints(asking: Asker, buffer: Buffer, ending: Ending) -> dict[str, Any]:
         return {"next": asking.calls("read_output", ref=buffer.ref, wait=20)}
     if ending.timed_out:
         return {
-            "next": asking.calls("read_output", ref=buffer.ref),
             "hint": "the time limit ended it; what it wrote is kept. "
             "Run it with a larger timeout, or in the background",
         }
@@ -259,7 +262,7 @@ def _next_call(calls: Calls, ref: str, shaped: Shaped, search: str, out: Source,
             end = min((first for first, _ in there if first > following), default=source.line_count + 1) - 1
             last = min(following + _NEXT_LINES - 1, end)
             return calls("read_output", ref=source.ref, lines=f"{following}-{last}")
-    return calls("read_output", ref=ref)
+    return calls("read_output", ref=ref, offset=0)
 
 
 def _accounted(shaped: Shaped, ref: str) -> Iterator[tuple[int, int]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sightline.shape.invisible import fit_to_read as fit_to_read
     from sightline.shape.markers import missing as missing
     from sightline.shape.markers import rewritten_lines as rewritten_lines
+    from sightline.shape.memory import BytesSource as BytesSource
     from sightline.shape.summary import summary as summary
     from sightline.shape.variants import cleaned as cleaned
     from sightline.shape.variants import cleaned_line as cleaned_line
@@ -41,6 +42,7 @@ else:
             "shape.failure.examination": ("Examination",),  # 12 ms, most of it patterns
             "shape.invisible": ("fit_to_read",),  # its pattern: most texts need none
             "shape.markers": ("missing", "rewritten_lines"),  # 3 ms of patterns: only what is cut, or lacks something
+            "shape.memory": ("BytesSource",),
             "shape.summary": ("summary",),
             "shape.variants": ("cleaned", "cleaned_line", "text_of"),  # 2 ms: no view of the default profile
             "shape.whole": ("SEPARATOR", "whole"),  # 1 ms: what wrote nothing has no body

@@ -5,25 +5,16 @@ from typing import Any, NamedTuple
 
 from sightline.capture.file import capture_file, open_exactly, open_regular
 from sightline.errors import BadRange, StoreFailed, UsageError
-from sightline.log.views import Shows, parts_of, shown_of
-from sightline.records import Buffer, joined_notes
-from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.shape.memory import BytesSource
-from sightline.shape.segments import Segment, join_segments, uncut
 from sightline.store import Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.file_facts import file_fields
+from sightline.verbs.file_view import Called, fields_of, file_reply, is_binary, reply_of
 from sightline.verbs.lines import beyond, open_lines, page_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
 from sightline.verbs.read_output import clipping_fields
-from sightline.verbs.reply import Reply, fitting, in_order
-from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
-from sightline.verbs.structured_view import shape_output
+from sightline.verbs.reply import Reply, fitting
 from sightline.verbs.unkept_view import unkept_file
 
 VERB = "read_file"
-_NEXT_LINES = 200
-_SNIFFED_BYTES = 8192
 
 
 class Request(NamedTuple):
@@ -68,32 +59,19 @@ def read_file(asking: Asker, request: Request) -> Reply:
         fd = open_exactly(path) if request.exact else open_regular(path)
         return unkept_file(asking.store, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())
     target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
-    if _is_binary(asking, target):
-        return _binary(asking, target, request)
-    return _part(asking, target, request) if target.first else _whole(asking, target, request)
+    called = Called(VERB, request.logged())
+    if target.first and not is_binary(asking, target):
+        return _part(asking, target, request, called)
+    return file_reply(asking, target, called)
 
 
-def _is_binary(asking: Asker, target: Target) -> bool:
-    with asking.store.open(target) as source:
-        return b"\0" in source.read(0, _SNIFFED_BYTES)
-
-
-def _binary(asking: Asker, target: Target, request: Request) -> Reply:
-    buffer = target.buffer
-    fields = _fields(buffer) | {
-        "note": joined_notes(buffer.note, "a binary file: its bytes are kept and not shown"),
-        "next": asking.calls("query", pipeline=f"xxd -l 256 {buffer.ref}"),
-    }
-    return _reply(fields, (), buffer, request, missing=True)
-
-
-def _part(asking: Asker, target: Target, request: Request) -> Reply:
+def _part(asking: Asker, target: Target, request: Request, called: Called) -> Reply:
     with open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > max(total, 1):
             raise beyond(request.path, target.first, total)
         last = min(target.last or total, total)
-        fields = _fields(target.buffer)
+        fields = fields_of(target.buffer)
         page = fitting(
             fields,
             asking.profile.reading.page_bytes,
@@ -111,66 +89,4 @@ def _part(asking: Asker, target: Target, request: Request) -> Reply:
     if page.clipped:
         fields |= clipping_fields(asking, page.clipped)
         cut = True
-    return _reply(fields, page.segments, target.buffer, request, missing=cut)
-
-
-def _whole(asking: Asker, target: Target, request: Request) -> Reply:
-    buffer, profile, nothing = target.buffer, asking.profile, BytesSource(b"")
-    budget = budget_for("normal", True, profile.budgets)
-    with asking.store.open(target) as raw:
-        source = clean(raw, profile)
-        fields = _fields(buffer)
-        own = budget if profile.short.measure == "budget" else None
-        if short := short_body(profile, fields, source, nothing, own, asking.room):
-            return _reply({}, short.segments, buffer, request, missing=False)
-        few = cut_to_lines_only(profile, source, nothing)
-        made = fitting(
-            fields,
-            HARD_LIMIT_BYTES,
-            lambda limit: shape_output(profile, source, nothing, budget=budget, failed=False, short=few, limit=limit),
-            lambda made: join_segments(made.shaped.segments),
-            asking.room,
-        )
-    shaped = made.shaped
-    fields |= {"description": made.description or None, "truncated": shaped.truncated or None, "stdout_shown": None}
-    fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"
-    if shaped.truncated:
-        is_part = made.path and shaped.out_total == 1  # a line is no way to its parts
-        lines = _first_gap(shaped.segments, shaped.out_total)
-        where = {"path": made.path} if is_part else {"lines": lines}
-        fields["next"] = asking.calls(READ_OUTPUT, ref=target.ref, **where)
-        fields |= file_fields(asking.store, buffer, profile) if profile.files.shown else {}
-    return _reply(fields, shaped.segments, buffer, request, missing=shaped.truncated)
-
-
-def _first_gap(segments: tuple[Segment, ...], total: int) -> str:
-    following = 1
-    for segment in uncut(segments):
-        if segment.ref:
-            if segment.first > following:
-                return f"{following}-{min(segment.first - 1, following + _NEXT_LINES - 1)}"
-            following = segment.last + 1
-    return f"{min(following, total)}-{min(total, following + _NEXT_LINES - 1)}"
-
-
-def _fields(buffer: Buffer) -> dict[str, Any]:
-    info = buffer.stream("out")
-    return {"file_id": buffer.ref, "total_lines": info.lines, "total_bytes": info.bytes, "note": buffer.note or None}
-
-
-def _reply(
-    fields: dict[str, Any], body: tuple[Segment, ...], buffer: Buffer, request: Request, *, missing: bool
-) -> Reply:
-    ordered = in_order(fields)
-    ordered.pop("exit_code", None)
-    shows = Shows(
-        verb=VERB,
-        request=request.logged(),
-        refs=(buffer.name,),
-        shown=shown_of(body),
-        lines_total=buffer.lines,
-        bytes_total=buffer.bytes,
-        truncated="truncated" in ordered,
-        parts=parts_of(body),
-    )
-    return Reply(ordered, body, shows, missing=missing or bool(buffer.note))
+    return reply_of(fields, page.segments, target.buffer, called, missing=cut)

@@ -1,27 +1,28 @@
-"""The verb read_output: pages of a buffer by lines or bytes, and what a running one has written since."""
+"""The verb read_output: the view of a buffer, pages of it by lines or bytes, what a running one has written since."""
 
-import time
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from sightline.errors import BadRange, BadRef, UsageError
-from sightline.log.log_index import seen_lines
 from sightline.log.views import Shows, parts_of, shown_of
 from sightline.profile import DEFAULT
-from sightline.refs import parse_lines
-from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.records import joined_notes
+from sightline.refs import parse_lines, parse_ref
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Stream, Target
 from sightline.verbs import late
+from sightline.verbs.arrivals import WAIT_SECONDS, wait_for
 from sightline.verbs.asker import Asker
+from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
+from sightline.verbs.file_view import Called, file_reply
 from sightline.verbs.lines import open_lines, page_of
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.search_output import search_reply, settled_reply
 
 VERB = "read_output"
-WAIT_SECONDS = 50.0  # no client waits much longer for a reply
-_LOOK_SECONDS = 0.05
 _STREAMS = ("out", "err", "all")
 
 
@@ -37,9 +38,11 @@ class Request(NamedTuple):
         context: lines shown around each match.
         ignore_case: whether letters match in either case; as the profile has it where it is None.
         stream: ``out``, ``err`` or ``all``, instead of the ref's.
-        wait: seconds to wait for new lines of a running buffer, or its end.
+        wait: seconds to wait for a running buffer: for its end, or for new lines and a pause after them.
         path: a JSON path such as ``$.items[0].name``.
         schema: whether the skeleton of a JSON text is wanted.
+        verbosity: ``auto`` or a mode, for the view; empty where a ref alone is answered as the profile has it.
+        until: a regular expression: the wait is for a line that matches.
     """
 
     ref: str
@@ -53,6 +56,13 @@ class Request(NamedTuple):
     wait: float | None = None
     path: str = ""
     schema: bool = False
+    verbosity: str = ""
+    until: str = ""
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing but a ref is given."""
+        return self.logged().keys() <= {"ref", "stream"}
 
     def logged(self) -> dict[str, Any]:
         """The arguments that were given, for the audit log."""
@@ -61,7 +71,7 @@ class Request(NamedTuple):
 
 
 def read_output(asking: Asker, request: Request) -> Reply:
-    """Show part of a buffer.
+    """Show a buffer: as a view, or the part that is asked for.
 
     Raises:
         BadRef, UnknownRef, ExpiredRef, AmbiguousRef: the ref names nothing that can be shown.
@@ -72,6 +82,7 @@ def read_output(asking: Asker, request: Request) -> Reply:
     target = asking.resolve(request.ref)
     if request.stream:
         target = target._replace(stream=request.stream)
+    budget_for(request.verbosity or "auto", True, asking.profile.budgets)  # a wrong word is told
     reply = _shown(asking, target, request)
     if target.buffer.kind != "file":
         return reply
@@ -95,8 +106,13 @@ def _shown(asking: Asker, target: Target, request: Request) -> Reply:
             verb=VERB,
             logged=request.logged(),
         )
-    if request.wait is not None:
-        return _follow(asking, target, request)
+    named = bool(request.stream or parse_ref(request.ref).stream)
+    if request.wait is not None or request.until:
+        return _follow(asking, target, request, named=named)
+    is_page = request.alone and asking.profile.reading.ref_alone == "page"
+    is_part = target.stream == "all" or target.stream.startswith("part.")
+    if request.verbosity or (request.alone and not is_page and not target.first and not (named and is_part)):
+        return _view(asking, target, request, named=named)
     if target.first:
         return _line_page(asking, target, request)
     if request.offset is None and asking.store.pretty_facts(target):
@@ -115,14 +131,53 @@ def _json_part(asking: Asker, target: Target, request: Request) -> Reply:
     return path_reply(asking, target, request.path, limit=limit, verb=VERB, logged=request.logged())
 
 
+_TOGETHER = ({"lines", "search"}, {"wait", "verbosity"})
+_INSTEAD = {
+    ("lines", "offset"): "page by lines, or by bytes",
+    ("search", "wait"): "to wait for a line that matches, give until",
+    ("lines", "wait"): "follow it with wait, then page by lines",
+}
+_NEEDS = {
+    "context": "it is of a search",
+    "ignore_case": "it is of a search",
+    "limit": "it is of a page, a search or a path",
+}
+
+
+def _ways(request: Request) -> dict[str, bool]:
+    """The ways to ask, and which are asked for."""
+    return {
+        "lines": bool(request.lines),
+        "offset": request.offset is not None,
+        "search": bool(request.search),
+        "wait": request.wait is not None or bool(request.until),
+        "path": bool(request.path),
+        "schema": request.schema,
+        "verbosity": bool(request.verbosity),
+    }
+
+
+def _qualifiers(request: Request, ways: Collection[str]) -> dict[str, tuple[bool, bool]]:
+    """What only some ways have, each with whether it is given, and whether it says something."""
+    return {
+        "context": (bool(request.context), "search" in ways),
+        "ignore_case": (request.ignore_case is False, "search" in ways),
+        "limit": (request.limit is not None, not {"schema", "verbosity"} & set(ways)),
+    }
+
+
 def _check(request: Request) -> None:
     if request.stream and request.stream not in _STREAMS:
         raise BadRef(f"no such stream: {request.stream!r}", f"it is one of {', '.join(_STREAMS)}")
-    if request.lines and (request.offset is not None):
-        raise UsageError("lines and offset do not go together", "page by lines, or by bytes")
-    others = request.lines or request.search or request.offset is not None or request.wait is not None
-    if (request.path or request.schema) and (others or (request.path and request.schema)):
-        raise UsageError("a JSON path or the schema is asked for alone", "leave lines, offset, search and wait out")
+    ways = {name: value for name, value in _ways(request).items() if value}
+    if len(ways) > 1 and set(ways) not in _TOGETHER:
+        first, second = list(ways)[:2]
+        raise UsageError(
+            f"{first} and {second} do not go together", _INSTEAD.get((first, second), "ask for one of them")
+        )
+    for name, (given, needed) in _qualifiers(request, ways).items():
+        if given and not needed:
+            raise UsageError(f"{name} says nothing of {' and '.join(ways) or 'a ref alone'}", _NEEDS[name])
     if request.limit is not None and request.limit < 1:
         raise UsageError(f"limit is {request.limit}", "it is a number of bytes from 1 on")
     if not 0 <= request.context <= 100:
@@ -264,48 +319,66 @@ def _page_end(source: Stream, start: int, end: int) -> int:
     return end
 
 
-def _follow(asking: Asker, target: Target, request: Request) -> Reply:
-    """Lines after those that the session has seen, once there are any or the capture has ended."""
-    if target.stream not in ("out", "err", "all"):
-        raise UsageError("only a command's streams can be followed", "read it by lines or bytes")
-    seen = _seen(asking, target)
-    deadline = time.monotonic() + min(max(request.wait or 0.0, 0.0), WAIT_SECONDS)
-    while True:
-        target = target._replace(buffer=asking.store.resolve(target.buffer.ref).buffer)
-        running = target.buffer.state == "running"
-        with open_lines(asking.store, target) as lines:
-            total = lines.line_count - (len(lines.unended) if running else 0)
-        if total > seen or not running or time.monotonic() >= deadline or (asking.cancel and asking.cancel.cancelled):
-            break
-        time.sleep(_LOOK_SECONDS)
-    more = {"next": asking.calls(VERB, ref=target.ref, wait=20)} if running else {}
-    if total > seen:
-        return _line_page(asking, target._replace(first=seen + 1, last=total), request, more or None)
+def _follow(asking: Asker, target: Target, request: Request, *, named: bool) -> Reply:
+    """What has come since the session looked last; once it has ended, its view as if it had been waited for."""
+    seconds = WAIT_SECONDS if request.wait is None else request.wait
+    arrived = wait_for(asking, target, seconds, request.until, either=not named)
+    target = arrived.target
+    shows_views = asking.profile.reading.ref_alone == "view"
+    if not arrived.running and shows_views:
+        return _view(asking, target, request, named=named)
+    more: dict[str, Any] = {}
+    if arrived.running:
+        again = {"until": request.until} if request.until and not arrived.match else {}
+        more["next"] = asking.calls(VERB, ref=target.ref, wait=20, **again)
+    if arrived.match:
+        before = ", and had been shown to you" if arrived.match <= arrived.seen else ""
+        more["note"] = f"line {arrived.match:,} matches{before}"
+    elif request.until:
+        more["note"] = "no line matches yet"
+    first = arrived.seen + 1
+    if arrived.match and arrived.match - first > _LINES_BEFORE_MATCH:
+        first = arrived.match - _LINES_BEFORE_MATCH
+    if arrived.total >= first:
+        window = target._replace(first=first, last=arrived.total)
+        if not shows_views or request.limit:
+            return _line_page(asking, window, request, more)
+        page = _line_page(asking, window, request._replace(limit=asking.profile.short.limit_bytes), more)
+        cut = "truncated" in page.fields and not arrived.match
+        return _view(asking, target, request, named=named, **more) if cut else page
     fields = {
         "output_id": target.ref,
-        "total_lines": total,
+        "total_lines": arrived.total,
         "total_bytes": target.buffer.bytes,
         **_state(target),
         **more,
     }
-    fields["note"] = "no new lines" + ("" if running else "; it has ended")
-    return _reply(fields, (), target, request, total, missing=True)
+    ended = "" if arrived.running else "; it has ended"
+    fields["note"] = joined_notes(more.get("note", ""), f"no new lines{ended}")
+    return _reply(fields, (), target, request, arrived.total, missing=True)
 
 
-def _seen(asking: Asker, target: Target) -> int:
-    """How many lines the session has been shown, from the first on."""
-    store, session = asking.store, asking.session
-    if target.stream != "all":
-        return seen_lines(store, session, target)
-    seen = {Target(target.buffer, name).ref: Target(target.buffer, name) for name in ("out", "err")}
-    last = {ref: seen_lines(store, session, stream) for ref, stream in seen.items()}
-    with open_lines(store, target) as lines:
-        before = 0
-        for ref, line in lines.numbered(1, sum(last.values())):
-            if line.number > last[ref]:
-                break
-            before += 1
-    return before
+_LINES_BEFORE_MATCH = 20  # of those that came before it, where more are new
+
+
+def _view(asking: Asker, target: Target, request: Request, *, named: bool, **more: Any) -> Reply:
+    """The view of an output, or of the one stream that was named, as the verb that captured it gave it."""
+    buffer, verbosity, logged = target.buffer, request.verbosity or "auto", request.logged()
+    if buffer.kind == "file":
+        return file_reply(asking, target, Called(VERB, logged), verbosity)
+    if buffer.kind == "tool":
+        from sightline.verbs.result_view import result_reply  # 20 ms, and most outputs are a command's
+
+        failed = bool(buffer.exit_code)
+        return result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed)
+    only = target.stream if named and target.stream != "all" else ""
+    note = "; ".join(filter(None, (more.pop("note", ""), _note(target) if only else ""))) or None
+    reply = command_reply(
+        asking, buffer, ending_of(buffer), verbosity=verbosity, verb=VERB, request=logged, only=only, note=note, **more
+    )
+    if only == "err":  # nothing stands before it
+        reply = reply._replace(body=tuple(segment for segment in reply.body if segment != late.SEPARATOR))
+    return reply
 
 
 def _state(target: Target) -> dict[str, Any]:

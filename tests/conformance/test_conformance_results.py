@@ -47,7 +47,7 @@ def read(tmp_path: Any) -> Any:
 
 
 def test_i01_a_tool_ref_reads_as_pretty_json(read: Callable[..., Reply]) -> None:
-    reply = read({"a": [1]})
+    reply = read({"a": [1]}, lines="1-")
     assert (reply.text, reply.fields["total_lines"]) == ('{\n  "a": [\n    1\n  ]\n}\n', 5)
 
 

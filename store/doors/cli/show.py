@@ -10,7 +10,9 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Show part of a buffer: lines, bytes, the lines that match, a JSON value, or what a running one wrote since.",
+        "Show a buffer: a view of it, failures first. Or a part: lines, bytes, the lines that match, a JSON value, what a "
+        "running one wrote since.",
+        "sightline show @last",
         "sightline show @last --lines 40-80",
         "sightline show @last --search 'error|warning' --context 2",
         "sightline show @tool_d4e5f6 --path '$.items[0]'",
@@ -54,7 +56,19 @@ def parser(name: str) -> ArgumentParser:
         "--stream", default="", metavar="STREAM", help="show out, err, or all, which has both in the order they came"
     )
     made.add_argument(
-        "--wait", type=seconds, metavar="SECONDS", help="of a running buffer, wait this long for new lines or its end"
+        "--wait",
+        type=seconds,
+        metavar="SECONDS",
+        help="of a running buffer, wait this long for its end, or for new lines and a pause",
+    )
+    made.add_argument(
+        "--until", default="", metavar="PATTERN", help="wait until a line matches, however many pauses there are"
+    )
+    made.add_argument(
+        "--verbosity",
+        default="",
+        metavar="MODE",
+        help="how much of it the view shows: silent, concise, normal, verbose, full or auto",
     )
     made.add_argument(
         "--path",
@@ -84,6 +98,8 @@ def main(given: Namespace) -> int:
         wait=given.wait,
         path=given.path,
         schema=given.schema,
+        verbosity=given.verbosity,
+        until=given.until,
     )
     door = Door(as_json=given.json, profile=given.profile)
     try:

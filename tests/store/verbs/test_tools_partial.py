@@ -30,7 +30,7 @@ def keep(store: Store, text: str = "1\n2\n3\n4\n5\n6", gaps: tuple[Gap, ...] = G
 
 def test_a_marker_stands_where_something_is_missing_and_the_head_says_what(store: Store, agent: Any) -> None:
     buffer = keep(store)
-    agent.read(buffer.ref)
+    agent.read(buffer.ref, lines="1-")
     head, body = agent.told.split("\n", 1)
     assert body == f"1\n2\n3\n{MIDDLE}\n4\n5\n6\n{END}\n"
     lost = "cut by Claude Code; missing: 20,012 characters after line 3, an unknown part at the end"
@@ -70,7 +70,7 @@ def test_a_search_and_a_query_say_that_there_may_be_more(store: Store, agent: An
 
 
 def test_of_a_whole_output_nothing_of_the_kind_is_said(store: Store, agent: Any) -> None:
-    agent.read(keep(store, partial="", gaps=()).ref)
+    agent.read(keep(store, partial="", gaps=()).ref, lines="1-")
     assert agent.told == "1\n2\n3\n4\n5\n6"
 
 

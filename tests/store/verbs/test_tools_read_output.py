@@ -89,7 +89,7 @@ def test_both_streams_without_a_last_newline_keep_their_lines_apart(agent: Any) 
 
 def test_default_page_is_forty_kibibytes_and_names_the_next(agent: Any, keep: Keep) -> None:
     data = b"x" * 99 + b"\n"
-    reply = agent.read(keep(data * 512))
+    reply = agent.read(keep(data * 512), offset=0)
     assert reply.fields["bytes"] == [0, DEFAULT.reading.page_bytes]
     assert reply.fields["next_offset"] == DEFAULT.reading.page_bytes
     assert reply.fields["truncated"] is True
@@ -190,7 +190,8 @@ def test_context_cannot_swell_a_search_past_the_hard_limit(agent: Any, keep: Kee
 def test_streams_are_picked_by_ref_or_by_argument(agent: Any) -> None:
     agent.run("echo o1; echo e1 >&2; echo o2")
     ref = agent.newest().ref
-    assert agent.read(ref).text == "o1\no2\n"
+    assert agent.read(ref).text == "o1\no2\n[stderr]\ne1\n"
+    assert agent.read(ref + ".out").text == agent.read(ref, stream="out").text == "o1\no2\n"
     assert agent.read(ref + ".err").text == agent.read(ref, stream="err").text == "e1\n"
     both = agent.read(ref + ".all").text.splitlines(keepends=True)
     assert sorted(both) == ["e1\n", "o1\n", "o2\n"]
@@ -201,16 +202,37 @@ def test_streams_are_picked_by_ref_or_by_argument(agent: Any) -> None:
 
 def test_stream_that_is_empty_says_which_is_not(agent: Any) -> None:
     agent.run("echo only >&2")
-    reply = agent.read(agent.newest().ref)
+    reply = agent.read(agent.newest().ref, stream="out")
     assert reply.text == ""
     assert "out is empty" in reply.fields["note"]
     assert f"{agent.newest().ref}.err has 1 line" in reply.fields["note"]
     assert agent.told.startswith("[")
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"context": 2},
+        {"ignore_case": False},
+        {"limit": 5, "verbosity": "full"},
+        {"verbosity": "loud"},
+        {"search": "a", "wait": 1},
+        {"lines": "1", "until": "a"},
+        {"lines": "1", "verbosity": "full"},
+        {"search": "a", "offset": 0},
+        {"schema": True, "limit": 5},
+        {"path": "$", "verbosity": "full"},
+    ],
+)
+def test_arguments_that_say_nothing_of_each_other_are_errors(agent: Any, keep: Keep, wrong: dict[str, Any]) -> None:
+    ref = keep(b"a\n")
+    with pytest.raises(UsageError):
+        agent.read(ref, **wrong)
+
+
 def test_nothing_at_all_is_readable(agent: Any, keep: Keep) -> None:
     reply = agent.read(keep(b""))
-    assert (reply.text, reply.fields["total_bytes"]) == ("", 0)
+    assert (reply.text, reply.fields["exit_code"]) == ("", 0)
 
 
 @pytest.mark.parametrize(
@@ -345,49 +367,104 @@ def background(agent: Any, tmp_path: Path) -> Any:
     return _Background(agent, tmp_path)
 
 
-def test_following_gives_only_what_is_new_then_the_end(agent: Any, background: _Background) -> None:
+def test_following_gives_only_what_is_new_then_at_the_end_the_view(agent: Any, background: _Background) -> None:
     background.does("echo one")
-    assert agent.read(background.ref, wait=20).text == "one\n"
+    assert agent.read(background.ref, wait=20, until="one").text == "one\n"
     reply = agent.read(background.ref, wait=0)
     assert (reply.text, reply.fields["note"], reply.fields["status"]) == ("", "no new lines", "running")
-    background.does("echo two; exit 3")
+    background.does("echo two")
+    assert agent.read(background.ref, until="two").text == "two\n"
+    background.does("echo three; exit 3")
     following = agent.follow(reply.fields["next"])
-    assert following.text == "two\n"
-    while following.fields.get("status") == "running":
-        following = agent.read(background.ref, wait=20)
+    assert following.text == "one\ntwo\nthree\n"
     assert following.fields["exit_code"] == 3
+
+
+def test_new_lines_are_answered_once_a_pause_follows_them(agent: Any, background: _Background) -> None:
+    background.does("echo one; sleep 0.2; echo two")
+    reply = agent.read(background.ref, wait=20)
+    assert (reply.text, reply.fields["status"]) == ("one\ntwo\n", "running")
+    background.does("exit")
+
+
+def test_waiting_for_a_line_outlasts_a_pause_and_says_which_line_it_is(agent: Any, background: _Background) -> None:
+    background.does("echo one; sleep 2.5; echo READY; echo later")
+    reply = agent.read(background.ref, wait=20, until="^ready$")
+    assert reply.text.startswith("one\nREADY\n")
+    assert (reply.fields["status"], reply.fields["note"]) == ("running", "line 2 matches")
+    again = agent.read(background.ref, wait=20, until="READY")
+    assert again.fields["note"].startswith("line 2 matches, and had been shown to you")
+    assert agent.read(background.ref, wait=0, until="never").fields["note"].startswith("no line matches yet")
+    background.does("exit")
+
+
+def test_waiting_for_a_line_sees_stderr_too(agent: Any, background: _Background) -> None:
+    background.does("echo out")
+    assert agent.read(background.ref, until="out").text == "out\n"
+    background.does("echo LISTENING >&2")
+    assert agent.read(background.ref, until="listening").text == "LISTENING\n"
+    background.does("exit")
+
+
+def test_many_new_lines_come_as_the_view_of_what_is_there(agent: Any, background: _Background) -> None:
+    background.does("seq 1 20000")
+    reply = agent.read(background.ref, wait=20)
+    assert (reply.fields["status"], reply.fields["truncated"]) == ("running", True)
+    assert len(reply.text) < DEFAULT.short.limit_bytes
+    assert reply.text.endswith("19999\n20000\n")
+    background.does("exit")
+
+
+def test_a_ref_alone_is_the_view_that_running_it_gave(agent: Any) -> None:
+    ran = agent.run("seq 1 5000; echo 'Error: boom' >&2; exit 3")
+    told = agent.told
+    reply = agent.read(ran.fields["output_id"])
+    assert reply.text == ran.text
+    assert reply.fields.keys() == ran.fields.keys()
+    assert "Error: boom" in reply.text
+    assert agent.told.partition("\n")[2] == told.partition("\n")[2]
+    assert len(agent.read(ran.fields["output_id"], verbosity="silent").text) <= 200
+    assert "5000" in agent.read(ran.fields["output_id"] + ".out", verbosity="concise").text
+
+
+def test_a_ref_alone_of_one_stream_is_its_view(agent: Any) -> None:
+    agent.run("echo out; seq 1 5000 >&2")
+    reply = agent.read("@last.err")
+    assert (reply.fields["stderr_total"], reply.fields["truncated"]) == (5000, True)
+    assert reply.text.startswith("1\n") and reply.text.endswith("\n5000\n")
 
 
 def test_following_never_gives_half_a_line(agent: Any, background: _Background) -> None:
     background.does("printf begun; echo x >&2")
-    assert agent.read(background.ref + ".err", wait=20).text == "x\n"
-    assert agent.read(background.ref, wait=0).text == ""
-    background.does("echo ' ended'; printf rest; exit")
-    texts = [agent.read(background.ref, wait=20).text for _ in range(2)]
-    assert "".join(texts) == "begun ended\nrest"
+    assert agent.read(background.ref + ".err", until="x").text == "x\n"
+    assert agent.read(background.ref + ".out", wait=0).text == ""
+    background.does("echo ' ended'; printf rest")
+    assert agent.read(background.ref + ".out", until="ended").text == "begun ended\n"
+    background.does("exit")
+    assert agent.read(background.ref + ".out", wait=20).text == "begun ended\nrest"
 
 
 def test_following_both_streams_repeats_nothing(agent: Any, background: _Background) -> None:
     ref = background.ref + ".all"
     background.does("echo o1; echo e1 >&2")
     texts = [agent.read(ref, wait=20).text]
-    if len(texts[0].split()) < 2:
-        texts.append(agent.read(ref, wait=20).text)
-    background.does("echo o2; exit")
-    texts.append(agent.read(ref, wait=20).text)
+    background.does("echo o2")
+    texts.append(agent.read(ref, until="o2").text)
     assert sorted("".join(texts).split()) == ["e1", "o1", "o2"]
+    background.does("exit")
+    assert agent.read(ref, wait=20).text == "o1\no2\n[stderr]\ne1\n"
 
 
 def test_following_is_each_session_s_own(agent: Any, person: Any, background: _Background) -> None:
     background.does("echo one")
-    assert agent.read(background.ref, wait=20).text == "one\n"
-    assert person.read(background.ref, wait=20).text == "one\n"
+    assert agent.read(background.ref, until="one").text == "one\n"
+    assert person.read(background.ref, until="one").text == "one\n"
     background.does("exit")
 
 
 def test_dead_writer_s_buffer_is_readable_and_marked(agent: Any, background: _Background) -> None:
     background.does("echo kept")
-    reply = agent.read(background.ref, wait=20)
+    reply = agent.read(background.ref, until="kept")
     background.does("kill -9 $PPID; exit")
     while reply.fields.get("status") == "running":
         reply = agent.read(background.ref, wait=20)

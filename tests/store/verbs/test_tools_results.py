@@ -133,9 +133,9 @@ def test_a_large_value_is_given_in_part_and_the_next_call_goes_on(agent: Any, re
         ({"path": "$.nope"}, NotFound, "its keys: rows"),
         ({"path": "$.rows[9]"}, NotFound, "2 items"),
         ({"path": "$.rows[1:2]"}, BadPath, "[1:2]"),
-        ({"path": "$", "lines": "1-2"}, UsageError, "alone"),
-        ({"schema": True, "search": "x"}, UsageError, "alone"),
-        ({"path": "$", "offset": 0}, UsageError, "alone"),
+        ({"path": "$", "lines": "1-2"}, UsageError, "do not go together"),
+        ({"schema": True, "search": "x"}, UsageError, "do not go together"),
+        ({"path": "$", "offset": 0}, UsageError, "do not go together"),
     ],
 )
 def test_a_path_that_cannot_be_followed_says_why(

@@ -227,10 +227,10 @@ def test_a_line_that_went_on_after_it_was_shown_is_shown_again_whole(agent: Any)
     )
     assert agent.told.endswith("one\ntw")
     recording.append("out", b"o\nthree\n")
-    recording.seal(exit_code=0)
     agent.read(running.ref, wait=0)
     assert agent.told.endswith("two\nthree\n")
     assert "one" not in agent.told
+    recording.seal(exit_code=0)
 
 
 @pytest.mark.parametrize("asked", [{"lines": "1-"}, {"search": "t"}], ids=["page", "search"])

@@ -1,0 +1,126 @@
+"""What a running output writes while someone waits: new lines, one that matches, its end."""
+
+import time
+from typing import NamedTuple
+
+from sightline.errors import UsageError
+from sightline.log.log_index import seen_lines
+from sightline.store import Target
+from sightline.verbs.asker import Asker
+from sightline.verbs.lines import open_lines
+
+WAIT_SECONDS = 50.0  # no client waits much longer for a reply
+QUIET_SECONDS = 2.0  # new lines that nothing follows for so long are worth a reply
+_LOOK_SECONDS = 0.05
+_SEARCH_SHARE = 4  # a search that took so long is made again after this many times as long
+
+
+class Arrivals(NamedTuple):
+    """What a wait came to.
+
+    Attributes:
+        target: the stream as it is now.
+        seen: the last line that the session had been shown before.
+        total: how many whole lines there are.
+        match: number of the first line that matches and had not been shown, else of the first that does; 0 for none.
+    """
+
+    target: Target
+    seen: int
+    total: int
+    match: int = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether it goes on."""
+        return self.target.buffer.state == "running"
+
+
+def wait_for(asking: Asker, target: Target, seconds: float, until: str = "", *, either: bool = False) -> Arrivals:
+    """Wait until the output ends, a line matches, or new lines are followed by a pause; and not for longer.
+
+    Who waits for a line is not answered for a pause before it.
+
+    Args:
+        asking: who waits; new is what this session has not been shown.
+        target: the stream.
+        seconds: how long, WAIT_SECONDS at most.
+        until: a regular expression, literal where it does not compile; empty for none.
+        either: whether standard error is waited for, too, once there is any.
+
+    Raises:
+        UsageError: it is no stream of a command, or the pattern is none.
+    """
+    if target.stream not in ("out", "err", "all"):
+        raise UsageError("only a command's streams can be followed", "read it by lines or bytes")
+    seen = _seen(asking, target)
+    deadline = time.monotonic() + min(max(seconds, 0.0), WAIT_SECONDS)
+    sought = _Sought(asking, until) if until else None
+    known, changed = -1, 0.0
+    while True:
+        target = target._replace(buffer=asking.store.resolve(target.buffer.ref).buffer)
+        if either and target.stream == "out" and target.buffer.stream("err").bytes:
+            target = target._replace(stream="all")
+            seen = _seen(asking, target)
+        arrived = Arrivals(target, seen, _whole_lines(asking, target))
+        now = time.monotonic()
+        if arrived.total != known:
+            known, changed = arrived.total, now
+        if sought and (match := sought.match(arrived)):
+            return arrived._replace(match=match)
+        if not arrived.running or now >= deadline or (asking.cancel and asking.cancel.cancelled):
+            return arrived
+        if not sought and arrived.total > seen and now - changed >= QUIET_SECONDS:
+            return arrived
+        time.sleep(_LOOK_SECONDS)
+
+
+def _whole_lines(asking: Asker, target: Target) -> int:
+    with open_lines(asking.store, target) as lines:
+        return lines.line_count - (len(lines.unended) if target.buffer.state == "running" else 0)
+
+
+class _Sought:
+    """Looks for a line in an output that grows, no more often than is cheap."""
+
+    def __init__(self, asking: Asker, pattern: str) -> None:
+        self._asking = asking
+        self._pattern = pattern
+        self._searched = 0
+        self._again_at = 0.0
+
+    def match(self, arrived: Arrivals) -> int:
+        """The line that matches; 0 where none does, or nothing that is new was looked at."""
+        began = time.monotonic()
+        if arrived.total == self._searched or (arrived.running and began < self._again_at):
+            return 0
+        found = [line for line in self._found(arrived.target) if line <= arrived.total]
+        self._searched = arrived.total
+        took = time.monotonic() - began
+        self._again_at = began + took + _SEARCH_SHARE * took
+        return next((line for line in found if line > arrived.seen), found[0] if found else 0)
+
+    def _found(self, target: Target) -> tuple[int, ...]:
+        from sightline.search.line_search import search  # 10 ms that only a line waited for costs
+
+        path = self._asking.store.local_copy(target)
+        return search(path, self._pattern, first=_MOST_MATCHES, cancel=self._asking.cancel).lines
+
+
+_MOST_MATCHES = 10_000  # of which the first that is new is picked
+
+
+def _seen(asking: Asker, target: Target) -> int:
+    """The last line that the session has been shown; of both streams, how many lines from the first on."""
+    store, session = asking.store, asking.session
+    if target.stream != "all":
+        return seen_lines(store, session, target)
+    seen = {Target(target.buffer, name).ref: Target(target.buffer, name) for name in ("out", "err")}
+    last = {ref: seen_lines(store, session, stream) for ref, stream in seen.items()}
+    with open_lines(store, target) as lines:
+        before = 0
+        for ref, line in lines.numbered(1, sum(last.values())):
+            if line.number > last[ref]:
+                break
+            before += 1
+    return before

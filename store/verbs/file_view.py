@@ -1,0 +1,124 @@
+"""The view of a file: of a version that is kept, and was read, whole where it is short."""
+
+from typing import Any, NamedTuple
+
+from sightline.log.views import Shows, parts_of, shown_of
+from sightline.records import Buffer, joined_notes
+from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.memory import BytesSource
+from sightline.shape.segments import Segment, join_segments, uncut
+from sightline.store import Target
+from sightline.verbs.asker import Asker
+from sightline.verbs.file_facts import file_fields
+from sightline.verbs.reply import Reply, fitting, in_order
+from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
+from sightline.verbs.structured_view import shape_output
+
+_NEXT_LINES = 200
+_SNIFFED_BYTES = 8192
+
+
+class Called(NamedTuple):
+    """What asks for a file.
+
+    Attributes:
+        verb: the verb.
+        logged: its arguments, for the audit log.
+    """
+
+    verb: str
+    logged: dict[str, Any]
+
+
+def file_reply(asking: Asker, target: Target, called: Called, verbosity: str = "auto") -> Reply:
+    """The view of a version of a file; of a binary one only what it is.
+
+    Args:
+        asking: who asks.
+        target: the version.
+        called: what was called.
+        verbosity: ``auto``, which is ``normal`` here, or a mode.
+    """
+    if is_binary(asking, target):
+        return _binary(asking, target, called)
+    return _view(asking, target, called, verbosity)
+
+
+def is_binary(asking: Asker, target: Target) -> bool:
+    """Whether a stream is no text."""
+    with asking.store.open(target) as source:
+        return b"\0" in source.read(0, _SNIFFED_BYTES)
+
+
+def _binary(asking: Asker, target: Target, called: Called) -> Reply:
+    buffer = target.buffer
+    fields = fields_of(buffer) | {
+        "note": joined_notes(buffer.note, "a binary file: its bytes are kept and not shown"),
+        "next": asking.calls("query", pipeline=f"xxd -l 256 {buffer.ref}"),
+    }
+    return reply_of(fields, (), buffer, called, missing=True)
+
+
+def _view(asking: Asker, target: Target, called: Called, verbosity: str) -> Reply:
+    buffer, profile, nothing = target.buffer, asking.profile, BytesSource(b"")
+    mode = "normal" if verbosity == "auto" else verbosity
+    budget = budget_for(mode, True, profile.budgets)
+    with asking.store.open(target) as raw:
+        source = clean(raw, profile)
+        fields = fields_of(buffer)
+        own = budget if verbosity != "auto" or profile.short.measure == "budget" else None
+        if short := short_body(profile, fields, source, nothing, own, asking.room):
+            return reply_of({}, short.segments, buffer, called, missing=False)
+        few = cut_to_lines_only(profile, source, nothing)
+        made = fitting(
+            fields,
+            HARD_LIMIT_BYTES,
+            lambda limit: shape_output(profile, source, nothing, budget=budget, failed=False, short=few, limit=limit),
+            lambda made: join_segments(made.shaped.segments),
+            asking.room,
+        )
+    shaped = made.shaped
+    fields |= {"description": made.description or None, "truncated": shaped.truncated or None, "stdout_shown": None}
+    fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"
+    if shaped.truncated:
+        is_part = made.path and shaped.out_total == 1  # a line is no way to its parts
+        lines = _first_gap(shaped.segments, shaped.out_total)
+        where = {"path": made.path} if is_part else {"lines": lines}
+        fields["next"] = asking.calls("read_output", ref=target.ref, **where)
+        fields |= file_fields(asking.store, buffer, profile) if profile.files.shown else {}
+    return reply_of(fields, shaped.segments, buffer, called, missing=shaped.truncated)
+
+
+def _first_gap(segments: tuple[Segment, ...], total: int) -> str:
+    following = 1
+    for segment in uncut(segments):
+        if segment.ref:
+            if segment.first > following:
+                return f"{following}-{min(segment.first - 1, following + _NEXT_LINES - 1)}"
+            following = segment.last + 1
+    return f"{min(following, total)}-{min(total, following + _NEXT_LINES - 1)}"
+
+
+def fields_of(buffer: Buffer) -> dict[str, Any]:
+    """The fields that every reply about a file has."""
+    info = buffer.stream("out")
+    return {"file_id": buffer.ref, "total_lines": info.lines, "total_bytes": info.bytes, "note": buffer.note or None}
+
+
+def reply_of(
+    fields: dict[str, Any], body: tuple[Segment, ...], buffer: Buffer, called: Called, *, missing: bool
+) -> Reply:
+    """A reply about a version of a file."""
+    ordered = in_order(fields)
+    ordered.pop("exit_code", None)
+    shows = Shows(
+        verb=called.verb,
+        request=called.logged,
+        refs=(buffer.name,),
+        shown=shown_of(body),
+        lines_total=buffer.lines,
+        bytes_total=buffer.bytes,
+        truncated="truncated" in ordered,
+        parts=parts_of(body),
+    )
+    return Reply(ordered, body, shows, missing=missing or bool(buffer.note))
