@@ -151,6 +151,8 @@ class CommandCapture:
         child = self._child
         reader = PipeReader({child.out: "out", child.err: "err"}, self._take, writers=[child.ended])
         try:
+            if self._recorder.recording:
+                self._recorder.recording.tell_process(child.pid, own_group=child.own_group)
             if self._recorder.register() and self._started:
                 self._started(self.name)
             if self._filter_pipe:

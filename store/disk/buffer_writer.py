@@ -114,6 +114,10 @@ class BufferWriter:
         except OSError as error:
             raise store_failed(error) from error
 
+    def tell_process(self, pid: int, *, own_group: bool) -> None:
+        """Say which process writes it."""
+        self._marker.tell_process(pid, own_group=own_group)
+
     def append(self, stream: str, data: bytes | memoryview, newlines: int | None = None) -> None:
         """Write bytes of a stream.
 

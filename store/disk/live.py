@@ -6,6 +6,7 @@ The lock is the proof of life: the kernel frees it when the writer dies, however
 import fcntl
 import os
 import time
+from typing import NamedTuple
 
 from sightline.disk.layout import Layout
 from sightline.private_files import open_private, remove_file, write_all
@@ -30,6 +31,10 @@ class Marker:
             remove_file(temporary)
             raise
         self._touched = 0.0
+
+    def tell_process(self, pid: int, *, own_group: bool) -> None:
+        """Say which process is captured, so that others can end it."""
+        write_all(self._fd, f"{pid} {own_group:d}\n".encode())
 
     def touch(self) -> None:
         """Tell watchers that bytes have arrived; at most every TOUCH_SECONDS."""
@@ -96,3 +101,27 @@ def writer_alive(layout: Layout, name: str) -> bool:
         return True
     finally:
         os.close(fd)
+
+
+class Process(NamedTuple):
+    """A process that is captured.
+
+    Attributes:
+        pid: its number.
+        own_group: whether it leads a process group of its own.
+    """
+
+    pid: int
+    own_group: bool
+
+
+def process_of(layout: Layout, name: str) -> Process | None:
+    """The process that a living writer captures; None where there is none, or none is told."""
+    if not writer_alive(layout, name):
+        return None
+    try:
+        with open(open_private(layout.marker(name), os.O_RDONLY)) as file:
+            words = file.read().split()[1:]
+    except FileNotFoundError:
+        return None
+    return Process(int(words[0]), words[1] == "1") if len(words) == 2 else None

@@ -77,6 +77,7 @@ class Recording:
         self._is_registered = False
         self.append = self._append_redacted if redaction else self._writer.append
         self.progress = self._writer.progress
+        self.tell_process = self._writer.tell_process
 
     @property
     def name(self) -> str:

@@ -336,11 +336,13 @@ def _follow(asking: Asker, target: Target, request: Request, *, named: bool) -> 
         more["note"] = f"line {arrived.match:,} matches{before}"
     elif request.until:
         more["note"] = "no line matches yet"
-    first = arrived.seen + 1
-    if arrived.match and arrived.match - first > _LINES_BEFORE_MATCH:
-        first = arrived.match - _LINES_BEFORE_MATCH
-    if arrived.total >= first:
-        window = target._replace(first=first, last=arrived.total)
+    first, last = arrived.seen + 1, arrived.total
+    if arrived.match and arrived.match < first:
+        first = last = arrived.match
+    elif arrived.match:
+        first = max(first, arrived.match - _LINES_BEFORE_MATCH)
+    if first <= last:
+        window = target._replace(first=first, last=last)
         if not shows_views or request.limit:
             return _line_page(asking, window, request, more)
         page = _line_page(asking, window, request._replace(limit=asking.profile.short.limit_bytes), more)

@@ -104,6 +104,11 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
     """
     if not request.line.strip():
         raise UsageError("no command was given", "give one, such as: sightline run -- ls -l")
+    if request.command.lstrip().startswith("kill") and "@" in request.command:
+        from sightline.verbs.kill import kill, order_of  # 5 ms that only a kill costs
+
+        if order := order_of(request.command):
+            return kill(asking, order, verb=VERB, request=request.logged())
     if is_ack(request.line):
         request = _confirmed(asking, request)
     budget_for(request.verbosity, True, asking.profile.budgets)  # a wrong word is told before anything runs

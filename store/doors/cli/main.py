@@ -21,10 +21,11 @@ GROUPS = {
         "run": ("run", "run a command, keep its whole output and print a view of it"),
         "capture": ("capture", "keep what comes through a pipe"),
         "read": ("read", "read a file and keep the version that was read"),
+        "kill": ("kill", "end commands that run"),
     },
     "Look, as agents do and people beside them": {
         "list": ("list", "list what was captured, most recently used first"),
-        "show": ("show", "show more of an output: lines, bytes, matches, a JSON value"),
+        "show": ("show", "show an output, or lines, bytes, matches, a JSON value of it"),
         "query": ("query", "ask with grep, sort, jq and the like, read-only"),
         "diff": ("diff", "compare two outputs"),
         "path": ("path", "print the path of an output's file, for any other program"),

@@ -115,6 +115,11 @@ class _Command:
 
         return has_begun
 
+    def cancel(self) -> None:
+        """Nobody wants it any more: it is ended, and what it wrote stays."""
+        self.capture.stop()
+        self.woken.set()
+
     def telling(self) -> str:
         size, lines = self.capture.written
         told = f"{lines:,} line{'' if lines == 1 else 's'}, {human_bytes(size)}"
@@ -141,7 +146,7 @@ class Commands:
         One that keeps nothing is waited for however long it takes: no ref would lead to it.
 
         Raises:
-            Cancelled: the call was withdrawn, or the server ends; a command that runs is captured on.
+            Cancelled: the call was withdrawn, which ends the command, or the server ends.
             CommandNotStarted: as `CommandCapture.run`; OutOfProcesses: there is no thread for it.
         """
         command = _Command(capture)
@@ -156,7 +161,7 @@ class Commands:
             capture.discard()
             raise
         call.telling = command.telling
-        call.at_cancel(command.woken.set)
+        call.at_cancel(command.cancel)
         command.woken.wait(self._patience_secs)
         if not command.woken.is_set() and capture.name:
             return None

@@ -38,6 +38,9 @@ class Options(NamedTuple):
 _LARGEST_REPLY_CHARACTERS = 65_536  # a client that is told so leaves replies of that size whole
 
 
+_VERBOSITIES = ["auto", "silent", "concise", "normal", "verbose", "full"]
+
+
 def _text(description: str, **more: Any) -> dict[str, Any]:
     return {"type": "string", "description": description, **more}
 
@@ -90,8 +93,8 @@ _DEFINED = {
             "failures first, and a ref such as @cmd_a1b2c3: ask the ref (read_output, query) instead of running again. "
             "No need for head, tail or grep: nothing is lost. A ref in the command becomes the path of a file with "
             'that output. What takes long is answered with status "running" and goes on: follow it with '
-            "read_output(ref, wait). Destructive commands ask back (pending_ack). Outputs are kept until the store is "
-            "full; an expired ref says how to get it again.",
+            "read_output(ref, wait), end it with kill @cmd_a1b2c3. Destructive commands ask back (pending_ack). "
+            "Outputs are kept until the store is full; an expired ref says how to get it again.",
             {
                 "command": _text("for bash; or an @ack_ token, which confirms"),
                 "cwd": _text("working directory"),
@@ -102,7 +105,7 @@ _DEFINED = {
                 },
                 "verbosity": _text(
                     "how much of a long output is shown; auto suits",
-                    enum=["auto", "silent", "concise", "normal", "verbose", "full"],
+                    enum=_VERBOSITIES,
                 ),
                 "background": _flag("answer at once with the ref and let it go on"),
                 "acknowledge_risk": _flag("run a destructive command without asking back"),
@@ -128,14 +131,16 @@ _DEFINED = {
         _tool(
             "read_output",
             "Read a captured output",
-            "Read more of an output by its ref, in one way: lines, bytes (offset, limit), search, JSON path, or wait "
-            "for what a running command prints next. .err after a ref is its stderr, .all both streams in order; "
-            "@last is your newest command.",
+            "Read an output by its ref. The ref alone gives the view again, failures first; or ask in one way: lines, "
+            "bytes (offset, limit), search, JSON path, or wait for a running command: its end, a line (until), or new "
+            "lines and a pause. .err after a ref is its stderr, .all both streams in order; @last is your newest "
+            "command.",
             {
                 "ref": _text("such as @cmd_a1b2c3, @cmd_a1b2c3.err, @file_…, @tool_…, @last"),
                 "lines": _text('"42-80", "42" or "42-"'),
                 "offset": _whole("first byte, from 0", 0),
                 "limit": _whole("bytes (default 40960)", 1),
+                "verbosity": _text("of the view", enum=_VERBOSITIES),
                 "search": _text("regular expression; gives matching lines with numbers and the true total"),
                 "context": _whole("lines around each match", 0, maximum=100),
                 "ignore_case": _flag("of a search; default true"),
@@ -143,10 +148,11 @@ _DEFINED = {
                 "path": _text("into JSON: $.items[0].name, $.items[-3:]"),
                 "wait": {
                     "type": "number",
-                    "description": "seconds to wait for new lines or the end",
+                    "description": "seconds to wait for the end, or new lines and a pause",
                     "minimum": 0,
                     "maximum": 50,
                 },
+                "until": _text("regular expression: wait for a line that matches"),
             },
             ["ref"],
             alwaysLoad=True,

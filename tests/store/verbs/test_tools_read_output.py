@@ -393,7 +393,7 @@ def test_waiting_for_a_line_outlasts_a_pause_and_says_which_line_it_is(agent: An
     assert reply.text.startswith("one\nREADY\n")
     assert (reply.fields["status"], reply.fields["note"]) == ("running", "line 2 matches")
     again = agent.read(background.ref, wait=20, until="READY")
-    assert again.fields["note"].startswith("line 2 matches, and had been shown to you")
+    assert (again.fields["note"], again.text) == ("line 2 matches, and had been shown to you", "READY\n")
     assert agent.read(background.ref, wait=0, until="never").fields["note"].startswith("no line matches yet")
     background.does("exit")
 

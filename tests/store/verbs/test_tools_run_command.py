@@ -16,9 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sightline.capture.command import CommandCapture
+from sightline.capture.file import capture_file
 from sightline.config import Settings
 from sightline.disk.buffer_writer import BufferWriter
-from sightline.errors import CommandNotStarted, StoreFailed, UsageError
+from sightline.errors import BadRef, CommandNotStarted, StoreFailed, UsageError
 from sightline.profile import DEFAULT
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.markers import MARKER
@@ -406,3 +407,33 @@ def test_whatever_is_short_comes_back_as_it_was(agent: Any, tmp_path: Path, line
     (tmp_path / "text").write_bytes(text.encode())
     reply = agent.run(f"cat '{tmp_path}/text'", verbosity="full")
     assert reply.text == text
+
+
+@pytest.mark.parametrize("typed", ["kill {}", "kill -9 {}", "kill -s TERM '{}'", ' kill -TERM "{}";'])
+def test_kill_with_a_ref_ends_what_runs_and_gives_its_view(agent: Any, typed: str) -> None:
+    ref = agent.run("echo begun; sleep 60 & wait", background=True).fields["output_id"]
+    agent.read(ref, until="begun")
+    reply = agent.run(typed.format(ref))
+    assert (reply.fields["output_id"], reply.text) == (ref, "begun\n")
+    assert reply.fields["exit_code"] in (143, 137)
+    assert agent.store.resolve(ref).buffer.signal in (15, 9)
+    assert agent.run(typed.format(ref)).fields["note"] == "it had ended before"
+
+
+def test_kill_leaves_nothing_of_the_group(agent: Any, until: Any) -> None:
+    ref = agent.run("trap '' TERM; sleep 60 & echo $!; wait", background=True).fields["output_id"]
+    pid = int(agent.read(ref, until="[0-9]").text)
+    agent.run(f"kill {ref}")
+    until(lambda: not Path(f"/proc/{pid}").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text())
+
+
+def test_kill_of_several_says_how_each_ended(agent: Any) -> None:
+    refs = [agent.run("sleep 60", background=True).fields["output_id"] for _ in range(2)]
+    assert agent.run(f"kill {' '.join(refs)}").text == "".join(f"{ref}  signal 15\n" for ref in refs)
+
+
+def test_kill_of_what_is_no_command_is_refused(agent: Any, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x\n")
+    file = capture_file(agent.store, str(tmp_path / "f"), "s")
+    with pytest.raises(BadRef, match="is no command"):
+        agent.run(f"kill {file.ref}")

@@ -1,0 +1,30 @@
+"""``sightline kill``: end commands that run, with all that they started."""
+
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.output import Door
+from sightline.verbs.kill import Order, kill
+
+VERB = "kill"
+
+
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
+        name,
+        "End commands that run, with all that they started: they are asked to end, and killed 2 s later. What they "
+        "wrote is kept.",
+        "sightline kill @last",
+        profile=True,
+    )
+    made.add_argument("refs", nargs="+", metavar="REF", help="the commands: @last, @cmd_a1b2c3")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
+    door = Door(as_json=given.json, profile=given.profile)
+    order, request = Order(tuple(given.refs)), {"refs": given.refs}
+    try:
+        return door.answer(VERB, request, lambda: kill(door.asking, order, verb=VERB, request=request))
+    finally:
+        door.close()

@@ -1,0 +1,83 @@
+"""Ending commands that run, by their refs: ``kill @cmd_a1b2c3`` as an agent types it, and ``sightline kill``."""
+
+import re
+import signal
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sightline.capture.termination import end_command
+from sightline.errors import BadRef
+from sightline.log.views import Shows
+from sightline.records import Buffer
+from sightline.refs import looks_like_a_ref
+from sightline.shape.segments import Segment
+from sightline.verbs.asker import Asker
+from sightline.verbs.command_view import command_reply, ending_of
+from sightline.verbs.list_outputs import state_of
+from sightline.verbs.reply import Reply
+
+_KILL = re.compile(r"\s*kill((?:\s+-(?:s\s+)?\w+)?)((?:\s+[\"']?@[\w.]+[\"']?)+)\s*;?\s*")
+
+
+class Order(NamedTuple):
+    """Which commands are to end.
+
+    Attributes:
+        refs: their refs.
+        signal: the number of what they are sent first.
+    """
+
+    refs: tuple[str, ...]
+    signal: int = signal.SIGTERM
+
+
+def order_of(command: str) -> Order | None:
+    """What a command line orders where it is nothing but ``kill`` with refs; None for any other."""
+    match = _KILL.fullmatch(command)
+    if not match:
+        return None
+    refs = tuple(word.strip("\"'") for word in match[2].split())
+    if not all(map(looks_like_a_ref, refs)):
+        return None
+    number = _number_of(match[1].replace("-s", "").strip().lstrip("-"))
+    return None if number is None else Order(refs, number)
+
+
+def _number_of(name: str) -> int | None:
+    """The signal of a name or number; None where there is no such signal."""
+    try:
+        if name.isdigit():
+            return int(signal.Signals(int(name)))
+        return int(signal.Signals[f"SIG{name.upper().removeprefix('SIG')}"]) if name else int(signal.SIGTERM)
+    except (KeyError, ValueError):
+        return None
+
+
+def kill(asking: Asker, order: Order, *, verb: str, request: dict[str, Any]) -> Reply:
+    """End commands with all that they started, and reply with how they ended: of one its view, of several a line each.
+
+    Raises:
+        BadRef: one is no command; else as `Asker.resolve`.
+    """
+    targets = [asking.resolve(ref) for ref in order.refs]
+    if others := [target.ref for target in targets if target.buffer.kind != "cmd"]:
+        raise BadRef(f"{others[0]} is no command", "only a command runs, and can be ended")
+    ended = [
+        target.buffer.state == "running" and end_command(asking.store, target.buffer, order.signal)
+        for target in targets
+    ]
+    buffers = [asking.store.resolve(target.buffer.ref).buffer for target in targets]
+    if len(buffers) > 1:
+        return _several(buffers, verb=verb, request=request)
+    buffer = buffers[0]
+    note = None if ended[0] else "it had ended before"
+    if buffer.state == "running":
+        note = "it was told to end, and has not yet"
+    return command_reply(
+        asking, buffer, ending_of(buffer), verbosity="auto", verb=verb, request=request, always_ref=True, note=note
+    )._replace(exit_code=0)
+
+
+def _several(buffers: Sequence[Buffer], *, verb: str, request: dict[str, Any]) -> Reply:
+    body = Segment("".join(f"{buffer.ref}  {state_of(buffer)}\n" for buffer in buffers))
+    return Reply({}, (body,), Shows(verb, request, refs=tuple(buffer.name for buffer in buffers)))
