@@ -45,13 +45,15 @@ class Asker(NamedTuple):
         """Whether a person asks: prefixes will do, and ``@last`` is the newest command of the store."""
         return is_person(self.session)
 
+    def ref_of(self, text: str) -> str:
+        """The ref that a text means: one, or a marker pasted in place of one. Raises AmbiguousRef for a marker."""
+        text = text.strip().strip("`'\"")
+        return late.ref_of(self.store, self.session, text) if "…" in text else text
+
     def resolve(self, ref: str) -> Target:
         """What a ref, or a marker pasted in place of one, names for this caller; raises as `Store.resolve`."""
-        ref = ref.strip().strip("`'\"")
-        if "…" in ref:
-            ref = late.ref_of(self.store, self.session, ref)
         return self.store.resolve(
-            ref,
+            self.ref_of(ref),
             session=None if self.person else self.session.name,
             prefixes=self.person,
         )

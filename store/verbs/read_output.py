@@ -79,18 +79,19 @@ def read_output(asking: Asker, request: Request) -> Reply:
         BadPath, NotFound: a path that is not supported, or leads nowhere.
     """
     _check(request)
-    target = asking.resolve(request.ref)
+    ref = asking.ref_of(request.ref)
+    target = asking.resolve(ref)
     if request.stream:
         target = target._replace(stream=request.stream)
     budget_for(request.verbosity or "auto", True, asking.profile.budgets)  # a wrong word is told
-    reply = _shown(asking, target, request)
+    reply = _shown(asking, target, request, named=bool(request.stream or parse_ref(ref).stream))
     if target.buffer.kind != "file":
         return reply
     return telling_changes(asking.store, reply, (target.buffer,))
 
 
-def _shown(asking: Asker, target: Target, request: Request) -> Reply:
-    """The part that is asked for."""
+def _shown(asking: Asker, target: Target, request: Request, *, named: bool) -> Reply:
+    """What is asked for; of both streams of a command where neither was named."""
     if request.path or request.schema:
         return _json_part(asking, target, request)
     if request.lines:
@@ -106,7 +107,6 @@ def _shown(asking: Asker, target: Target, request: Request) -> Reply:
             verb=VERB,
             logged=request.logged(),
         )
-    named = bool(request.stream or parse_ref(request.ref).stream)
     if request.wait is not None or request.until:
         return _follow(asking, target, request, named=named)
     is_page = request.alone and asking.profile.reading.ref_alone == "page"
