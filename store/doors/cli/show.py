@@ -10,8 +10,8 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Show a buffer: a view of it, failures first. Or a part: lines, bytes, the lines that match, a JSON value, what a "
-        "running one wrote since.",
+        "Show a buffer: a view of it, failures first. Or a part: lines, bytes, the lines that match, a JSON value, or "
+        "what a running one wrote since.",
         "sightline show @last",
         "sightline show @last --lines 40-80",
         "sightline show @last --search 'error|warning' --context 2",
