@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sightline.shape.failure.failures import Failures
     from sightline.shape.failure.picker import Picker
 
-REGIONS_PERCENT = 80
+REGIONS_PERCENT = 96
 """What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
 
 NUMBERS_PERCENT = 10

@@ -20,6 +20,9 @@ KINDS = 4096
 FIRST_OF_KIND, LAST_OF_KIND = 64, 8
 """Hits of one kind that are kept: more of the same than any view has room for. The count goes on regardless."""
 
+ABOUTS = 256
+"""Files, or tests, of which the first hit of a kind is kept however many came before it."""
+
 KEPT_SPANS = 20_000
 """Stretches of failure lines whose numbers are known, from the first on: more than a marker can list."""
 
@@ -79,16 +82,20 @@ def find_failures(
 class _Kind:
     """The lines of one kind, and how many of the kind came before each."""
 
-    __slots__ = ("_first", "count", "early", "late")
+    __slots__ = ("_abouts", "_first", "count", "early", "late")
 
     def __init__(self, first: int) -> None:
         self.count = 0
+        self._abouts: set[str] = set()
         self._first = first
         self.early: list[Hit] = []
         self.late: deque[tuple[int, int, Verdict]] = deque(maxlen=LAST_OF_KIND)
 
     def add(self, number: int, verdict: Verdict) -> None:
-        if self.count < self._first:
+        is_new = verdict.about not in self._abouts and len(self._abouts) < ABOUTS
+        if is_new:
+            self._abouts.add(verdict.about)
+        if self.count < self._first or is_new:
             self.early.append(Hit(number, self.count, verdict))
         else:
             self.late.append((number, self.count, verdict))

@@ -45,6 +45,8 @@ class Verdict(NamedTuple):
         sort: what of the rule it is: its failure, or its block, that starts here.
         name: what failed, as the line has it; empty where it does not say.
         place: where, such as ``src/x.py:12``; likewise.
+        about: equal for lines that are about the same file, or test; empty where it does not say. Numbers in it may not
+            be the line's own.
     """
 
     rank: int
@@ -53,6 +55,7 @@ class Verdict(NamedTuple):
     sort: Failure | Block | None = None
     name: str = ""
     place: str = ""
+    about: str = ""
 
 
 def judged_part(line: bytes) -> bytes:
@@ -167,7 +170,7 @@ class Judge:
         if any(quiet.search(text) for quiet in self._quiet):
             return None
         place = class_of(text)
-        return Verdict(_OF_CLASS[place], kind_of(text)) if place >= 0 else None
+        return Verdict(_OF_CLASS[place], kind_of(text), about=_about(text)) if place >= 0 else None
 
 
 def _sorts(rule: Rule) -> tuple[Failure | Block, ...]:
@@ -177,7 +180,19 @@ def _sorts(rule: Rule) -> tuple[Failure | Block, ...]:
 def _by_rule(rule: Rule, sort: Failure | Block, found: re.Match[str], text: str) -> Verdict:
     kind = found.groupdict("").get("kind")
     name, place = name_and_place(found)
-    return Verdict(_OF_ROLE[sort.role], f"{rule.name}:{kind}" if kind else kind_of(text), rule, sort, name, place)
+    about = place.partition(":")[0] or name or _about(text)
+    kind = f"{rule.name}:{kind}" if kind else kind_of(text)
+    return Verdict(_OF_ROLE[sort.role], kind, rule, sort, name, place, about)
+
+
+_FILE = re.compile(r"([\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?::\d|\(\d|\", line \d)")
+_FILE_CHARS = 300  # of a line, in which a file is looked for
+
+
+def _about(text: str) -> str:
+    """The file that a line is about, empty where it names none with a line's number."""
+    found = _FILE.search(text[:_FILE_CHARS])
+    return found[1] if found else ""
 
 
 def name_and_place(found: re.Match[str]) -> tuple[str, str]:

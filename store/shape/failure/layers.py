@@ -2,7 +2,9 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sightline.shape.failure.failures import Failures, Hit, last_part
 from sightline.shape.failure.judge import (
@@ -28,6 +30,10 @@ _LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD:
 
 BEFORE_END_LINES = 25  # what stands so shortly before a message that something ended badly, most often is why
 SOONER = 2.0
+OTHER_FILE = 0.1  # how much later a kind of message comes in each further file
+WHOLE_CAUSES = 2  # causes that come with all that explains them before the names of others
+ALONE = 0.4  # where these names come
+ALONE_LINES = 24
 SAID_ENOUGH = 3  # times that a cause of one kind is told before what else there is gets its turn
 REDUNDANT = 4.0  # where the name of what failed stands, if it is shown with its cause anyway
 
@@ -67,12 +73,27 @@ _LIBRARY = re.compile(
 _PLACE = re.compile(r"File \".*\", line \d+|[\w/.-]+\.\w{1,6}[:(]\d+")
 
 
-def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Hit]:
+class Placed(NamedTuple):
+    """A hit, and where in the order of a view it stands.
+
+    Attributes:
+        place: where what it says comes.
+        hit: the hit.
+        alone: where its line alone comes already, since it names one more that failed; None for no such place.
+    """
+
+    place: float
+    hit: Hit
+    alone: float | None = None
+
+
+def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
     """Hits in the order in which a view should show them.
 
     What counts more comes first, of the same weight what stands first; what says again what an earlier one of its kind
-    said comes the later the more often it was said. Names of what failed are short, and stand among the causes. Where
-    steps are known, the end of the first that failed leads, then what stands in it; what others say comes last.
+    said comes the later the more often it was said, and of those what is said of another file first. After the first
+    causes come the names of all else that failed, each in a line. Where steps are known, the end of the first that
+    failed leads, then what stands in it; what others say comes last.
     """
     main = steps.bad[0] if steps.bad else None
     ended = {step.last for step in steps.bad}
@@ -81,27 +102,63 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Hit]:
     known = any(hit.verdict.rank in (CAUSE, NAME) for hit in mine)
     later = 3.0 if known else 0.0
     ends = [hit.line for hit in told if hit.verdict.rank in (ECHO, EXIT)]
-    explained = {last_part(hit.verdict.name) for hit in told if hit.verdict.rank == CAUSE} - {""}
+    repeats = _repeats(told)
 
-    def place(hit: Hit) -> tuple[float, int]:
-        if hit.verdict.rank == STEP:
-            first = main is not None and hit.line == main.last
-            return ((1.0 if known else 0.0) if first else OTHER_STEP, hit.line)
-        return (_of_itself(hit) + _elsewhere(hit.line, steps, main), hit.line)
-
-    def _of_itself(hit: Hit) -> float:
+    def of_itself(hit: Hit) -> float:
         rank = hit.verdict.rank
-        if rank == NAME:
-            known_why = last_part(hit.verdict.name) in explained
-            return REDUNDANT if known_why else 0.5 + 0.02 * hit.nth
-        if rank == CAUSE:
-            return 0.5 * hit.nth if hit.nth < SAID_ENOUGH else hit.nth
+        if rank in (CAUSE, NAME):
+            return repeats[hit.line]
         at = bisect_right(ends, hit.line)
         sooner = SOONER if at < len(ends) and ends[at] - hit.line <= BEFORE_END_LINES else 0
-        return later + _LATER[rank] + hit.nth - sooner
+        return later + _LATER[rank] + repeats[hit.line] - sooner
 
-    stepped = [Hit(step.last, 0, Verdict(STEP, "")) for step in steps.bad]
-    return sorted([*told, *stepped], key=place)
+    placed = [(of_itself(hit) + _elsewhere(hit.line, steps, main), hit) for hit in told]
+    placed += [(_of_step(step, main, known=known), Hit(step.last, 0, Verdict(STEP, ""))) for step in steps.bad]
+    return _with_names(sorted(placed, key=lambda one: (one[0], one[1].line)))
+
+
+def _repeats(hits: Sequence[Hit]) -> dict[int, float]:
+    """How often what each line says was said before, less where it was said of another file."""
+    abouts: Counter[tuple[int, str]] = Counter()
+    seen: set[tuple[int, str, str]] = set()
+    found: dict[int, float] = {}
+    for hit in hits:
+        verdict = hit.verdict
+        kind = verdict.rank, verdict.kind
+        place = (*kind, verdict.about)
+        if not hit.nth or (verdict.rank <= LOCATED and verdict.about and place not in seen):
+            found[hit.line] = OTHER_FILE * abouts[kind]
+            abouts[kind] += 1
+        else:
+            found[hit.line] = 0.5 * hit.nth if hit.nth < SAID_ENOUGH else hit.nth
+        seen.add(place)
+    return found
+
+
+def _of_step(step: Step, main: Step | None, *, known: bool) -> float:
+    if step != main:
+        return OTHER_STEP
+    return 1.0 if known else 0.0
+
+
+def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
+    """The order, in which the first causes come whole, and of all others the names before what they say."""
+    whole = [hit for place, hit in placed if hit.verdict.rank == CAUSE and place < GOOD_STEP][:WHOLE_CAUSES]
+    explained = {last_part(hit.verdict.name) for hit in whole} - {""}
+    named = {last_part(hit.verdict.name) for _, hit in placed if hit.verdict.rank == NAME} - {""}
+    found: list[Placed] = []
+    count = 0
+    for place, hit in placed:
+        rank, name = hit.verdict.rank, last_part(hit.verdict.name)
+        if rank == NAME:
+            place += REDUNDANT if name in explained else ALONE
+            found.append(Placed(place, hit))
+        elif rank == CAUSE and place < GOOD_STEP and hit not in whole and name not in named and count < ALONE_LINES:
+            count += 1
+            found.append(Placed(place, hit, min(place, ALONE + 0.01 * count)))
+        else:
+            found.append(Placed(place, hit))
+    return found
 
 
 def _elsewhere(line: int, steps: Steps, main: Step | None) -> float:

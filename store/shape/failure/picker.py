@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from sightline.shape.failure.failures import Failures
 from sightline.shape.failure.judge import Judge
+from sightline.shape.failure.layers import STEP as OF_STEP
 from sightline.shape.failure.layers import Layers, in_order, layers_of
 from sightline.shape.failure.steps import Steps
 from sightline.shape.runs import Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
@@ -16,12 +17,16 @@ CAUSE_LINE_BYTES = (
 CONTEXT_LINE_BYTES = 512
 PART_LINES = 3  # after a line whose core does not fit
 MISFITS = 48  # steps in a row that do not fit, after which no more are tried
-STEP = 4  # how many failures further down the list the next step outwards of one waits
+STEP = 4.0  # how many failures further down the list the next step outwards of one waits
+STEP_END = 1.0  # the same above the end of a step that failed
 BRIDGE_LINES = 2  # a gap as short as this is closed where its marker would take as much
 
 
-_Step = tuple[int, int, int]
+_Step = tuple[float, int, int]
 """Place in the order, which hit, which of its layers."""
+
+ALONE = -1
+"""The layer that is a line alone."""
 
 
 class Picker:
@@ -64,9 +69,13 @@ class Picker:
         self._gap_bytes = gap_bytes
         self._fold_bytes = fold_bytes
         self._short = short
-        self._hits = in_order(failures, steps)
+        placed = in_order(failures, steps)
+        self._hits = [one.hit for one in placed]
         self._marked = steps
-        self._steps: list[_Step] = [(at, at, 0) for at in range(len(self._hits))]  # sorted: a heap already
+        self._alone: set[int] = set()
+        self._steps: list[_Step] = [(one.place, at, 0) for at, one in enumerate(placed)]
+        self._steps += [(one.alone, at, ALONE) for at, one in enumerate(placed) if one.alone is not None]
+        self._steps.sort()
         self._layers: dict[int, Layers] = {}
 
     def include(self, runs: list[Run], cost: int) -> None:
@@ -81,7 +90,11 @@ class Picker:
         while self._steps and in_a_row < MISFITS and self._room - self.used > self._gap_bytes:
             place, at, step = heapq.heappop(self._steps)
             line = self._hits[at].line
-            if step == 0 and not free_spans(self.blocks, line, line):
+            if step == ALONE:
+                if free_spans(self.blocks, line, line) and self._add(((line, line),), core=True):
+                    self._alone.add(line)
+                continue
+            if step == 0 and line not in self._alone and not free_spans(self.blocks, line, line):
                 continue  # stands in what another has taken
             if at not in self._layers:
                 self._layers[at] = layers_of(self._hits[at], self._source, self._judge, self._marked)
@@ -89,7 +102,8 @@ class Picker:
             if self._add(layers[step], core=step == 0) or (step == 0 and self._add_part(line)):
                 in_a_row = 0
                 if step + 1 < len(layers):
-                    heapq.heappush(self._steps, (place + STEP, at, step + 1))
+                    further = STEP if self._hits[at].verdict.rank != OF_STEP else STEP_END
+                    heapq.heappush(self._steps, (place + further, at, step + 1))
             else:
                 in_a_row += 1
                 misfits.append((place, at, step))

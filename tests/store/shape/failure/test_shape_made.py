@@ -1,0 +1,18 @@
+"""What views of made outputs show: of each set at least so many cases in whole."""
+
+import pytest
+
+from benchmarks.failure_recall import made, measure
+
+AT_LEAST = [
+    ("names", "8 KiB", 24),
+    ("names", "2 KiB", 16),
+    ("markers", "2 KiB", 20),
+]
+
+
+@pytest.mark.parametrize(("name", "heading", "count"), AT_LEAST)
+def test_a_made_set_is_shown(name: str, heading: str, count: int) -> None:
+    results = [measure(case) for case in made(name)]
+    assert not [what for one in results for what in one.wrong]
+    assert sum(one.scores[heading]["ours"].whole for one in results) >= count
