@@ -26,6 +26,8 @@ PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 IN_TABLES = {
     "capture_off": ('[directories."FOLDER"] capture', '`"on"`'),
+    "ship_off": ('[directories."FOLDER"] ship', '`"on"`'),
+    "fleet": ("[fleet] db, objects, …", "[all](fleet.md#settings)"),
     "confirm": ("[safety] confirm", "`[]`"),
     "confirm_not": ("[safety] confirm_not", "`[]`"),
     "keys": ("[keys.PANE] ACTION", "[below](#keys-of-the-inspector)"),

@@ -25,13 +25,33 @@ _UNITS = {
     "t": GIB << 10,
     "tib": GIB << 10,
 }
-_TABLES = ("safety", "directories", "keys", "redact", "inspector")
+_TABLES = ("safety", "directories", "keys", "redact", "inspector", "fleet")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 HOOKS = "hooks"
 """Below the root: what hooks of harnesses must know of one another."""
 
 _OTHER_VARIABLES = {"HOME", "SESSION"}
 """Variables of ours that are no settings."""
+
+
+class FleetSettings(NamedTuple):
+    """Where what this machine keeps is shipped to, and how. Nothing is where ``db`` is empty.
+
+    Attributes:
+        db: address of the shared database.
+        objects: address of the object store.
+        host: what this store is called there, for CI, where many ship under one role.
+        password_command: a command that prints the database's password; empty where its client finds that itself.
+        redact_known: whether secrets of well-known formats are hidden there, even where they are kept here.
+        max_buffer_bytes: a buffer with more is not shipped.
+    """
+
+    db: str = ""
+    objects: str = ""
+    host: str = ""
+    password_command: str = ""
+    redact_known: bool = False
+    max_buffer_bytes: int = 4 * GIB
 
 
 class Settings(NamedTuple):
@@ -54,6 +74,8 @@ class Settings(NamedTuple):
         starts_with: what the inspector shows first, ``list`` or ``brief``.
         redact_known: whether secrets of well-known formats are hidden before anything is written.
         redact_patterns: regular expressions of further secrets; with a group, only that is hidden.
+        ship_off: folders of which nothing is shipped, though it is kept here.
+        fleet: where what is kept here is shipped to.
     """
 
     max_buffers: int = 1_000
@@ -70,6 +92,8 @@ class Settings(NamedTuple):
     starts_with: str = "list"
     redact_known: bool = False
     redact_patterns: tuple[str, ...] = ()
+    ship_off: tuple[str, ...] = ()
+    fleet: FleetSettings = FleetSettings()
 
     @property
     def redacts(self) -> bool:
@@ -78,8 +102,18 @@ class Settings(NamedTuple):
 
     def captures(self, cwd: str) -> bool:
         """Whether what runs in a folder is captured."""
-        here = os.path.realpath(cwd)
-        return not any(here == folder or here.startswith(folder.rstrip("/") + "/") for folder in self.capture_off)
+        return not _is_below(cwd, self.capture_off)
+
+    def ships(self, cwd: str) -> bool:
+        """Whether what ran in a folder is shipped: nothing is where nothing may be captured any more."""
+        return not _is_below(cwd, (*self.capture_off, *self.ship_off))
+
+
+def _is_below(cwd: str, folders: tuple[str, ...]) -> bool:
+    if not folders:
+        return False
+    here = os.path.realpath(cwd)
+    return any(here == folder or here.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def default_root(environment: Mapping[str, str] = os.environ) -> str:
@@ -104,6 +138,8 @@ def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Set
             key = variable[len(ENVIRONMENT_PREFIX) :].lower()
             if key in _READERS:
                 values[key] = _READERS[key](text, f"the environment: {variable}")
+            elif key in _FLEET_VARIABLES:
+                values["fleet"] = values.get("fleet", FleetSettings())._replace(**{key.removeprefix("fleet_"): text})
     return Settings(**values)
 
 
@@ -123,13 +159,15 @@ def _from_file(path: str) -> dict[str, Any]:
         if key == "safety":
             values |= _safety(value, path)
         elif key == "directories":
-            values["capture_off"] = _directories(value, path)
+            values |= _directories(value, path)
         elif key == "keys":
             values["keys"] = _keys(value, path)
         elif key == "inspector":
             values |= _inspector(value, path)
         elif key == "redact":
             values |= _redact(value, path)
+        elif key == "fleet":
+            values["fleet"] = _fleet(value, path)
         elif key in _READERS:
             values[key] = _READERS[key](value, f"{path}: {key}")
         else:
@@ -157,17 +195,19 @@ def _safety(value: Any, path: str) -> dict[str, tuple[str, ...]]:
     return {key: tuple(items) for key, items in value.items()}
 
 
-def _directories(value: Any, path: str) -> tuple[str, ...]:
-    allowed = '[directories."/some/folder"] capture = "on" or "off"'
+def _directories(value: Any, path: str) -> dict[str, tuple[str, ...]]:
+    allowed = '[directories."/some/folder"] capture = "on" or "off", ship = "on" or "off"'
     if not isinstance(value, dict):
         raise SettingError(f"{path}: directories is not a table", allowed)
-    off = []
+    off: dict[str, list[str]] = {"capture": [], "ship": []}
     for folder, settings in value.items():
-        if not isinstance(settings, dict) or set(settings) != {"capture"} or settings["capture"] not in ("on", "off"):
+        right = isinstance(settings, dict) and settings and set(settings) <= set(off)
+        if not right or any(switch not in ("on", "off") for switch in settings.values()):
             raise SettingError(f"{path}: directories.{folder!r} has a wrong value", allowed)
-        if settings["capture"] == "off":
-            off.append(os.path.realpath(os.path.expanduser(folder)))
-    return tuple(off)
+        for key, switch in settings.items():
+            if switch == "off":
+                off[key].append(os.path.realpath(os.path.expanduser(folder)))
+    return {f"{key}_off": tuple(folders) for key, folders in off.items()}
 
 
 def _keys(value: Any, path: str) -> tuple[tuple[str, str], ...]:
@@ -211,6 +251,29 @@ def _redact(value: Any, path: str) -> dict[str, Any]:
         if wrong := check_pattern(item):
             raise SettingError(f"{path}: redact.patterns: {item!r}: {wrong}", allowed)
     return {"redact_known": known, "redact_patterns": tuple(patterns)}
+
+
+_FLEET_VARIABLES = ("fleet_db", "fleet_objects", "fleet_host")
+"""What CI sets without a file; what hides something, or runs something, is for the file alone."""
+
+
+def _fleet(value: Any, path: str) -> FleetSettings:
+    allowed = (
+        '[fleet] db = "postgresql://user@host/db", objects = "s3://bucket/prefix", host = "name", '
+        'password_command = "command", redact = "known" or "as captured", max_buffer_bytes = "1 GiB"'
+    )
+    if not isinstance(value, dict) or not set(value) <= {*FleetSettings._fields, "redact"} - {"redact_known"}:
+        raise SettingError(f"{path}: [fleet] has an unknown key", allowed)
+    given = dict(value)
+    redact = given.pop("redact", "as captured")
+    if redact not in ("known", "as captured"):
+        raise SettingError(f"{path}: fleet.redact: {redact!r} is none of the values", allowed)
+    if "max_buffer_bytes" in given:
+        given["max_buffer_bytes"] = _size(given["max_buffer_bytes"], f"{path}: fleet.max_buffer_bytes")
+    for key, text in given.items():
+        if key != "max_buffer_bytes" and not isinstance(text, str):
+            raise SettingError(f"{path}: fleet.{key} is not a text", allowed)
+    return FleetSettings(**given, redact_known=redact == "known")
 
 
 def _count(value: Any, place: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sightline.capture.child import not_started
 from sightline.capture.command import CommandCapture
-from sightline.config import Settings
+from sightline.config import FleetSettings, Settings
 from sightline.errors import CommandNotStarted, StoreFailed
 from sightline.records import known_fields
 from sightline.store import Store
@@ -87,7 +87,8 @@ def _work() -> None:
     settings["confirm"] = settings["confirm_not"] = ()  # whoever asked has confirmed
     settings["capture_off"] = tuple(settings["capture_off"])
     settings["redact_patterns"] = tuple(settings["redact_patterns"])
-    settings["keys"] = ()  # they are the inspector's
+    settings["keys"] = settings["ship_off"] = ()  # they are the inspector's, and the shipper's
+    settings["fleet"] = FleetSettings(*settings.get("fleet", ())[: len(FleetSettings._fields)])
     settings = known_fields(Settings, settings)  # whoever asked may be older, or newer, than what it has started
     with Store(request["root"], Settings(**settings)) as store:
         capture = CommandCapture(

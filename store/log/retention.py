@@ -14,11 +14,14 @@ from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log import log
 from sightline.log.log_index import append_entry, fill_index, list_views
 from sightline.log.notes import list_notes, take_back
+from sightline.log.unshipped import unshipped
 from sightline.log.view_text import quotes_of
 from sightline.private_files import write_atomically
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
 from sightline.store import Store
+
+_BATCH = 64
 
 
 class StillRunning(SightlineError):
@@ -32,25 +35,39 @@ class Collected(NamedTuple):
         evicted: names of the buffers, least recently used first.
         bytes: what they held.
         views_blanked: views whose text was blanked because the log had grown past its limit.
+        unshipped: names of buffers that are over the limits and stay, since the fleet that is set lacks them.
+        unshipped_bytes: what those hold.
     """
 
     evicted: list[str]
     bytes: int
     views_blanked: int
+    unshipped: tuple[str, ...] = ()
+    unshipped_bytes: int = 0
 
 
-def enforce_limits(store: Store) -> Collected:
-    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned stay."""
+def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
+    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned stay.
+
+    Args:
+        store: the store.
+        with_unshipped: whether what a fleet lacks goes, too; else it stays for as long as the disk has room.
+    """
     evicted: list[str] = []
     freed = 0
-    while batch := store.over_limits():
+    waiting: dict[str, int] = {}
+    while batch := [buffer for buffer in store.over_limits(_BATCH + len(waiting)) if buffer.name not in waiting]:
+        if store.settings.fleet.db and not with_unshipped:
+            lacked = unshipped(store, [buffer.name for buffer in batch])
+            waiting |= {buffer.name: buffer.bytes for buffer in batch if buffer.name in lacked}
+            batch = [buffer for buffer in batch if buffer.name not in lacked]
         if store.index.unwritable:  # on a full disk the largest makes the room that removing takes
             batch.sort(key=lambda buffer: buffer.bytes, reverse=True)
         for buffer in batch:
             if evict(store, buffer):
                 evicted.append(buffer.name)
                 freed += buffer.bytes
-    return Collected(evicted, freed, 0)
+    return Collected(evicted, freed, 0, tuple(waiting), sum(waiting.values()))
 
 
 def evict(store: Store, buffer: Buffer) -> bool:
@@ -178,10 +195,10 @@ def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
             store.index.set_log(session, end)
 
 
-def collect(store: Store) -> Collected:
-    """Everything `gc` does: dead captures, limits, and the log's own limit."""
+def collect(store: Store, *, with_unshipped: bool = False) -> Collected:
+    """Everything `gc` does: dead captures, limits (as `enforce_limits`), and the log's own limit."""
     disk.adopt_dead(store.layout, store.index)
-    collected = enforce_limits(store)
+    collected = enforce_limits(store, with_unshipped=with_unshipped)
     return collected._replace(views_blanked=_limit_log(store))
 
 

@@ -217,6 +217,7 @@ def record_shown(store: Store, view: View, traced: Traced) -> None:
     if not any(traced):
         return
     entry: dict[str, Any] = {"kind": "shown", "of": view.number, "shown": [list(one) for one in traced.shown]}
+    entry["time"] = time.time()  # an older version's entry has none
     if traced.asked:
         entry["asked"] = [list(one) for one in traced.asked]
     if traced.parts:

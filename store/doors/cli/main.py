@@ -64,6 +64,17 @@ GROUPS = {
         "rm": ("retention.rm", "remove outputs"),
         "gc": ("retention.gc", "apply the limits now"),
     },
+    "Ship to a place that many machines share": {
+        "ship": ("ship", "copy what is done to the fleet"),
+        "fleet": ("fleet.status", "list the machines of a fleet, and how far behind each is"),
+        "fleet status": ("fleet.status", "the same"),
+        "fleet init": ("fleet.init", "make a fleet in a database, or bring it to this version"),
+        "fleet add-host": ("fleet.add_host", "make a role under which a machine, or CI, ships"),
+        "fleet grant": ("fleet.grant", "let somebody read what a team or an owner has"),
+        "fleet retention": ("fleet.retention", "set how many days a fleet keeps"),
+        "fleet maintain": ("fleet.maintain_it", "make partitions ahead and drop old ones; once a day"),
+        "fleet verify": ("fleet.verify", "prove that all that was announced is there"),
+    },
 }
 """By who asks: of each command the module beside this one, with the function where it is not `main`, and a sentence."""
 

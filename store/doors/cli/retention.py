@@ -11,11 +11,13 @@ from sightline.shape.summary import human_bytes
 def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     if name == "gc":
-        return command_parser(
+        made = command_parser(
             name,
             "Apply the limits of count, bytes and age now, instead of when the next output is captured.",
             "sightline gc",
         )
+        made.add_argument("--unshipped", action="store_true", help="remove what the fleet that is set lacks, too")
+        return made
     described = {
         "pin": "Keep buffers whatever the limits are.",
         "unpin": "Let the limits remove buffers again, once they are the oldest.",
@@ -52,7 +54,7 @@ def gc(given: Namespace) -> int:
     """Apply the limits; the exit code."""
     door = Door()
     try:
-        collected = retention.collect(door.store)
+        collected = retention.collect(door.store, with_unshipped=given.unshipped)
         if given.json:
             print_json(collected._asdict())
             return 0
@@ -61,6 +63,11 @@ def gc(given: Namespace) -> int:
             f"{len(collected.evicted)} evicted ({human_bytes(collected.bytes)}), {collected.views_blanked} views "
             f"blanked; {totals.buffers:,} buffers with {human_bytes(totals.bytes)} stay\n"
         )
+        if collected.unshipped:
+            write_out(
+                f"{len(collected.unshipped):,} over the limits stay ({human_bytes(collected.unshipped_bytes)}), since "
+                "the fleet lacks them: `sightline ship` sends them, `sightline gc --unshipped` removes them\n"
+            )
         return 0
     finally:
         door.close()

@@ -1,0 +1,281 @@
+"""``sightline fleet …``: what the owner of a fleet does: make it, add hosts, say who reads what, keep it in order."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+from sightline.config import default_root, load_settings
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.output import print_json, red, write_err, write_out
+from sightline.errors import SightlineError, UsageError
+from sightline.fleet import ExtraMissing
+from sightline.private_files import new_file, write_all
+from sightline.shape.summary import human_bytes
+from sightline.verbs.printable_text import printable
+
+try:
+    from sightline.fleet import administration
+    from sightline.fleet.address import DatabaseAddress, database_address, objects_address
+    from sightline.fleet.database import Connection, connected, may_read, tables_of
+    from sightline.fleet.maintenance import maintain
+    from sightline.fleet.objects import Objects
+    from sightline.fleet.verification import Verification
+except ImportError as error:
+    _MISSING: ImportError | None = error
+else:
+    _MISSING = None
+
+_RETENTION_DAYS, _MOST_DAYS = 30, 36_500
+_DESCRIBED = {
+    "init": "Make the schema, the roles and the policies of a fleet in a database, or bring them to this version. "
+    "Print what the object store is to be told.",
+    "add-host": "Make a role under which one machine ships, or with --kind ci any number of short-lived ones. Print "
+    "its settings and what its key may; the password goes into a file that is yours alone.",
+    "grant": "Let a role of the database read what a team or an owner has; the role is made where there is none.",
+    "retention": "Say how many days rows are kept.",
+    "maintain": "Make the partitions of the next days and drop those past the retention: a line for cron, once a day.",
+    "verify": "Check that what rows tell is in the object store, and the other way round, and that no log has a gap.",
+    "status": "List the hosts: when each was heard of, and how far behind it is.",
+}
+_EXAMPLES = {
+    "init": "sightline fleet init --db postgresql://owner@db.example/fleet --objects s3://outputs/fleet",
+    "add-host": "sightline fleet add-host ci --kind ci --team backend",
+    "grant": "sightline fleet grant ann backend",
+    "retention": "sightline fleet retention 30d",
+    "maintain": "sightline fleet maintain",
+    "verify": "sightline fleet verify --contents",
+    "status": "sightline fleet status --json",
+}
+
+
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    does = name.partition(" ")[2] or "status"
+    made = command_parser(name, _DESCRIBED[does], _EXAMPLES[does])
+    made.add_argument("--db", metavar="URL", help="postgresql://user@host/db, no password in it (default: [fleet] db)")
+    if does == "init":
+        made.add_argument("--objects", metavar="URL", help="s3://bucket/prefix (default: [fleet] objects)")
+        made.add_argument(
+            "--retention", metavar="DAYS", type=days_of, default=_RETENTION_DAYS, help="how long rows are kept, as 30d"
+        )
+    elif does == "add-host":
+        made.add_argument("host", metavar="NAME", help="what it is called")
+        made.add_argument("--kind", default="host", choices=("host", "ci"), help="ci: many hosts under one role")
+        made.add_argument(
+            "--team", default="team", metavar="TEAM", help="whose readers may be given it (default: team)"
+        )
+        made.add_argument("--owner", default="", metavar="OWNER", help="likewise (default: NAME)")
+        _declare_passfile(made)
+    elif does == "grant":
+        made.add_argument("reader", metavar="READER", help="the role, which is made where there is none")
+        made.add_argument("scope", metavar="OWNER|TEAM", help="whose; owner:NAME or team:NAME where it could be both")
+        made.add_argument("--revoke", action="store_true", help="take it back")
+        _declare_passfile(made)
+    elif does == "retention":
+        made.add_argument("days", metavar="DAYS", type=days_of, help="as 30d")
+    elif does == "verify":
+        made.add_argument("--contents", action="store_true", help="fetch every pack, and read all that is in it")
+    return made
+
+
+@contextlib.contextmanager
+def _opened(given: Namespace) -> "Iterator[Connection]":
+    """The database, with the rights of whoever the address names."""
+    if _MISSING:
+        raise ExtraMissing(_MISSING) from _MISSING
+    settings = load_settings(os.path.join(default_root(), "config.toml")).fleet
+    if not (given.db or settings.db):
+        raise UsageError("no database is named", "give --db postgresql://user@host/db, or set [fleet] db")
+    given.database = database_address(given.db or settings.db)
+    if "objects" in given:
+        if not (given.objects or settings.objects):
+            raise UsageError("no object store is named", "give --objects s3://bucket/prefix")
+        given.objects = objects_address(given.objects or settings.objects)
+    with connected(given.database, settings.password_command, patient=True) as connection:
+        yield connection
+
+
+def _declare_passfile(made: ArgumentParser) -> None:
+    made.add_argument("--passfile", metavar="FILE", help="a new file for the password (default: ROLE.pgpass)")
+
+
+def init(given: Namespace) -> int:
+    """Make a fleet; the exit code."""
+    with _opened(given) as connection:
+        objects = given.objects
+        done = administration.initialise(connection, objects, given.retention)
+        retention = tables_of(connection).retention_days
+        maintain(connection)
+        if given.json:
+            print_json({"done": done, "retention_days": retention, "objects": str(objects)})
+            return 0
+        write_out(
+            f"{'made: ' + ', '.join(done) if done else 'it is there, and of this version'}\n\n"
+            f"the bucket's lifecycle, so that bytes go {administration.LIFECYCLE_DAYS_MORE} days after their rows:\n"
+            f"{administration.lifecycle(objects, retention)}\n\n"
+            "next: `sightline fleet add-host NAME`, and each day `sightline fleet maintain`\n"
+        )
+        return 0
+
+
+def add_host(given: Namespace) -> int:
+    """Add a host; the exit code."""
+    with _opened(given) as connection:
+        objects = objects_address(tables_of(connection).objects)
+        owner = given.owner or given.host
+        with _Passfile(given, f"sightline_{given.host}") as file:
+            added = administration.add_host(
+                connection, given.host, team=given.team, owner=owner, kind=given.kind, password=True
+            )
+            file.write(added.role, added.password)
+        settings = administration.host_settings(given.database, objects, added.role)
+        rights = administration.object_rights(objects, given.team, given.host)
+        if given.json:
+            print_json({"role": added.role, "settings": settings, "object_rights": rights, "passfile": file.path})
+            return 0
+        write_out(
+            f"into config.toml of the store on {given.host}:\n{settings}\n"
+            f"what its key of the object store may:\n{rights}\n\n"
+            f"the role's password is in {file.path}: it goes into the file that PGPASSFILE names there (mode 0600)\n"
+        )
+        return 0
+
+
+def grant(given: Namespace) -> int:
+    """Let somebody read, or no longer; the exit code."""
+    with _opened(given) as connection:
+        objects = objects_address(tables_of(connection).objects)
+        with _Passfile(given, given.reader) as file:
+            granted = administration.grant(connection, given.reader, given.scope, revoke=given.revoke)
+            file.write(given.reader, granted.password)
+        scope = given.scope.partition(":")[2] or given.scope
+        if given.json:
+            print_json({"reader": given.reader, granted.kind: scope, "passfile": file.path})
+            return 0
+        if given.revoke:
+            write_out(f"{given.reader} no longer reads what the {granted.kind} {scope} has\n")
+            return 0
+        write_out(f"{given.reader} reads what the {granted.kind} {scope} has\n")
+        if granted.kind == "team":
+            write_out(
+                f"what a key of the object store needs for that:\n{administration.reader_rights(objects, [scope])}\n"
+            )
+        if file.path:
+            write_out(f"the role was made; its password is in {file.path}\n")
+        return 0
+
+
+def retention(given: Namespace) -> int:
+    """Set the retention; the exit code."""
+    with _opened(given) as connection:
+        days = given.days
+        administration.set_retention(connection, days)
+        objects = objects_address(tables_of(connection).objects)
+        if given.json:
+            print_json({"retention_days": days})
+            return 0
+        write_out(
+            f"rows are kept for {days} days from the next `fleet maintain` on; the bucket's lifecycle for that:\n"
+            f"{administration.lifecycle(objects, days)}\n"
+        )
+        return 0
+
+
+def maintain_it(given: Namespace) -> int:
+    """Make and drop partitions; the exit code."""
+    with _opened(given) as connection:
+        done = maintain(connection)
+        if given.json:
+            print_json(done._asdict())
+        else:
+            write_out(
+                f"{len(done.made):,} partitions made, {len(done.dropped):,} dropped, {done.rows:,} other rows let go\n"
+            )
+        return 0
+
+
+def verify(given: Namespace) -> int:
+    """Verify; 1 where something is wrong."""
+    with _opened(given) as connection:
+        tables = tables_of(connection)
+        if newer := may_read(tables):
+            write_err(newer + "\n")
+        verification = Verification(connection, Objects(objects_address(tables.objects)), contents=given.contents)
+        findings = []
+        for finding in verification.findings():
+            findings.append(finding)
+            if not given.json:
+                row = printable(f"{finding.kind}: {finding.host}: {finding.text}")
+                write_out((red(row) if finding.kind == "problem" else row) + "\n")
+        looked = verification.verified
+        if given.json:
+            print_json({**looked._asdict(), "findings": [finding._asdict() for finding in findings]})
+        else:
+            how = "every byte of them was read" if given.contents else "--contents reads every byte of them, too"
+            write_out(
+                f"{looked.hosts:,} hosts: {looked.buffers:,} outputs, {looked.entries:,} lines of logs, "
+                f"{looked.packs:,} packs with {human_bytes(looked.bytes)}; {how}\n"
+            )
+        return int(any(finding.kind == "problem" for finding in findings))
+
+
+def status(given: Namespace) -> int:
+    """List the hosts; the exit code."""
+    with _opened(given) as connection:
+        tables = tables_of(connection)
+        rows = list(administration.hosts(connection))
+        if given.json:
+            print_json({**tables._asdict(), "hosts": [row._asdict() for row in rows]})
+            return 0
+        write_out(
+            f"version {tables.version}, rows are kept {tables.retention_days} days, objects at {tables.objects}\n"
+        )
+        for row in rows:
+            behind = f"{row.items:,} items ({human_bytes(row.bytes)}) behind" if row.items else "all shipped"
+            write_out(
+                printable(
+                    f"{row.name:24} {row.kind:4} {row.team}/{row.owner}  {row.buffers:,} outputs, {behind}, "
+                    f"heard of {row.silent_seconds:,.0f} s ago"
+                )
+                + "\n"
+            )
+        return 0
+
+
+def days_of(text: str) -> int:
+    """A number of days, as ``30d`` or ``30``. Raises ValueError."""
+    days = int(text.removesuffix("d"))
+    if not 1 <= days <= _MOST_DAYS:
+        raise ValueError("it is a number of days from 1 on")
+    return days
+
+
+class _Passfile:
+    """A new file for a password, made before the role is: so that none is made whose password nobody has."""
+
+    def __init__(self, given: Namespace, role: str) -> None:
+        self.path = given.passfile or f"{role}.pgpass"
+        self._database: DatabaseAddress = given.database
+        self._fd = -1
+
+    def __enter__(self) -> "_Passfile":
+        try:
+            self._fd = new_file(self.path, 0o600)
+        except OSError as error:
+            raise SightlineError(
+                f"{self.path} cannot be made: {error.strerror}", "name another one: --passfile FILE"
+            ) from error
+        return self
+
+    def write(self, role: str, password: str | None) -> None:
+        """Put the password there; without one there is no file."""
+        if password is not None:
+            write_all(self._fd, administration.passfile_line(self._database, role, password).encode())
+        else:
+            os.unlink(self.path)
+            self.path = ""
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        os.close(self._fd)
+        if kind is not None and self.path:
+            os.unlink(self.path)

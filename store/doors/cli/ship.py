@@ -1,0 +1,149 @@
+"""``sightline ship``: copy what is done to the fleet, once, for as long as it runs, or say how far behind it is."""
+
+import os
+import signal
+import threading
+import time
+
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
+from sightline.doors.cli.output import print_json, write_all, write_err, write_out
+from sightline.fleet import ExtraMissing
+from sightline.shape.summary import human_bytes
+from sightline.store import Store
+from sightline.threads import share_one_heap
+from sightline.verbs.printable_text import printable
+
+try:
+    from sightline.fleet.selection import DIRECTORY, SIZE
+    from sightline.fleet.shipper import Progress, Shipper
+    from sightline.fleet.status import ShipStatus, ship_status
+    from sightline.fleet.unit import unit
+except ImportError as error:
+    _MISSING: ImportError | None = error
+else:
+    _MISSING = None
+
+_BAR_CHARACTERS = 24
+
+
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
+        name,
+        "Copy what is done to the fleet that [fleet] in config.toml names: outputs, what agents were shown of them, "
+        "sessions and notes. What is there already is not copied again; without a network everything waits here. "
+        "As it is, and with --drain, it ends when all is there.",
+        "sightline ship --follow",
+        "sightline ship --drain --timeout 120",
+    )
+    does = made.add_mutually_exclusive_group()
+    does.add_argument("--follow", action="store_true", help="go on, for as long as it is not ended")
+    does.add_argument("--drain", action="store_true", help="end when all is there, or at the timeout; as in CI")
+    does.add_argument("--status", action="store_true", help="say how far behind the fleet is, and what is left out")
+    does.add_argument("--unit", action="store_true", help="print a unit of systemd, or launchd, that runs --follow")
+    made.add_argument(
+        "--timeout", type=seconds, default=600.0, metavar="S", help="seconds until --drain gives up (default 600)"
+    )
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; 1 where something is still to be shipped that could not be."""
+    if _MISSING:
+        raise ExtraMissing(_MISSING) from _MISSING
+    with Store() as store:
+        if given.unit:
+            write_out(unit(store.root))
+            return 0
+        if given.status:
+            return _status(store, given)
+        return _follow(store) if given.follow else _drain(store, given)
+
+
+def _drain(store: Store, given: Namespace) -> int:
+    share_one_heap()
+    bar = _Bar()
+    with Shipper(store, tell=bar) as shipper:
+        try:
+            shipper.drain(until=time.monotonic() + given.timeout)
+        finally:
+            bar.remove()
+        host = shipper.host.name if shipper.host else ""
+    if given.json:
+        print_json({"host": host, "items": bar.items, "bytes": bar.bytes})
+    else:
+        write_out(f"all is shipped, as {host}: {bar.items:,} items, {human_bytes(bar.bytes)} of output\n")
+    return 0
+
+
+def _follow(store: Store) -> int:
+    share_one_heap()
+    end = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: end.set())
+    with Shipper(store) as shipper:
+        shipper.follow(end.wait)
+    return 0
+
+
+def _status(store: Store, given: Namespace) -> int:
+    status = ship_status(store)
+    if given.json:
+        print_json(status._asdict())
+    else:
+        write_out(printable(told(status, store.settings.fleet.db)) + "\n")
+    return 0
+
+
+def told(status: "ShipStatus", database: str) -> str:
+    """The status in words."""
+    if not database:
+        return "no fleet is set: nothing leaves this machine"
+    lines = [f"{status.host or 'this store'} ships to {database}"]
+    if status.items:
+        lines.append(
+            f"behind by {status.buffers:,} outputs and {status.items - status.buffers:,} other items, "
+            f"{human_bytes(status.bytes)}, the oldest for {_span(status.behind_seconds)}"
+        )
+    else:
+        lines.append("all that is done is shipped")
+    lines.append(f"last contact {_span(time.time() - status.contact)} ago" if status.contact else "no contact yet")
+    words = {DIRECTORY: "of folders that are not shipped", SIZE: "larger than max_buffer_bytes"}
+    lines += [f"left out: {count:,} {words.get(why, why)}" for why, count in status.left_out.items()]
+    if status.error:
+        lines.append(f"last error: {status.error}")
+    return "\n".join(lines)
+
+
+def _span(passed: float) -> str:
+    for size, unit_of_time in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if passed >= size:
+            return f"{passed / size:.0f} {unit_of_time}"
+    return f"{max(passed, 0):.0f} s"
+
+
+class _Bar:
+    """A bar on a terminal, of what is shipped among what was to be.
+
+    Attributes:
+        items: shipped so far.
+        bytes: of output, likewise.
+    """
+
+    def __init__(self) -> None:
+        self.items = self.bytes = 0
+        self._is_shown = os.isatty(2)
+
+    def __call__(self, progress: "Progress") -> None:
+        self.items, self.bytes = progress.items, progress.bytes
+        if self._is_shown:
+            share = self.items / max(self.items + progress.waiting_items, 1)
+            full = int(share * _BAR_CHARACTERS)
+            bar = "█" * full + "░" * (_BAR_CHARACTERS - full)
+            write_all(2, f"\r{bar} {share:4.0%}, {human_bytes(self.bytes)}\x1b[K".encode())
+
+    def remove(self) -> None:
+        """Take it away."""
+        if self._is_shown:
+            self._is_shown = False
+            write_err("\r\x1b[K")

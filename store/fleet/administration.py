@@ -1,0 +1,253 @@
+"""What a fleet's owner does: makes its schema and roles, adds hosts, and says who reads what."""
+
+import json
+import re
+import secrets
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from psycopg import errors, sql
+
+from sightline.errors import UsageError
+from sightline.fleet.address import DatabaseAddress, ObjectsAddress
+from sightline.fleet.database import Connection, FleetRefused, NewerFleet, tables_of
+from sightline.fleet.objects import host_prefix
+from sightline.fleet.schema import CREATE, HOST_GROUP, MIGRATIONS, READER_GROUP, VERSION
+
+_MEMBER = r"[a-z][a-z0-9-]{0,39}"
+_ROLE = r"[a-z_][a-z0-9_.@-]{0,62}"
+_LOCK = 0x516874  # of two who make it at once, one waits
+LIFECYCLE_DAYS_MORE = 8
+"""Objects outlive rows by this: a stream that is shipped again may be found where it is for seven days."""
+
+
+class Added(NamedTuple):
+    """What `add_host` made: the database's role and its password, None where none was wanted."""
+
+    role: str
+    password: str | None
+
+
+class Granted(NamedTuple):
+    """What `grant` did: ``team`` or ``owner``, and the password of the role where it was made."""
+
+    kind: str
+    password: str | None
+
+
+def initialise(connection: Connection, objects: ObjectsAddress, retention_days: int) -> list[str]:
+    """Make a fleet's schema and roles, or bring them to this version; what was done, in words.
+
+    Raises:
+        NewerFleet: the tables are of a newer version.
+        FleetRefused: the owner's role may not, or the fleet has another object store.
+    """
+    done: list[str] = []
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        for group in (HOST_GROUP, READER_GROUP):
+            if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (group,)).fetchone() is None:
+                connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(group)))
+                done.append(f"role {group}")
+        if connection.execute("SELECT to_regclass(%s)", ("sightline.fleet",)).fetchone() == (None,):
+            connection.execute(CREATE)
+            connection.execute(
+                (
+                    "INSERT INTO sightline.fleet (version, least_writer, least_reader, objects, retention_days)"
+                    " VALUES (%s, %s, %s, %s, %s)"
+                ),
+                (VERSION, VERSION, VERSION, str(objects), retention_days),
+            )
+            done.append(f"schema sightline, version {VERSION}")
+            return done
+        tables = tables_of(connection)
+        if tables.version > VERSION:
+            raise NewerFleet(
+                f"the fleet's tables are of version {tables.version}, and this Sightline makes {VERSION}",
+                "upgrade this one: `python -m pip install --upgrade 'sightline[fleet]'`",
+            )
+        if tables.objects != str(objects):
+            raise FleetRefused(
+                f"the fleet's objects are at {tables.objects}",
+                "docs/fleet.md says how a fleet is moved to another object store",
+            )
+        for version in range(tables.version, VERSION):
+            connection.execute(MIGRATIONS[version])
+            connection.execute("UPDATE sightline.fleet SET version = %s", (version + 1,))
+            done.append(f"version {version} → {version + 1}")
+    return done
+
+
+def add_host(connection: Connection, name: str, *, team: str, owner: str, kind: str, password: bool) -> Added:
+    """Make a role under which a host ships, or for ``ci`` many.
+
+    Raises:
+        UsageError: the name cannot be one, or is taken.
+    """
+    for what, text in (("a host's name", name), ("a team", team), ("an owner", owner)):
+        if not re.fullmatch(_MEMBER, text):
+            raise UsageError(f"{text!r} cannot be {what}", "it is letters, digits and `-`, at most 40, a letter first")
+    role = f"sightline_{name}"
+    try:
+        with connection.transaction():
+            tables_of(connection)
+            secret = _make_role(connection, role, HOST_GROUP, password=password)
+            connection.execute(
+                "INSERT INTO sightline.members (name, role, team, owner, kind) VALUES (%s, %s, %s, %s, %s)",
+                (name, role, team, owner, kind),
+            )
+    except (errors.UniqueViolation, errors.DuplicateObject):
+        raise UsageError(f"there is a host {name} already, or a role {role}", "`sightline fleet status`") from None
+    return Added(role, secret)
+
+
+def grant(connection: Connection, reader: str, scope: str, *, revoke: bool = False) -> Granted:
+    """Let a role read what a team or an owner has, or no longer; the role is made where there is none.
+
+    Args:
+        connection: as the owner.
+        reader: the database's role.
+        scope: a team or an owner; ``team:NAME`` or ``owner:NAME`` where it could be both.
+        revoke: whether it is taken back.
+
+    Raises:
+        UsageError: there is no such team or owner, or it could be both.
+    """
+    if not re.fullmatch(_ROLE, reader) or reader in (HOST_GROUP, READER_GROUP):
+        raise UsageError(f"{reader!r} cannot be a reader's role", "it is letters, digits and `_`, a letter first")
+    kind = _kind_of(connection, scope)
+    name = scope.partition(":")[2] or scope
+    secret = None
+    with connection.transaction():
+        if revoke:
+            connection.execute(
+                "DELETE FROM sightline.grants WHERE reader = %s AND kind = %s AND scope = %s",
+                (reader, kind, name),
+            )
+            return Granted(kind, None)
+        if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (reader,)).fetchone() is None:
+            secret = _make_role(connection, reader, READER_GROUP, password=True)
+        else:
+            _join(connection, reader, READER_GROUP)
+        connection.execute(
+            "INSERT INTO sightline.grants (reader, kind, scope) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+            (reader, kind, name),
+        )
+    return Granted(kind, secret)
+
+
+def _kind_of(connection: Connection, scope: str) -> str:
+    kind, colon, name = scope.partition(":")
+    if colon and kind in ("team", "owner"):
+        return kind
+    name = scope
+    known = connection.execute(
+        "SELECT bool_or(team = %s), bool_or(owner = %s) FROM sightline.members", (name, name)
+    ).fetchone()
+    is_team, is_owner = known or (False, False)
+    if is_team and is_owner:
+        raise UsageError(f"{name} is a team and an owner", f"say which: team:{name} or owner:{name}")
+    if not is_team and not is_owner:
+        raise UsageError(f"no host has a team or an owner {name!r}", "`sightline fleet status` lists them")
+    return "team" if is_team else "owner"
+
+
+def _make_role(connection: Connection, role: str, group: str, *, password: bool) -> str | None:
+    """A role that may log in; its password is sent as what the server keeps of it, so no log there has it."""
+    secret = secrets.token_urlsafe(24) if password else None
+    made = sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role))
+    if secret is not None:
+        kept = connection.pgconn.encrypt_password(secret.encode(), role.encode(), b"scram-sha-256").decode()
+        made += sql.SQL(" PASSWORD {}").format(sql.Literal(kept))
+    connection.execute(made)
+    _join(connection, role, group)
+    return secret
+
+
+def _join(connection: Connection, role: str, group: str) -> None:
+    connection.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(group), sql.Identifier(role)))
+
+
+def host_settings(address: DatabaseAddress, objects: ObjectsAddress, role: str) -> str:
+    """What a host writes into its ``config.toml``."""
+    return f'[fleet]\ndb = "{address._replace(user=role)}"\nobjects = "{objects}"\n'
+
+
+def passfile_line(address: DatabaseAddress, role: str, password: str) -> str:
+    """A line of the file that PGPASSFILE names."""
+    fields = (address.host, str(address.port or "*"), address.name, role, password)
+    return ":".join(field.replace("\\", "\\\\").replace(":", "\\:") for field in fields) + "\n"
+
+
+def object_rights(objects: ObjectsAddress, team: str, member: str) -> str:
+    """What a host's key may, as Amazon's stores and many others are told: add below its prefix, and nothing else."""
+    prefix = f"{objects.prefix}/" if objects.prefix else ""
+    return _policy(["s3:PutObject"], [f"{objects.bucket}/{prefix}{host_prefix(team, member)}*"])
+
+
+def reader_rights(objects: ObjectsAddress, teams: list[str]) -> str:
+    """What a reader's key may: read what the teams have."""
+    prefix = f"{objects.prefix}/" if objects.prefix else ""
+    return _policy(["s3:GetObject"], [f"{objects.bucket}/{prefix}t/{team}/*" for team in teams])
+
+
+def lifecycle(objects: ObjectsAddress, retention_days: int) -> str:
+    """The rule by which the object store removes what no row tells of any more."""
+    prefix = f"{objects.prefix}/" if objects.prefix else ""
+    rule = {
+        "ID": "sightline",
+        "Status": "Enabled",
+        "Filter": {"Prefix": f"{prefix}t/"},
+        "Expiration": {"Days": retention_days + LIFECYCLE_DAYS_MORE},
+    }
+    return json.dumps({"Rules": [rule]}, indent=2)
+
+
+def _policy(actions: list[str], resources: list[str]) -> str:
+    allowed = {
+        "Effect": "Allow",
+        "Action": actions,
+        "Resource": [f"arn:aws:s3:::{resource}" for resource in resources],
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [allowed]}, indent=2)
+
+
+def set_retention(connection: Connection, days: int) -> None:
+    """Say how long rows are kept; `maintain` drops what is older."""
+    connection.execute("UPDATE sightline.fleet SET retention_days = %s", (days,))
+
+
+class HostRow(NamedTuple):
+    """A host as the owner's status has it.
+
+    Attributes:
+        name: of the host.
+        team: its team.
+        owner: its owner.
+        kind: ``host`` or ``ci``.
+        silent_seconds: since the fleet last heard of it.
+        items: that waited there then.
+        bytes: likewise.
+        buffers: that the fleet has of it.
+    """
+
+    name: str
+    team: str
+    owner: str
+    kind: str
+    silent_seconds: float
+    items: int
+    bytes: int
+    buffers: int
+
+
+def hosts(connection: Connection) -> Iterator[HostRow]:
+    """All hosts, those heard of last first."""
+    rows = connection.execute(
+        "SELECT name, team, owner, kind, extract(epoch FROM now() - seen)::float8,"
+        " CASE jsonb_typeof(behind -> 'items') WHEN 'number' THEN (behind ->> 'items')::numeric ELSE 0 END::float8,"
+        " CASE jsonb_typeof(behind -> 'bytes') WHEN 'number' THEN (behind ->> 'bytes')::numeric ELSE 0 END::float8,"
+        " (SELECT count(*) FROM sightline.buffers WHERE host = id) FROM sightline.hosts ORDER BY seen DESC"
+    )
+    for name, team, owner, kind, silent, items, size, buffers in rows:
+        yield HostRow(name, team, owner, kind, silent, int(items), int(size), buffers)

@@ -1,0 +1,137 @@
+"""The announcement: one transaction with all rows of a batch; it counts only where the cursor is where it should be."""
+
+import json
+from typing import Any, NamedTuple
+
+from psycopg import errors
+
+from sightline.errors import SightlineError
+from sightline.fleet.batch import Batch, Cursor
+from sightline.fleet.database import Connection
+
+
+class Fenced(SightlineError):
+    """Another shipper was first, or the queue is not the one that the cursor is of; nothing was announced."""
+
+
+class Host(NamedTuple):
+    """What the fleet knows this store as.
+
+    Attributes:
+        id: its number.
+        name: as readers see it.
+        team: whose readers may be given it.
+        member: under whose role it ships, and below whose prefix.
+        cursor: how far it is announced.
+        is_watched: whether somebody looks at what runs there.
+    """
+
+    id: int
+    name: str
+    team: str
+    member: str
+    cursor: Cursor
+    is_watched: bool
+
+
+# The columns of each table, as JSON has them; `on conflict` names none of them: that is denied to who may only add.
+_COLUMNS = {
+    "packs": "sha256 text, day date, bytes bigint, raw bigint",
+    "buffers": "seq bigint, name text, created float8, ended float8, kind text, state text, session text, command text,"
+    " cwd text, label text, exit_code integer, failed boolean, partial text, bytes bigint, lines bigint, record jsonb,"
+    " packs jsonb, frames jsonb, redacted integer",
+    "changes": "seq bigint, name text, created float8, digest text, record jsonb",
+    "sessions": "name text, started float8, record jsonb",
+    "entries": "seq bigint, session text, number bigint, time float8, kind text, refs jsonb, record jsonb, prev text,"
+    " hash text, redacted integer, pack text, frame_offset bigint, frame_bytes bigint, line_offset bigint,"
+    " line_bytes bigint",
+}
+_TIMES = ("created", "ended", "started", "time")
+_HASHES = ("sha256", "pack")
+
+
+def _insert(table: str) -> str:
+    names = [column.split()[0] for column in _COLUMNS[table].split(", ")]
+    values = []
+    for name in names:
+        value = f"given.{name}"
+        if name in _TIMES:
+            value = f"to_timestamp({value})"
+        elif name in _HASHES:
+            value = f"decode({value}, 'hex')"
+        elif name == "packs":
+            value = f"ARRAY(SELECT decode(one, 'hex') FROM jsonb_array_elements_text({value}) AS one)"  # noqa: S608 - names of ours
+        elif name == "refs":
+            value = f"ARRAY(SELECT jsonb_array_elements_text({value}))"
+        values.append(value)
+    columns = ", ".join("raw_bytes" if name == "raw" else name for name in names)
+    return (
+        f"INSERT INTO sightline.{table} (host, {columns}) SELECT %s, {', '.join(values)}"  # noqa: S608
+        f" FROM jsonb_to_recordset(%s::jsonb) AS given ({_COLUMNS[table]}) ON CONFLICT DO NOTHING"
+    )
+
+
+_INSERTS = {table: _insert(table) for table in _COLUMNS}
+
+
+def enter(connection: Connection, store: str, wish: str) -> Host:
+    """What the fleet knows a store as; it is given a name where this is the first time.
+
+    Args:
+        connection: as the host's role.
+        store: id of the store, hex.
+        wish: what it would be called among those of its role, where that is one for CI.
+    """
+    connection.execute("SELECT sightline.enter(%s::uuid, %s)", (store, wish))
+    row = connection.execute(
+        (
+            "SELECT id, name, team, member, shipped_seq, shipped_mark, EXISTS (SELECT FROM sightline.watches"
+            " WHERE host = id AND until > now()) FROM sightline.hosts WHERE store = %s::uuid"
+        ),
+        (store,),
+    ).fetchone()
+    if row is None:
+        raise Fenced("the fleet has no host of this store", "ask the fleet's owner: `sightline fleet status`")
+    number, name, team, member, seq, mark, watched = row
+    return Host(number, name, team, member, Cursor(seq, mark), watched)
+
+
+def announce(connection: Connection, host: Host, batch: Batch, behind: dict[str, Any]) -> None:
+    """Tell the fleet of a batch whose packs are stored: all of it, or nothing where it raises.
+
+    Args:
+        connection: as the host's role.
+        host: of whom.
+        batch: what to tell.
+        behind: how much still waits, for the owner's status.
+
+    Raises:
+        Fenced: the cursor is not where the batch begins.
+        psycopg.DataError: a row is one that the database does not take.
+    """
+    with connection.transaction():
+        moved = connection.execute(
+            (
+                "UPDATE sightline.hosts SET shipped_seq = %s, shipped_mark = %s, seen = now(), behind = %s::jsonb"
+                " WHERE id = %s AND shipped_seq = %s AND shipped_mark = %s"
+            ),
+            (*batch.end, json.dumps(behind), host.id, *batch.begin),
+        )
+        if moved.rowcount != 1:
+            raise Fenced("another shipper of this store was first", "it goes on from there")
+        tables = {"packs": [row._asdict() for row in batch.packs], **batch.rows._asdict()}
+        for table, rows in tables.items():
+            if rows:
+                connection.execute(_INSERTS[table], (host.id, json.dumps(rows)))
+
+
+def greet(connection: Connection, host: Host, behind: dict[str, Any]) -> None:
+    """Have the fleet know that the host is there, and how much waits."""
+    connection.execute(
+        "UPDATE sightline.hosts SET seen = now(), behind = %s::jsonb WHERE id = %s",
+        (json.dumps(behind), host.id),
+    )
+
+
+UNFIT = (errors.DataError, errors.IntegrityError, errors.ProgramLimitExceeded)
+"""What the database says of a row that it can never take."""

@@ -1,0 +1,115 @@
+"""Partitions made ahead and dropped behind: what `fleet maintain` does, once a day or as often as one likes.
+
+No host ever depends on it: rows of a day that has no partition go into the one for the rest.
+"""
+
+import datetime
+from typing import NamedTuple
+
+from psycopg import sql
+
+from sightline.fleet.administration import LIFECYCLE_DAYS_MORE
+from sightline.fleet.database import Connection, tables_of
+from sightline.fleet.schema import PARTITIONED
+
+DAYS_AHEAD = 7
+_LOCK = 0x516875
+_TIME = {"buffers": "created", "changes": "created", "entries": "time"}
+
+
+class Maintained(NamedTuple):
+    """What was done: partitions made and dropped, and rows that went one by one."""
+
+    made: list[str]
+    dropped: list[str]
+    rows: int
+
+
+def maintain(connection: Connection, today: datetime.date | None = None) -> Maintained:
+    """Make the partitions of the next days, and let go what is older than the retention.
+
+    Args:
+        connection: as the owner.
+        today: the day that it is, in UTC, by the database's clock by default.
+    """
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        if today is None:
+            row = connection.execute("SELECT (now() AT TIME ZONE 'UTC')::date").fetchone()
+            assert row is not None
+            today = row[0]
+        retention = tables_of(connection).retention_days
+        days = [today + datetime.timedelta(days=days) for days in range(-1, DAYS_AHEAD + 1)]
+        made, dropped = [], []
+        for table in PARTITIONED:
+            there = _partitions(connection, table)
+            made += [_make(connection, table, day) for day in days if day not in there]
+            for day in sorted(there):
+                if day < today - datetime.timedelta(days=retention):
+                    name = _name(table, day)
+                    connection.execute(sql.SQL("DROP TABLE sightline.{}").format(sql.Identifier(name)))
+                    dropped.append(name)
+        return Maintained(made, dropped, _expire(connection, retention))
+
+
+def _partitions(connection: Connection, table: str) -> set[datetime.date]:
+    rows = connection.execute(
+        "SELECT child.relname FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid"
+        " WHERE inhparent = %s::regclass",
+        (f"sightline.{table}",),
+    )
+    ends = (name.removeprefix(f"{table}_") for (name,) in rows)
+    return {datetime.datetime.strptime(end, "%Y%m%d").date() for end in ends if end.isdigit()}
+
+
+def _name(table: str, day: datetime.date) -> str:
+    return f"{table}_{day:%Y%m%d}"
+
+
+def _make(connection: Connection, table: str, day: datetime.date) -> str:
+    """One day's partition; what has gone into the rest meanwhile is moved there."""
+    name, rest = _name(table, day), f"{table}_rest"
+    begin, end = f"{day} 00:00+00", f"{day + datetime.timedelta(days=1)} 00:00+00"
+    parts = {
+        "parent": sql.SQL("sightline.{}").format(sql.Identifier(table)),
+        "name": sql.SQL("sightline.{}").format(sql.Identifier(name)),
+        "rest": sql.SQL("sightline.{}").format(sql.Identifier(rest)),
+        "begin": sql.Literal(begin),
+        "end": sql.Literal(end),
+        "time": sql.Identifier(_TIME[table]),
+    }
+    in_rest = sql.SQL("{rest} WHERE {time} >= {begin} AND {time} < {end}").format(**parts)
+    make = sql.SQL("CREATE TABLE {name} PARTITION OF {parent} FOR VALUES FROM ({begin}) TO ({end})").format(**parts)
+    if connection.execute(sql.SQL("SELECT 1 FROM {} LIMIT 1").format(in_rest)).fetchone() is None:
+        connection.execute(make)
+        return name
+    connection.execute(sql.SQL("ALTER TABLE {parent} DETACH PARTITION {rest}").format(**parts))
+    connection.execute(make)
+    connection.execute(sql.SQL("INSERT INTO {name} SELECT * FROM {rows}").format(**parts, rows=in_rest))
+    connection.execute(sql.SQL("DELETE FROM {}").format(in_rest))
+    connection.execute(sql.SQL("ALTER TABLE {parent} ATTACH PARTITION {rest} DEFAULT").format(**parts))
+    return name
+
+
+def _expire(connection: Connection, retention: int) -> int:
+    """Let go of rows that no partition of a day takes along."""
+    count: int = 0
+    for table in PARTITIONED:
+        done = connection.execute(
+            sql.SQL("DELETE FROM sightline.{} WHERE announced < now() - make_interval(days => %s)").format(
+                sql.Identifier(f"{table}_rest")
+            ),
+            (retention,),
+        )
+        count += done.rowcount
+    count += connection.execute(
+        "DELETE FROM sightline.packs WHERE announced < now() - make_interval(days => %s)",
+        (retention + LIFECYCLE_DAYS_MORE,),
+    ).rowcount
+    count += connection.execute(
+        "DELETE FROM sightline.sessions WHERE announced < now() - make_interval(days => %s) AND NOT EXISTS"
+        " (SELECT FROM sightline.entries WHERE entries.host = sessions.host AND entries.session = sessions.name)",
+        (retention,),
+    ).rowcount
+    count += connection.execute("DELETE FROM sightline.watches WHERE until < now()").rowcount
+    return count

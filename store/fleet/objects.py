@@ -1,0 +1,126 @@
+"""The object store: packs under keys that say whose they are, put once and never changed."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, NamedTuple, cast
+
+import obstore
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    NotFoundError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
+from obstore.store import S3Store
+
+from sightline.fleet.address import ObjectsAddress
+from sightline.fleet.database import FleetRefused, FleetUnreachable
+
+_TIMEOUT = timedelta(seconds=60)
+_CONNECT_TIMEOUT = timedelta(seconds=10)
+_KEYS_HINT = (
+    "its keys come from AWS_ACCESS_KEY_ID, a web identity or the machine's role; `fleet add-host` prints its rights"
+)
+
+
+class ObjectMissing(FleetRefused):
+    """An object that a row tells of is not there."""
+
+
+class Stored(NamedTuple):
+    """An object as a listing has it: its key below the fleet's prefix, and its bytes."""
+
+    key: str
+    bytes: int
+
+
+def host_prefix(team: str, member: str) -> str:
+    """Below what a member of the fleet writes, all of its stores."""
+    return f"t/{team}/h/{member}/"
+
+
+def pack_key(team: str, member: str, store: str, day: str, sha256: str) -> str:
+    """The key of a pack: made of what the owner has set and of a hash, and of nothing else that a host could say.
+
+    Args:
+        team: of the host.
+        member: under whose role it ships.
+        store: id of the store, hex.
+        day: when it was made, ``2026-11-23``.
+        sha256: of the object, hex.
+    """
+    return f"{host_prefix(team, member)}{store}/packs/{day}/{sha256}"
+
+
+class Objects:
+    """One fleet's part of a bucket."""
+
+    def __init__(self, address: ObjectsAddress, *, retries: int = 2) -> None:
+        """Nothing is asked of it yet. Keys come from where its client finds them.
+
+        Args:
+            address: the bucket and the prefix.
+            retries: how often the client asks again before it gives up.
+        """
+        self.address = address
+        client: dict[str, Any] = {"timeout": _TIMEOUT, "connect_timeout": _CONNECT_TIMEOUT}
+        more: dict[str, Any] = {}
+        if address.endpoint:
+            more["endpoint"] = address.endpoint
+            client["allow_http"] = address.endpoint.startswith("http://")  # only of this machine, see `objects_address`
+        self._store = S3Store(
+            address.bucket,
+            prefix=address.prefix or None,
+            client_options=cast(Any, client),
+            retry_config={"max_retries": retries, "retry_timeout": _TIMEOUT},
+            **more,
+        )
+
+    def put(self, key: str, data: bytes) -> bool:
+        """Put an object unless one is there; whether it was put.
+
+        Raises:
+            FleetUnreachable, FleetRefused: it is not there now, as far as one can tell.
+        """
+        try:
+            obstore.put(self._store, key, data, mode="create", use_multipart=False)
+        except (AlreadyExistsError, PreconditionError):
+            return False
+        except (BaseError, OSError) as error:
+            raise self._told(error, key) from error
+        return True
+
+    def get(self, key: str) -> bytes:
+        """A whole object. Raises ObjectMissing, FleetUnreachable, FleetRefused."""
+        try:
+            return bytes(obstore.get(self._store, key).bytes())
+        except (BaseError, OSError) as error:
+            raise self._told(error, key) from error
+
+    def list(self, prefix: str) -> Iterator[Stored]:
+        """The objects below a prefix. Raises FleetUnreachable, FleetRefused."""
+        try:
+            for batch in obstore.list(self._store, prefix):
+                for found in batch:
+                    yield Stored(str(found["path"]), int(found["size"]))
+        except (BaseError, OSError) as error:
+            raise self._told(error, prefix) from error
+
+    def _told(self, error: Exception, key: str) -> FleetUnreachable | FleetRefused:
+        where = f"{self.address} ({key})"
+        text = str(error)
+        if isinstance(error, NotFoundError | FileNotFoundError) and "NoSuchBucket" not in text:
+            return ObjectMissing(f"{where} is not there", "`sightline fleet verify` tells what else is missing")
+        if isinstance(error, PermissionDeniedError | UnauthenticatedError | FileNotFoundError) or "403" in text:
+            return FleetRefused(f"{where} is refused by the object store", _KEYS_HINT)
+        return FleetUnreachable(
+            f"{where}: the object store does not take this now: {_reason(text)}",
+            "what is not shipped stays here, and goes later",
+        )
+
+
+def _reason(text: str) -> str:
+    """The first line of what the client says, without what it prints for its developers."""
+    return text.partition("\n")[0].partition("<?xml")[0].strip()[:300]

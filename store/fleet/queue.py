@@ -1,0 +1,273 @@
+"""What waits to be shipped, in the order in which it goes: a small database beside the store.
+
+Its numbers continue where the fleet's cursor stands. Each item has a mark, a hash of all items up to it, and the cursor
+has the mark of the last one announced. So a queue that was lost, or comes from a backup, is noticed: it is made anew,
+and what goes a second time the fleet has already and leaves as it is.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from sightline.log.unshipped import QUEUE_FILE, QUEUE_FOLDER
+from sightline.private_files import make_folder, open_private, read_file, remove_file, write_atomically
+
+_DEDUPLICATED_SECONDS = 7 * 86_400
+"""How long a stream that is shipped again is found where it is: objects outlive rows by a day more."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS items (
+    seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    at INTEGER NOT NULL, bytes INTEGER NOT NULL, queued REAL NOT NULL, mark TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS items_by_name ON items (name);
+CREATE TABLE IF NOT EXISTS known (name TEXT PRIMARY KEY, digest TEXT NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS left_out (name TEXT PRIMARY KEY, why TEXT NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS logs (
+    session TEXT PRIMARY KEY, next INTEGER NOT NULL, at INTEGER NOT NULL, hash TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS places (
+    sha256 TEXT PRIMARY KEY, time REAL NOT NULL, packs TEXT NOT NULL, frames TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class Item(NamedTuple):
+    """Something that is to be shipped.
+
+    Attributes:
+        seq: its number.
+        kind: ``buffer``; ``change``, of one that was queued before; ``log``, some lines of a session's log.
+        name: of the buffer or the session.
+        first: number of the first line, 0 for what is no log.
+        last: number of the last one, inclusive.
+        at: byte of the log that the first one began with when it was queued.
+        bytes: about how many it has.
+        queued: when, seconds since the epoch.
+        mark: the hash of all items up to it.
+    """
+
+    seq: int
+    kind: str
+    name: str
+    first: int
+    last: int
+    at: int
+    bytes: int
+    queued: float
+    mark: str
+
+
+class Waiting(NamedTuple):
+    """How far behind the fleet is: buffers, items of all kinds, bytes, and when the oldest was queued (0: none)."""
+
+    buffers: int
+    items: int
+    bytes: int
+    oldest: float
+
+
+class LogEnd(NamedTuple):
+    """Up to where a log is queued: the number of the next line, the byte it begins with, the hash of the one before."""
+
+    next: int
+    at: int
+    hash: str
+
+
+class Queue:
+    """One store's queue. Several processes may have it open; those that ship take turns by `turn`."""
+
+    def __init__(self, root: str) -> None:
+        """Open it, making it where it is missing. Raises sqlite3.Error, OSError."""
+        self.folder = os.path.join(root, QUEUE_FOLDER)
+        make_folder(self.folder)
+        path = os.path.join(self.folder, QUEUE_FILE)
+        os.close(open_private(path, os.O_RDWR | os.O_CREAT))
+        try:
+            self._db = self._opened(path)
+        except sqlite3.OperationalError:  # locked for long, a full disk
+            raise
+        except sqlite3.DatabaseError:  # damaged: the fleet's cursor tells that a new one is not what it is of
+            for suffix in ("", "-wal", "-shm"):
+                remove_file(path + suffix)
+            self._db = self._opened(path)
+
+    def _opened(self, path: str) -> sqlite3.Connection:
+        db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            for statement in filter(str.strip, _TABLES.split(";")):
+                db.execute(statement)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Only one process ships at a time; others wait here."""
+        fd = open_private(os.path.join(self.folder, "turn"), os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)
+
+    def close(self) -> None:
+        """Close it."""
+        self._db.close()
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Several changes as one; nests."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.rollback()
+            raise
+
+    def fact(self, key: str) -> str:
+        """Something that is kept beside the items; empty where it is not."""
+        row = self._db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def put_fact(self, key: str, value: str) -> None:
+        """Keep such a thing."""
+        self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
+
+    @property
+    def store_id(self) -> str:
+        """The id by which the fleet tells this store from others, hex; made when it is first asked for."""
+        path = os.path.join(self.folder, "store")
+        with self.changing():
+            try:
+                return uuid.UUID(read_file(path).decode().strip()).hex
+            except (FileNotFoundError, ValueError):
+                write_atomically(path, (made := uuid.uuid4().hex).encode())
+                return made
+
+    # the order of items
+
+    def _end(self) -> tuple[int, str]:
+        row = self._db.execute("SELECT seq, mark FROM items ORDER BY seq DESC LIMIT 1").fetchone()
+        return (int(row[0]), str(row[1])) if row else self.base
+
+    @property
+    def base(self) -> tuple[int, str]:
+        """Number and mark of the last item that is known to be announced."""
+        return int(self.fact("base_seq") or 0), self.fact("base_mark")
+
+    def put(self, kind: str, name: str, size: int, *, first: int = 0, last: int = 0, at: int = 0) -> None:
+        """Add an item; within `changing`."""
+        seq, mark = self._end()
+        text = json.dumps([mark, kind, name, first, last, at, size])
+        mark = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
+        row = (seq + 1, kind, name, first, last, at, size, time.time(), mark)
+        self._db.execute("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def items(self, after: int, limit: int) -> list[Item]:
+        """Those after a number, in order."""
+        rows = self._db.execute("SELECT * FROM items WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+        return [Item._make(row) for row in rows.fetchall()]
+
+    def drop(self, item: Item) -> None:
+        """Take an item out that can never be shipped; those after it stay what they are."""
+        self._db.execute("DELETE FROM items WHERE seq = ?", (item.seq,))
+
+    def agrees(self, seq: int, mark: str) -> bool:
+        """Take the fleet's cursor: items up to it are announced. False where this queue is not the one it is of."""
+        with self.changing():
+            if (seq, mark) == self.base:
+                return True
+            if self._db.execute("SELECT 1 FROM items WHERE seq = ? AND mark = ?", (seq, mark)).fetchone() is None:
+                return False
+            self.put_fact("base_seq", str(seq))
+            self.put_fact("base_mark", mark)
+            self._db.execute("DELETE FROM items WHERE seq <= ?", (seq,))
+        return True
+
+    def start_anew(self, seq: int, mark: str) -> None:
+        """Forget all but the store's id: everything in the store is queued again, after the fleet's cursor."""
+        with self.changing():
+            for table in ("items", "known", "left_out", "logs", "places"):
+                self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these
+            self.put_fact("base_seq", str(seq))
+            self.put_fact("base_mark", mark)
+
+    def waiting(self, after: int = 0) -> Waiting:
+        """How far behind the fleet is, as far as this machine knows; were all up to a number announced."""
+        row = self._db.execute(
+            "SELECT COALESCE(SUM(kind = 'buffer'), 0), COUNT(*), COALESCE(SUM(bytes), 0), COALESCE(MIN(queued), 0)"
+            " FROM items WHERE seq > ?",
+            (after,),
+        ).fetchone()
+        return Waiting(*row)
+
+    # what is known of the store
+
+    def known(self) -> dict[str, tuple[str, float]]:
+        """(digest, created) of every buffer that was queued, by name."""
+        return {name: (digest, created) for name, digest, created in self._db.execute("SELECT * FROM known")}
+
+    def put_known(self, name: str, digest: str, created: float) -> None:
+        """Remember as what a buffer was queued last."""
+        self._db.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?)", (name, digest, created))
+
+    def forget_known(self, name: str) -> None:
+        """A buffer that is gone for good."""
+        self._db.execute("DELETE FROM known WHERE name = ?", (name,))
+
+    def left_out(self) -> dict[str, tuple[str, int]]:
+        """(why, bytes) of every buffer that is not shipped, by name."""
+        return {name: (why, size) for name, why, size in self._db.execute("SELECT * FROM left_out")}
+
+    def leave_out(self, name: str, why: str, size: int) -> None:
+        """Remember that a buffer is not shipped."""
+        self._db.execute("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", (name, why, size))
+
+    def take_in(self, name: str) -> None:
+        """It is shipped after all, or gone."""
+        self._db.execute("DELETE FROM left_out WHERE name = ?", (name,))
+
+    def log_ends(self) -> dict[str, LogEnd]:
+        """By session, up to where its log is queued."""
+        return {session: LogEnd(*rest) for session, *rest in self._db.execute("SELECT * FROM logs")}
+
+    def put_log_end(self, session: str, end: LogEnd) -> None:
+        """Remember that a log is queued up to there."""
+        self._db.execute("INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?)", (session, *end))
+
+    # where bytes are that were shipped
+
+    def place(self, sha256: str) -> tuple[list[str], list[Any]] | None:
+        """(packs, frames) of a stream that was announced in the last days; None where it is to be shipped."""
+        row = self._db.execute(
+            "SELECT packs, frames FROM places WHERE sha256 = ? AND time > ?",
+            (sha256, time.time() - _DEDUPLICATED_SECONDS),
+        ).fetchone()
+        return (json.loads(row[0]), json.loads(row[1])) if row else None
+
+    def put_places(self, places: Iterable[tuple[str, list[str], list[Any]]]) -> None:
+        """Remember where streams are that were just announced, as (SHA-256, packs, frames)."""
+        now = time.time()
+        with self.changing():
+            self._db.execute("DELETE FROM places WHERE time < ?", (now - _DEDUPLICATED_SECONDS,))
+            self._db.executemany(
+                "INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?)",
+                [(sha256, now, json.dumps(packs), json.dumps(frames)) for sha256, packs, frames in places],
+            )

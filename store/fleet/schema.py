@@ -1,0 +1,311 @@
+"""The shared database's tables, roles and policies, and the steps from each released version of them to the next.
+
+A host's role adds rows of its own and reads its own cursor; a reader's role sees what `grants` gives. Row-level
+security holds both to that by ``session_user``, which no statement of theirs can change. Whatever a policy or a
+function compares comes as a value: no statement here is put together from what a host has sent.
+"""
+
+SCHEMA = "sightline"
+HOST_GROUP, READER_GROUP = "sightline_host", "sightline_reader"
+"""Roles without login, of which every host's and every reader's role is a member."""
+
+VERSION = 1
+"""Of the tables that `CREATE` makes."""
+
+PARTITIONED = ("buffers", "changes", "entries")
+"""Tables with a partition a day; what has no partition of its own stands in ``TABLE_rest``."""
+
+_TABLES = """
+CREATE SCHEMA sightline;
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA sightline;
+
+-- One row. A version below least_writer may not ship, one below least_reader may not read.
+CREATE TABLE sightline.fleet (
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    version integer NOT NULL,
+    least_writer integer NOT NULL,
+    least_reader integer NOT NULL,
+    objects text NOT NULL,
+    retention_days integer NOT NULL CHECK (retention_days > 0),
+    made timestamptz NOT NULL DEFAULT now()
+);
+
+-- What `fleet add-host` adds: a role, under which one store ships, or for CI many.
+CREATE TABLE sightline.members (
+    name text PRIMARY KEY,
+    role name NOT NULL UNIQUE,
+    team text NOT NULL,
+    owner text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('host', 'ci')),
+    added timestamptz NOT NULL DEFAULT now()
+);
+
+-- One store of a member. Its cursor is here and nowhere else: no mark on the host can lie about what is shipped.
+CREATE TABLE sightline.hosts (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    member text NOT NULL REFERENCES sightline.members ON UPDATE CASCADE,
+    store uuid NOT NULL,
+    name text NOT NULL UNIQUE,
+    role name NOT NULL,
+    team text NOT NULL,
+    owner text NOT NULL,
+    kind text NOT NULL,
+    shipped_seq bigint NOT NULL DEFAULT 0,
+    shipped_mark text NOT NULL DEFAULT '',
+    seen timestamptz NOT NULL DEFAULT now(),
+    behind jsonb NOT NULL DEFAULT '{}' CHECK (length(behind::text) < 4000),
+    UNIQUE (role, store)
+);
+
+CREATE TABLE sightline.packs (
+    host integer NOT NULL,
+    sha256 bytea NOT NULL CHECK (length(sha256) = 32),
+    day date NOT NULL,
+    bytes bigint NOT NULL CHECK (bytes >= 0),
+    raw_bytes bigint NOT NULL CHECK (raw_bytes >= 0),
+    announced timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, sha256)
+);
+CREATE INDEX packs_by_time ON sightline.packs (announced);
+
+-- frames: by stream, of each frame (place in packs from 0, offset, stored bytes, raw bytes, newlines before it).
+CREATE TABLE sightline.buffers (
+    host integer NOT NULL,
+    seq bigint NOT NULL,
+    name text NOT NULL,
+    created timestamptz NOT NULL,
+    ended timestamptz,
+    kind text NOT NULL,
+    state text NOT NULL,
+    session text NOT NULL,
+    command text NOT NULL,
+    cwd text NOT NULL,
+    label text NOT NULL,
+    exit_code integer,
+    failed boolean NOT NULL,
+    partial text NOT NULL,
+    bytes bigint NOT NULL,
+    lines bigint NOT NULL,
+    record jsonb NOT NULL,
+    packs bytea[] NOT NULL,
+    frames jsonb NOT NULL,
+    redacted integer NOT NULL,
+    announced timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, created, name)
+) PARTITION BY RANGE (created);
+CREATE INDEX ON sightline.buffers (created);
+CREATE INDEX ON sightline.buffers (name);
+CREATE INDEX ON sightline.buffers (host, seq);
+CREATE INDEX ON sightline.buffers USING gin (command sightline.gin_trgm_ops);
+
+-- What became of a buffer after it was shipped: its label, pin or exit code, or that its host has it no longer.
+CREATE TABLE sightline.changes (
+    host integer NOT NULL,
+    seq bigint NOT NULL,
+    name text NOT NULL,
+    created timestamptz NOT NULL,
+    digest text NOT NULL,
+    record jsonb NOT NULL,
+    announced timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, created, name, digest)
+) PARTITION BY RANGE (created);
+
+CREATE TABLE sightline.sessions (
+    host integer NOT NULL,
+    name text NOT NULL,
+    started timestamptz NOT NULL,
+    record jsonb NOT NULL,
+    announced timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, name)
+);
+
+-- A line of a session's log: what it says beside a view's text, and where its exact bytes are: in a frame of a pack.
+CREATE TABLE sightline.entries (
+    host integer NOT NULL,
+    seq bigint NOT NULL,
+    session text NOT NULL,
+    number bigint NOT NULL,
+    time timestamptz NOT NULL,
+    kind text NOT NULL,
+    refs text[] NOT NULL,
+    record jsonb NOT NULL,
+    prev text NOT NULL,
+    hash text NOT NULL,
+    redacted integer NOT NULL,
+    pack bytea NOT NULL,
+    frame_offset bigint NOT NULL,
+    frame_bytes bigint NOT NULL,
+    line_offset bigint NOT NULL,
+    line_bytes bigint NOT NULL,
+    announced timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, time, session, number)
+) PARTITION BY RANGE (time);
+CREATE INDEX ON sightline.entries (time);
+CREATE INDEX ON sightline.entries (host, session, number);
+CREATE INDEX ON sightline.entries USING gin (refs);
+
+CREATE TABLE sightline.buffers_rest PARTITION OF sightline.buffers DEFAULT;
+CREATE TABLE sightline.changes_rest PARTITION OF sightline.changes DEFAULT;
+CREATE TABLE sightline.entries_rest PARTITION OF sightline.entries DEFAULT;
+
+CREATE TABLE sightline.grants (
+    reader name NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('team', 'owner')),
+    scope text NOT NULL,
+    PRIMARY KEY (reader, kind, scope)
+);
+
+-- Who looks at a running buffer, until when: its host ships more often then.
+CREATE TABLE sightline.watches (
+    host integer NOT NULL,
+    name text NOT NULL,
+    reader name NOT NULL DEFAULT session_user,
+    until timestamptz NOT NULL CHECK (until < 'infinity'),
+    PRIMARY KEY (host, name, reader)
+);
+
+-- Remarks that a reader sends to an agent on a host.
+CREATE TABLE sightline.remarks (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    host integer NOT NULL,
+    reader name NOT NULL DEFAULT session_user,
+    ref text NOT NULL,
+    session text NOT NULL,
+    text text NOT NULL,
+    made timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX ON sightline.remarks (host, id);
+"""
+
+_SAFE = "SECURITY DEFINER SET search_path = pg_catalog, sightline, pg_temp"
+"""A function that runs with its owner's rights finds only names of ours, whatever the caller's path is."""
+
+_FUNCTIONS = f"""
+CREATE FUNCTION sightline.is_own(host integer) RETURNS boolean LANGUAGE sql STABLE {_SAFE} AS $$
+    SELECT EXISTS (SELECT FROM sightline.hosts AS known WHERE known.id = host AND known.role = session_user)
+$$;
+
+CREATE FUNCTION sightline.granted() RETURNS integer[] LANGUAGE sql STABLE {_SAFE} AS $$
+    SELECT coalesce(array_agg(DISTINCT known.id), '{{}}') FROM sightline.hosts AS known JOIN sightline.grants AS given
+    ON given.reader = session_user
+    AND given.scope = CASE given.kind WHEN 'team' THEN known.team ELSE known.owner END
+$$;
+
+-- The host of a store of the role that asks; made where this is the first time.
+CREATE FUNCTION sightline.enter(its_store uuid, wish text) RETURNS integer LANGUAGE plpgsql {_SAFE} AS $$
+DECLARE
+    given sightline.members;
+    its_id integer;
+    base text;
+    tried text;
+    nth integer := 1;
+BEGIN
+    SELECT * INTO given FROM sightline.members WHERE role = session_user;
+    IF given.name IS NULL THEN
+        RAISE insufficient_privilege USING MESSAGE = 'this role is no host of the fleet';
+    END IF;
+    base := given.name;
+    wish := trim('-' FROM left(regexp_replace(lower(wish), '[^a-z0-9]+', '-', 'g'), 60));
+    IF given.kind = 'ci' AND wish <> '' THEN
+        base := base || '-' || wish;
+    END IF;
+    tried := base;
+    LOOP
+        SELECT id INTO its_id FROM sightline.hosts WHERE role = session_user AND store = its_store;
+        IF its_id IS NOT NULL THEN
+            RETURN its_id;
+        END IF;
+        INSERT INTO sightline.hosts (member, store, name, role, team, owner, kind)
+            VALUES (given.name, its_store, tried, given.role, given.team, given.owner, given.kind)
+            ON CONFLICT DO NOTHING RETURNING id INTO its_id;
+        IF its_id IS NOT NULL THEN
+            RETURN its_id;
+        END IF;
+        nth := nth + 1;
+        tried := base || '-' || nth;
+    END LOOP;
+END
+$$;
+
+-- A pattern with * and ? as LIKE has it.
+CREATE FUNCTION sightline.as_like(pattern text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT translate(replace(replace(replace(pattern, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*?', '%_')
+$$;
+
+-- Newest buffers that the reader may see: of hosts by a pattern, with all words in the command, begun in a time.
+CREATE FUNCTION sightline.find_buffers(
+    words text[] DEFAULT '{{}}', hosts text DEFAULT '*', since timestamptz DEFAULT '-infinity',
+    before timestamptz DEFAULT 'infinity', most integer DEFAULT 100
+) RETURNS SETOF sightline.buffers LANGUAGE plpgsql STABLE {_SAFE} SET plan_cache_mode = force_custom_plan AS $$
+DECLARE
+    allowed integer[];
+    likes text[];
+BEGIN
+    SELECT coalesce(array_agg(id), '{{}}') INTO allowed FROM sightline.hosts AS known
+        WHERE known.id = ANY (sightline.granted()) AND known.name LIKE sightline.as_like(find_buffers.hosts);
+    SELECT array_agg('%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'
+        ORDER BY length(word) DESC) INTO likes FROM unnest(words) AS word WHERE word <> '';
+    IF likes IS NULL THEN
+        RETURN QUERY SELECT * FROM sightline.buffers AS found
+            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
+            ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
+    ELSE
+        RETURN QUERY SELECT * FROM sightline.buffers AS found
+            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
+            AND found.command ILIKE likes[1] AND found.command ILIKE ALL (likes)
+            ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
+    END IF;
+END
+$$;
+"""  # noqa: S608 - values come as parameters
+
+_OF_HOSTS = ("packs", "buffers", "changes", "sessions", "entries")
+"""What a host adds rows to, and a reader reads."""
+
+_CURSOR = "shipped_seq, shipped_mark, seen, behind"
+_SHOWN_OF_HOSTS = f"id, member, store, name, team, owner, kind, {_CURSOR}"
+
+
+def _policies() -> str:
+    lines = [
+        "REVOKE ALL ON SCHEMA sightline FROM PUBLIC;",
+        "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sightline FROM PUBLIC;",
+        f"GRANT USAGE ON SCHEMA sightline TO {HOST_GROUP}, {READER_GROUP};",
+        f"GRANT EXECUTE ON FUNCTION sightline.is_own, sightline.enter TO {HOST_GROUP};",
+        f"GRANT EXECUTE ON FUNCTION sightline.granted, sightline.as_like, sightline.find_buffers TO {READER_GROUP};",
+        f"GRANT SELECT ON sightline.fleet TO {HOST_GROUP}, {READER_GROUP};",
+        f"GRANT SELECT ({_SHOWN_OF_HOSTS}) ON sightline.hosts TO {HOST_GROUP}, {READER_GROUP};",
+        f"GRANT UPDATE ({_CURSOR}) ON sightline.hosts TO {HOST_GROUP};",
+        "ALTER TABLE sightline.hosts ENABLE ROW LEVEL SECURITY;",
+        f"CREATE POLICY own ON sightline.hosts TO {HOST_GROUP} USING (role = session_user);",
+        f"CREATE POLICY granted ON sightline.hosts FOR SELECT TO {READER_GROUP}"
+        f" USING (id = ANY ((SELECT sightline.granted())::integer[]));",
+    ]
+    for table in _OF_HOSTS:
+        lines += [
+            f"ALTER TABLE sightline.{table} ENABLE ROW LEVEL SECURITY;",
+            f"GRANT INSERT ON sightline.{table} TO {HOST_GROUP};",
+            f"GRANT SELECT ON sightline.{table} TO {READER_GROUP};",
+            f"CREATE POLICY own ON sightline.{table} FOR INSERT TO {HOST_GROUP} WITH CHECK (sightline.is_own(host));",
+            f"CREATE POLICY granted ON sightline.{table} FOR SELECT TO {READER_GROUP}"
+            f" USING (host = ANY ((SELECT sightline.granted())::integer[]));",
+        ]
+    for table in ("watches", "remarks"):
+        lines += [
+            f"ALTER TABLE sightline.{table} ENABLE ROW LEVEL SECURITY;",
+            f"GRANT SELECT ON sightline.{table} TO {HOST_GROUP}, {READER_GROUP};",
+            f"GRANT INSERT, DELETE ON sightline.{table} TO {READER_GROUP};",
+            f"CREATE POLICY own ON sightline.{table} FOR SELECT TO {HOST_GROUP} USING (sightline.is_own(host));",
+            f"CREATE POLICY mine ON sightline.{table} TO {READER_GROUP} USING (reader = session_user)"
+            f" WITH CHECK (reader = session_user AND host = ANY ((SELECT sightline.granted())::integer[]));",
+        ]
+    for table in ("members", "grants"):
+        lines.append(f"ALTER TABLE sightline.{table} ENABLE ROW LEVEL SECURITY;")
+    return "\n".join(lines)
+
+
+CREATE = _TABLES + _FUNCTIONS + _policies()
+"""All of it, for a database that has nothing of ours; the two groups must be there."""
+
+MIGRATIONS: dict[int, str] = {}
+"""From version N, the script that leads to N + 1."""

@@ -1,0 +1,313 @@
+"""The shipper of one store: packs what is done, stores it, announces it, and leaves the database until the next time.
+
+Each step can be done again: a pack's name is its hash, a row's key is made of what it tells, and an announcement counts
+only where the cursor stands where its batch begins. So whatever ends it, and whenever, the next one goes on.
+"""
+
+import hashlib
+import json
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
+
+from sightline.errors import SightlineError
+from sightline.fleet.address import database_address, objects_address
+from sightline.fleet.announcement import UNFIT, Fenced, Host, announce, enter, greet
+from sightline.fleet.batch import MOST_ITEMS, Batch, PackRow, Spool, make_batch
+from sightline.fleet.content import fit
+from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
+from sightline.fleet.objects import Objects, pack_key
+from sightline.fleet.pack import PACK_BYTES
+from sightline.fleet.queue import Queue
+from sightline.fleet.selection import Selection
+from sightline.store import Store
+
+FLUSH_SECONDS = 60.0
+WATCHED_SECONDS = 5.0
+_GREET_SECONDS = 300.0  # between two words of a host that has nothing to tell
+_LIVE_SECONDS = 4.0  # between two looks, while something runs here, whether somebody watches
+_LEAST_WAIT, _MOST_WAIT = 1.0, 60.0
+_MANY_TIMES = 3
+
+
+class NotSet(SightlineError):
+    """No fleet is set."""
+
+    exit_code = 2
+
+
+class Progress(NamedTuple):
+    """How far a shipper has come: items and bytes shipped since it began, and what waits."""
+
+    items: int
+    bytes: int
+    waiting_items: int
+    waiting_bytes: int
+
+
+class Shipper:
+    """Ships one store. Close it, or use it as a context manager.
+
+    Attributes:
+        host: what the fleet knows the store as, None before it was asked.
+    """
+
+    def __init__(self, store: Store, *, tell: Callable[[Progress], None] = lambda _: None) -> None:
+        """Nothing is asked of the network yet.
+
+        Raises:
+            NotSet: no fleet is set.
+            BadAddress, SecretInAddress: an address is not right.
+        """
+        settings = store.settings.fleet
+        if not settings.db or not settings.objects:
+            raise NotSet(
+                "no fleet is set",
+                f'write [fleet] db = "postgresql://…" and objects = "s3://…" into {store.layout.config}: '
+                "`fleet add-host` prints both",
+            )
+        self._store, self._settings, self._tell = store, settings, tell
+        self._database, self._objects_address = database_address(settings.db), objects_address(settings.objects)
+        self._objects = Objects(self._objects_address)
+        self.queue = Queue(store.root)
+        self._selection = Selection(store, self.queue)
+        self._spool = Spool(self.queue.folder)
+        self._puts = ThreadPoolExecutor(1, "sightline-put")
+        self._putting: Future[None] | None = None
+        self._most_items = MOST_ITEMS
+        self._anew = 0
+        self._shipped_items = self._shipped_bytes = 0
+        self.host: Host | None = None
+
+    def __enter__(self) -> "Shipper":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self._puts.shutdown(cancel_futures=True)
+        self.queue.close()
+
+    # one batch
+
+    def look(self, *, whole: bool = False) -> None:
+        """Queue what is new in the store."""
+        self._selection.look(whole=whole)
+
+    def ship_batch(self) -> bool:
+        """Ship what waits, as much as goes with one announcement; False where nothing waits.
+
+        Raises:
+            FleetUnreachable: not now.
+            FleetRefused, NewerFleet, NotAFleet: not without somebody who mends it.
+        """
+        with self.queue.turn():
+            host = self.host or self._entered()
+            if not self.queue.agrees(*host.cursor):
+                self._start_anew(host)
+            batch = self._stored(host)
+            if batch is None:
+                return False
+            self._announce(host, batch)
+            return True
+
+    def _entered(self) -> Host:
+        """Ask the fleet what this store is, and where its cursor stands."""
+        with connected(self._database, self._settings.password_command) as connection:
+            tables = tables_of(connection)
+            may_write(tables)
+            if tables.objects != str(self._objects_address):
+                raise FleetRefused(
+                    f"the fleet's objects are at {tables.objects}, not at {self._objects_address}",
+                    "correct [fleet] objects, or nobody would find what is shipped",
+                )
+            self.host = enter(connection, self.queue.store_id, fit(self._settings.host))
+        self.queue.put_fact("contact", repr(time.time()))
+        self.queue.put_fact("error", "")
+        self.queue.put_fact("host", self.host.name)
+        return self.host
+
+    def _start_anew(self, host: Host) -> None:
+        self._anew += 1
+        if self._anew > _MANY_TIMES:
+            raise FleetRefused(
+                f"another store ships as {host.name}, again and again: this one is a copy of it, or it of this",
+                f"remove {os.path.join(self.queue.folder, 'store')} in one of them: it becomes a host of its own",
+            )
+        self._spool.clear()
+        self.queue.start_anew(*host.cursor)
+        self._selection.start_anew()
+        self.look(whole=True)
+
+    def _stored(self, host: Host) -> Batch | None:
+        """The next batch, all of its packs stored; None where nothing waits."""
+        rules = self._rules()
+        batch = self._spool.batch(host.cursor, rules)
+        if batch is not None:
+            for row in batch.packs:
+                data = self._spool.pack(row.sha256)
+                if data is not None:  # else it was stored: no batch is kept without
+                    self._put(host, row, data)
+            return batch
+        batch = make_batch(
+            self._store,
+            self.queue,
+            host.cursor,
+            rules,
+            may_ship=self._selection.ships,
+            spool=self._spool,
+            take=lambda row, data: self._put_beside(host, row, data),
+            most_items=self._most_items,
+        )
+        self._put_is_done()
+        return batch
+
+    def _rules(self) -> str:
+        settings = self._store.settings
+        decided = [
+            self._settings.redact_known,
+            settings.redact_known,
+            settings.redact_patterns,
+            settings.capture_off,
+            settings.ship_off,
+            self._settings.max_buffer_bytes,
+        ]
+        return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
+
+    def _put_beside(self, host: Host, row: PackRow, data: bytes) -> None:
+        self._put_is_done()
+        self._putting = self._puts.submit(self._put, host, row, data)
+
+    def _put_is_done(self) -> None:
+        putting, self._putting = self._putting, None
+        if putting is not None:
+            putting.result()
+
+    def _put(self, host: Host, row: PackRow, data: bytes) -> None:
+        if not self._spool.is_stored(row):
+            self._objects.put(pack_key(host.team, host.member, self.queue.store_id, row.day, row.sha256), data)
+            self._spool.note_stored(row)
+
+    def _announce(self, host: Host, batch: Batch) -> None:
+        behind = self._behind(batch.end.seq)
+        try:
+            with connected(self._database, self._settings.password_command) as connection:
+                try:
+                    announce(connection, host, batch, behind)
+                except UNFIT as error:
+                    self._find_unfit(batch, str(error).partition("\n")[0])
+                    return
+        except Fenced:
+            self.host = None  # asked again: whoever was first has moved it
+            self._spool.clear()
+            return
+        before = self.queue.waiting()
+        self.queue.agrees(*batch.end)
+        self.queue.put_places(batch.places)
+        self._spool.clear(announced=True)
+        after = self.queue.waiting()
+        self._most_items = MOST_ITEMS
+        self._shipped_items += before.items - after.items
+        self._shipped_bytes += sum(row.raw for row in batch.packs)
+        self.host = host._replace(cursor=batch.end)
+        self.queue.put_fact("contact", repr(time.time()))
+        self._tell(Progress(self._shipped_items, self._shipped_bytes, after.items, after.bytes))
+
+    def _find_unfit(self, batch: Batch, why: str) -> None:
+        """The database will never take a row: ship by single items until it is found, and leave that one out."""
+        self._spool.clear()
+        items = self.queue.items(batch.begin.seq, 2)
+        if self._most_items > 1 and batch.end.seq != items[0].seq:
+            self._most_items = 1
+        else:
+            with self.queue.changing():
+                self.queue.drop(items[0])
+                self.queue.leave_out(items[0].name, f"the database does not take it: {why}", items[0].bytes)
+
+    def _behind(self, after: int = 0) -> dict[str, object]:
+        waiting = self.queue.waiting(after)
+        return {"items": waiting.items, "bytes": waiting.bytes, "oldest": waiting.oldest}
+
+    # again and again
+
+    def drain(self, *, until: float | None = None) -> None:
+        """Ship all that is done now.
+
+        Args:
+            until: when to give up, by the monotonic clock; None for never.
+
+        Raises:
+            FleetUnreachable: it did not go in time.
+            FleetRefused, NewerFleet, NotAFleet: it will not go without somebody who mends it.
+        """
+        self.look(whole=True)
+        wait = _LEAST_WAIT
+        while True:
+            try:
+                while self.ship_batch():
+                    wait = _LEAST_WAIT
+                return
+            except FleetUnreachable as error:
+                self._note(error)
+                pause = jittered(wait)
+                if until is not None and time.monotonic() + pause > until:
+                    raise
+                time.sleep(pause)
+                wait = min(wait * 2, _MOST_WAIT)
+
+    def follow(self, wait_for: Callable[[float], bool]) -> None:
+        """Ship for as long as it is asked to: what waits goes at 8 MiB, after 60 s, or 5 s where somebody watches.
+
+        Args:
+            wait_for: waits for so many seconds; True where it is to end.
+        """
+        again_at = time.monotonic() + random.uniform(0, 1)  # noqa: S311 - so that hosts started at once come one by one
+        greeted = time.monotonic()
+        wait = _LEAST_WAIT
+        while not wait_for(1.0):
+            try:
+                self.look()
+                waiting = self.queue.waiting()
+                now = time.monotonic()
+                age = time.time() - waiting.oldest if waiting.items else 0.0
+                due = age >= (WATCHED_SECONDS if self.host and self.host.is_watched else FLUSH_SECONDS)
+                if now < again_at:
+                    continue
+                if waiting.items and (due or waiting.bytes >= PACK_BYTES):
+                    while self.ship_batch() and not wait_for(0.0):
+                        pass
+                    greeted = now
+                elif now >= greeted + self._greet_after():
+                    self._greet()
+                    greeted = now
+                wait = _LEAST_WAIT
+            except (FleetUnreachable, OSError, sqlite3.Error) as error:
+                self._note(error)
+                again_at, wait = time.monotonic() + jittered(wait), min(wait * 2, _MOST_WAIT)
+            except SightlineError as error:  # somebody must mend it: look whether that was done, but not often
+                self._note(error)
+                again_at, wait = time.monotonic() + jittered(_MOST_WAIT), _MOST_WAIT
+
+    def _greet_after(self) -> float:
+        return _LIVE_SECONDS if self._store.index.running() else _GREET_SECONDS
+
+    def _greet(self) -> None:
+        host = self._entered()
+        with connected(self._database, self._settings.password_command) as connection:
+            greet(connection, host, self._behind())
+
+    def _note(self, error: Exception) -> None:
+        """Keep what went wrong, for whoever asks for the status."""
+        self.queue.put_fact("error", str(error))
+        self.queue.put_fact("error_at", repr(time.time()))
+
+
+def jittered(seconds: float) -> float:
+    """Some time between half of it and all: hosts that were refused together do not come back together."""
+    return seconds * random.uniform(0.5, 1.0)  # noqa: S311 - nobody gains by guessing it

@@ -1,0 +1,58 @@
+"""How far behind the fleet a store is, as far as this machine knows: nothing is asked of the network."""
+
+import time
+from typing import NamedTuple
+
+from sightline.fleet.queue import Queue
+from sightline.fleet.selection import Selection
+from sightline.store import Store
+
+
+class ShipStatus(NamedTuple):
+    """What is known here.
+
+    Attributes:
+        host: what the fleet calls this store; empty before the first contact.
+        buffers: that wait.
+        items: that wait, of all kinds: buffers, what became of some, pieces of logs.
+        bytes: about how many those have.
+        behind_seconds: since the oldest of them was done, 0 where none waits.
+        contact: when the fleet was reached last, seconds since the epoch; 0 if never.
+        left_out: how many buffers do not go, by why.
+        left_out_bytes: of these.
+        error: what went wrong last, empty since it went well.
+    """
+
+    host: str
+    buffers: int
+    items: int
+    bytes: int
+    behind_seconds: float
+    contact: float
+    left_out: dict[str, int]
+    left_out_bytes: int
+    error: str
+
+
+def ship_status(store: Store) -> ShipStatus:
+    """Look at what is done and at what was shipped."""
+    queue = Queue(store.root)
+    try:
+        Selection(store, queue).look(whole=True)
+        waiting, left_out = queue.waiting(), queue.left_out()
+        counts: dict[str, int] = {}
+        for why, _ in left_out.values():
+            counts[why] = counts.get(why, 0) + 1
+        return ShipStatus(
+            host=queue.fact("host"),
+            buffers=waiting.buffers,
+            items=waiting.items,
+            bytes=waiting.bytes,
+            behind_seconds=max(0.0, time.time() - waiting.oldest) if waiting.items else 0.0,
+            contact=float(queue.fact("contact") or 0.0),
+            left_out=counts,
+            left_out_bytes=sum(size for _, size in left_out.values()),
+            error=queue.fact("error"),
+        )
+    finally:
+        queue.close()

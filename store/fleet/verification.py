@@ -1,0 +1,222 @@
+"""Whether what the fleet's rows tell is in the object store, and what is there is told: from both sides."""
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from sightline.fleet.content import ORDER
+from sightline.fleet.database import Connection
+from sightline.fleet.objects import ObjectMissing, Objects, host_prefix, pack_key
+from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
+from sightline.log import log
+
+_PACKS_HELD = 3
+_BATCH_ROWS = 500
+
+
+class Finding(NamedTuple):
+    """Something that was found.
+
+    Attributes:
+        kind: ``problem``; or ``note``, for what is right and yet worth a word.
+        host: which one's.
+        text: what.
+    """
+
+    kind: str
+    host: str
+    text: str
+
+
+class Verified(NamedTuple):
+    """What was looked at: hosts, packs and their bytes, buffers, and lines of logs."""
+
+    hosts: int
+    packs: int
+    bytes: int
+    buffers: int
+    entries: int
+
+
+class _Host(NamedTuple):
+    id: int
+    name: str
+    team: str
+    member: str
+    store: str
+
+
+class Verification:
+    """Looks at every host that the role of the connection may see.
+
+    Attributes:
+        verified: what was looked at so far.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        objects: Objects,
+        *,
+        contents: bool,
+        tell: Callable[[Verified], None] | None = None,
+    ) -> None:
+        """Nothing is looked at yet.
+
+        Args:
+            connection: of the owner, or of a reader for what it may see.
+            objects: where the packs are.
+            contents: whether every pack is fetched, and every stream and line read out of it.
+            tell: is told how far it has come.
+        """
+        self._connection, self._objects, self._contents = connection, objects, contents
+        self._tell = tell or (lambda _: None)
+        self.verified = Verified(0, 0, 0, 0, 0)
+        self._held: OrderedDict[str, bytes] = OrderedDict()
+
+    def findings(self) -> Iterator[Finding]:
+        """What is not as it should be. Raises FleetUnreachable, FleetRefused."""
+        for row in self._connection.execute("SELECT id, name, team, member, store FROM sightline.hosts ORDER BY id"):
+            number, name, team, member, store = row
+            host = _Host(number, name, team, member, store.hex)
+            yield from self._of_packs(host)
+            yield from self._of_rows(host)
+            if self._contents:
+                yield from self._of_buffers(host)
+                yield from self._of_entries(host)
+            self._add(hosts=1)
+
+    def _add(self, **counts: int) -> None:
+        self.verified = self.verified._replace(
+            **{name: getattr(self.verified, name) + count for name, count in counts.items()}
+        )
+        self._tell(self.verified)
+
+    def _of_packs(self, host: _Host) -> Iterator[Finding]:
+        prefix = f"{host_prefix(host.team, host.member)}{host.store}/"
+        stored = {found.key: found.bytes for found in self._objects.list(prefix)}
+        for sha256, day, size in self._connection.execute(
+            "SELECT encode(sha256, 'hex'), day::text, bytes FROM sightline.packs WHERE host = %s", (host.id,)
+        ):
+            found = stored.pop(pack_key(host.team, host.member, host.store, day, sha256), None)
+            if found is None:
+                yield Finding("problem", host.name, f"pack {sha256} of {day} is announced, and not in the object store")
+            elif found != size:
+                yield Finding("problem", host.name, f"pack {sha256} of {day} has {found:,} bytes, not {size:,}")
+            self._add(packs=1, bytes=size)
+        if stored:
+            yield Finding(
+                "note",
+                host.name,
+                f"{len(stored):,} objects with {sum(stored.values()):,} bytes are stored and not announced: a shipper "
+                "is at it, or was ended there; the lifecycle rule removes them",
+            )
+
+    def _of_rows(self, host: _Host) -> Iterator[Finding]:
+        counted = self._connection.execute(
+            "SELECT (SELECT count(*) FROM sightline.buffers WHERE host = %(host)s),"
+            " (SELECT count(*) FROM sightline.entries WHERE host = %(host)s)",
+            {"host": host.id},
+        ).fetchone()
+        buffers, entries = counted or (0, 0)
+        self._add(buffers=buffers, entries=entries)
+        for name, rows in self._connection.execute(
+            "SELECT coalesce(min(name), ''), count(*) FROM (SELECT name, unnest(packs) AS pack FROM sightline.buffers"
+            " WHERE host = %(host)s UNION ALL"
+            " SELECT session, pack FROM sightline.entries WHERE host = %(host)s) AS told"
+            " WHERE NOT EXISTS (SELECT FROM sightline.packs WHERE host = %(host)s AND sha256 = told.pack)"
+            " HAVING count(*) > 0",
+            {"host": host.id},
+        ):
+            yield Finding("problem", host.name, f"{rows:,} rows (such as {name}) tell of packs that are not announced")
+        for session, number in self._connection.execute(
+            "SELECT session, number FROM (SELECT session, number, prev, lag(number) OVER line AS before,"
+            " lag(hash) OVER line AS hash_before FROM sightline.entries WHERE host = %s"
+            " WINDOW line AS (PARTITION BY session ORDER BY number)) AS chain"
+            " WHERE before IS NOT NULL AND (number <> before + 1 OR prev <> hash_before) ORDER BY session, number",
+            (host.id,),
+        ):
+            yield Finding("problem", host.name, f"the log of {session} does not go on at its line {number}")
+
+    def _of_buffers(self, host: _Host) -> Iterator[Finding]:
+        days = self._days(host)
+        for name, packs, frames, record in self._in_batches(
+            "SELECT name, ARRAY(SELECT encode(one, 'hex') FROM unnest(packs) AS one), frames, record"
+            " FROM sightline.buffers WHERE host = %s ORDER BY seq",
+            host,
+        ):
+            for stream, places in frames.items():
+                facts = record.get("streams", {}).get(stream)
+                digest, size = hashlib.sha256(), 0
+                try:
+                    for place in places:
+                        frame = Frame(*place)
+                        data = frame_bytes(self._pack(host, packs[frame.pack], days), frame)
+                        digest.update(data)
+                        size += len(data)
+                except (TamperedPack, ObjectMissing, LookupError) as error:
+                    yield Finding("problem", host.name, f"@{name} ({stream}): {error}")
+                    continue
+                if facts and digest.hexdigest() != facts.get("sha256"):
+                    yield Finding("problem", host.name, f"@{name} ({stream}) is not what was announced")
+                elif facts is None and stream == ORDER and size % 16:
+                    yield Finding("problem", host.name, f"@{name}: the order of its streams is not whole")
+            if record.get("state") != "evicted" and (missing := record.get("streams", {}).keys() - frames.keys()):
+                yield Finding("problem", host.name, f"@{name} was announced without {', '.join(sorted(missing))}")
+
+    def _of_entries(self, host: _Host) -> Iterator[Finding]:
+        days = self._days(host)
+        at: tuple[str, int] | None = None
+        lines = b""
+        for session, number, prev, digest, kind, redacted, pack, offset, size, begin, length in self._in_batches(
+            "SELECT session, number, prev, hash, kind, redacted, encode(pack, 'hex'), frame_offset, frame_bytes,"
+            " line_offset, line_bytes FROM sightline.entries WHERE host = %s ORDER BY seq, number",
+            host,
+        ):
+            try:
+                if at != (pack, offset):
+                    lines = raw_bytes(self._pack(host, pack, days)[offset : offset + size])
+                    at = (pack, offset)
+                entry = json.loads(lines[begin : begin + length])
+                told = entry["n"], entry["prev"], entry["hash"]
+                if told != (number, prev, digest):
+                    raise TamperedPack("it is another line")
+                if kind != "withheld" and not redacted and not log.is_newer(entry) and not _holds(entry):
+                    raise TamperedPack("it is not what its hash covers")
+            except (TamperedPack, ObjectMissing, ValueError, LookupError, TypeError) as error:
+                at = None
+                yield Finding("problem", host.name, f"line {number} of the log of {session}: {error}")
+
+    def _in_batches(self, query: str, host: _Host) -> Iterator[tuple[Any, ...]]:
+        with self._connection.transaction(), self._connection.cursor(name="verified") as cursor:
+            cursor.itersize = _BATCH_ROWS
+            cursor.execute(query.encode(), (host.id,))
+            yield from cursor
+
+    def _days(self, host: _Host) -> dict[str, str]:
+        return dict(
+            self._connection.execute(
+                "SELECT encode(sha256, 'hex'), day::text FROM sightline.packs WHERE host = %s", (host.id,)
+            ).fetchall()
+        )
+
+    def _pack(self, host: _Host, sha256: str, days: dict[str, str]) -> bytes:
+        """A pack that is what its name says. Raises TamperedPack, ObjectMissing, KeyError for none of ours."""
+        if sha256 not in self._held:
+            data = self._objects.get(pack_key(host.team, host.member, host.store, days[sha256], sha256))
+            if hashlib.sha256(data).hexdigest() != sha256:
+                raise TamperedPack(f"pack {sha256} is not what was announced")
+            self._held[sha256] = data
+            while len(self._held) > _PACKS_HELD:
+                self._held.popitem(last=False)
+        self._held.move_to_end(sha256)
+        return self._held[sha256]
+
+
+def _holds(entry: dict[str, Any]) -> bool:
+    """Whether a line of a log is what its hash covers."""
+    fields = {name: value for name, value in entry.items() if name not in log.TIES}
+    computed = log.Encoded.kept(fields).hash(entry["n"], entry["prev"])
+    return bool(computed == entry["hash"]) and log.text_holds(entry)

@@ -1,0 +1,148 @@
+"""A PostgreSQL and an object store for all tests of the fleet, and for each test a schema and a prefix of its own."""
+
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sightline.config import FleetSettings, Settings
+from sightline.records import Buffer
+from sightline.store import Store
+from tests.store.fleet import servers
+
+MISSING = servers.missing()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All of them on one worker, which starts the servers once; none where there are no servers."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.xdist_group("fleet"))
+            if MISSING:
+                item.add_marker(pytest.mark.skip(reason=MISSING))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Iterator[tuple[servers.Postgres, servers.ObjectStore]]:
+    """Both servers, for all tests."""
+    with tempfile.TemporaryDirectory(prefix="sightline-fleet-") as folder:
+        os.chmod(folder, 0o755)  # PostgreSQL's user must get to its files
+        with servers.running(Path(folder)) as both:
+            yield both
+
+
+class Fleet:
+    """A fleet of a test's own: a schema, a prefix in the bucket, and what its owner and hosts do there."""
+
+    def __init__(
+        self, postgres: servers.Postgres, objects: servers.ObjectStore, folder: Path, patch: pytest.MonkeyPatch
+    ) -> None:
+        from sightline.fleet.address import database_address, objects_address
+
+        self.postgres, self.store_of_objects, self.folder, self._patch = postgres, objects, folder, patch
+        self.id = uuid.uuid4().hex[:12]  # roles are the cluster's, which all tests share
+        self.database = "postgres"
+        postgres.execute(self.database, "DROP SCHEMA IF EXISTS sightline CASCADE")
+        self.prefix = f"fleet/{self.id}"
+        self.address = database_address(postgres.url(self.database))
+        self.objects_address = objects_address(f"s3://{servers.BUCKET}/{self.prefix}?endpoint={objects.endpoint}")
+        self.passwords = folder / "pgpass"
+        self.passwords.touch(0o600)
+        self.password(postgres.url(self.database), "owner")
+        patch.setenv("PGPASSFILE", str(self.passwords))
+        self.use_key(servers.ADMIN_KEY)
+
+    def use_key(self, key: str) -> None:
+        """Have the object store's client find this key."""
+        for name, value in servers.environment(key).items():
+            self._patch.setenv(name, value)
+
+    def password(self, url: str, password: str) -> None:
+        """Put a password where the client looks."""
+        from sightline.fleet.address import database_address
+        from sightline.fleet.administration import passfile_line
+
+        address = database_address(url)
+        with self.passwords.open("a") as file:
+            file.write(passfile_line(address, address.user, password))
+
+    def init(self, days: int = 30) -> list[str]:
+        """What the owner does first."""
+        from sightline.fleet.administration import initialise
+        from sightline.fleet.database import connected
+
+        with connected(self.address) as connection:
+            return initialise(connection, self.objects_address, days)
+
+    def add_host(self, name: str, team: str = "alpha", owner: str = "ann", kind: str = "host") -> FleetSettings:
+        """A host's role, and its settings."""
+        from sightline.fleet.administration import add_host
+        from sightline.fleet.database import connected
+
+        role = f"{name}-{self.id}"
+        with connected(self.address) as connection:
+            added = add_host(connection, role, team=team, owner=owner, kind=kind, password=True)
+        url = self.postgres.url(self.database, added.role)
+        assert added.password
+        self.password(url, added.password)
+        return FleetSettings(db=url, objects=str(self.objects_address))
+
+    def grant(self, reader: str, scope: str) -> str:
+        """A reader's role, and its URL."""
+        from sightline.fleet.administration import grant
+        from sightline.fleet.database import connected
+
+        role = f"{reader}_{self.id}"
+        with connected(self.address) as connection:
+            granted = grant(connection, role, scope)
+        url = self.postgres.url(self.database, role)
+        if granted.password:
+            self.password(url, granted.password)
+        return url
+
+    def store(self, name: str, settings: FleetSettings, **more: Any) -> Store:
+        """A host's store, empty where it is new."""
+        return Store(str(self.folder / name), Settings(fleet=settings, **more))
+
+    def rows(self, statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """What the owner finds in the database."""
+        return self.postgres.execute(self.database, statement, parameters or None)
+
+    def objects(self) -> dict[str, int]:
+        """What lies in the object store, below the fleet's prefix."""
+        from sightline.fleet.objects import Objects
+
+        return {found.key: found.bytes for found in Objects(self.objects_address).list("t/")}
+
+
+@pytest.fixture
+def fleet(
+    shared: tuple[servers.Postgres, servers.ObjectStore], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Fleet:
+    """A fleet that is made, without hosts."""
+    made = Fleet(*shared, tmp_path, monkeypatch)
+    made.init()
+    return made
+
+
+def keep_in(store: Store, out: bytes = b"", err: bytes = b"", **fields: Any) -> Buffer:
+    """A sealed buffer."""
+    recording = store.begin("cmd", fields.pop("command", "true"), fields.pop("cwd", "/"), fields.pop("session", "s"))
+    recording.register()
+    for stream, data in (("out", out), ("err", err)):
+        if data:
+            recording.append(stream, data)
+    return recording.seal(exit_code=fields.pop("exit_code", 0))
+
+
+@pytest.fixture
+def keep_many() -> Callable[[Store, int], list[Buffer]]:
+    """Makes a number of small buffers."""
+    return lambda store, count: [
+        keep_in(store, f"output {number}\n".encode() * 20, command=f"echo {number}") for number in range(count)
+    ]

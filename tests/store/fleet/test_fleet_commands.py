@@ -1,0 +1,158 @@
+"""The commands as a person has them: from an empty database to a verified fleet, and nothing secret on the way."""
+
+import json
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
+
+from sightline.config import FleetSettings
+from sightline.doors.cli.main import main
+from sightline.fleet.unit import unit
+from tests.store.fleet.conftest import Fleet, keep_in
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Runs a command: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "home"))
+
+    def ran(*words: str) -> tuple[int, str, str]:
+        try:
+            code = main(words)
+        except SystemExit as left:
+            code = int(str(left.code))
+        return code, *capfd.readouterr()
+
+    return ran
+
+
+def test_from_an_empty_database_to_a_verified_fleet(fleet: Fleet, run: Run, tmp_path: Path) -> None:
+    fleet.rows("DROP SCHEMA sightline CASCADE")
+    db, name = str(fleet.address), f"build-{fleet.id}"
+    code, out, err = run("fleet", "status", "--db", db)
+    assert (code, "fleet init" in err) == (1, True)
+    code, out, _ = run("fleet", "init", "--db", db, "--objects", str(fleet.objects_address), "--retention", "14d")
+    assert code == 0
+    assert '"Days": 22' in out
+    code, out, _ = run("fleet", "add-host", name, "--team", "red", "--db", db)
+    assert code == 0
+    settings = tomllib.loads(re.search(r"(?s)\[fleet\].*?\n\n", out)[0])["fleet"]  # type: ignore[index]
+    assert f"fleet/{fleet.id}/t/red/h/{name}/*" in out
+    passfile = tmp_path / f"sightline_{name}.pgpass"
+    assert stat.S_IMODE(passfile.stat().st_mode) == 0o600
+    line = passfile.read_text()
+    assert line.rpartition(":")[2].strip() not in out
+    with fleet.passwords.open("a") as file:
+        file.write(line)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/config.toml").write_text(f'[fleet]\ndb = "{settings["db"]}"\nobjects = "{settings["objects"]}"\n')
+    assert run("run", "--", "echo", "hello")[0] == 0
+    code, out, _ = run("ship", "--status")
+    assert "behind by 1 outputs" in out
+    code, out, _ = run("ship", "--drain")
+    assert (code, "all is shipped" in out) == (0, True)
+    code, out, _ = run("ship", "--status", "--json")
+    assert json.loads(out)["items"] == 0
+    code, out, _ = run("fleet", "verify", "--contents", "--db", db)
+    assert (code, out.splitlines()[-1].startswith("1 hosts: 1 outputs")) == (0, True), out
+    code, out, _ = run("fleet", "status", "--json", "--db", db)
+    assert json.loads(out)["hosts"][0]["name"] == name
+    code, out, _ = run("fleet", "grant", f"r_{fleet.id}", "red", "--db", db)
+    assert "s3:GetObject" in out
+    assert (tmp_path / f"r_{fleet.id}.pgpass").exists()
+    code, out, _ = run("fleet", "retention", "30d", "--db", db)
+    assert '"Days": 38' in out
+    assert run("fleet", "maintain", "--db", db)[0] == 0
+
+
+def test_a_problem_is_an_exit_code(fleet: Fleet, run: Run) -> None:
+    with fleet.store("home", fleet.add_host("host1")) as store:
+        keep_in(store, b"x\n")
+        (Path(store.root) / "config.toml").write_text(
+            f'[fleet]\ndb = "{store.settings.fleet.db}"\nobjects = "{store.settings.fleet.objects}"\n'
+        )
+    assert run("ship")[0] == 0
+    fleet.rows("UPDATE sightline.packs SET bytes = bytes + 1")
+    code, out, _ = run("fleet", "verify", "--db", str(fleet.address))
+    assert (code, "problem: host1" in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fleet", "init", "--db", "postgresql://o:hunter2@h/d", "--objects", "s3://b"),
+        ("fleet", "init", "--db", "postgresql://o@127.0.0.1:1/d", "--objects", "s3://k:hunter2@b"),
+        ("fleet", "verify", "--db", "postgresql://o@h/d?password=hunter2"),
+    ],
+)
+def test_a_secret_in_a_command_line_is_refused_with_the_hint(run: Run, words: tuple[str, ...]) -> None:
+    code, out, err = run(*words)
+    assert code == 2
+    assert "hunter2" not in out + err
+    assert "PGPASSFILE" in err or "AWS_ACCESS_KEY_ID" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("ship",), "no fleet is set"),
+        (("ship", "--drain", "--follow"), "not allowed with"),
+        (("fleet", "burn"), "unrecognized arguments"),
+        (("fleet", "init"), "no database is named"),
+        (("fleet", "retention", "0d", "--db", "{db}"), "invalid days_of value"),
+        (("fleet", "add-host", "x", "--kind", "pet", "--db", "{db}"), "invalid choice"),
+    ],
+)
+def test_what_cannot_be_done_says_what_can(fleet: Fleet, run: Run, words: tuple[str, ...], text: str) -> None:
+    code, _, err = run(*(word.format(db=fleet.address) for word in words))
+    assert (code, text in err) == (2, True), err
+
+
+def test_a_password_command_gives_the_password(fleet: Fleet, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = fleet.add_host("host1")
+    line = fleet.passwords.read_text().splitlines()[-1]
+    monkeypatch.setenv("PGPASSFILE", os.devnull)
+    command = f"sed -n 's/.*://p' <<'END'\n{line}\nEND"
+    with fleet.store("home", settings._replace(password_command=command)) as store:
+        from sightline.fleet.shipper import Shipper
+
+        keep_in(store, b"x\n")
+        with Shipper(store) as shipper:
+            shipper.drain()
+    assert fleet.rows("SELECT count(*) FROM sightline.buffers") == [(1,)]
+
+
+def test_many_stores_of_ci_ship_under_one_role(fleet: Fleet) -> None:
+    from sightline.fleet.shipper import Shipper
+
+    settings: FleetSettings = fleet.add_host("ci", kind="ci")
+    for job in ("Run 7 / Tests", "run-7-lint", "run-7-lint"):
+        with fleet.store(
+            f"job-{len(fleet.rows('SELECT 1 FROM sightline.hosts'))}", settings._replace(host=job)
+        ) as store:
+            keep_in(store, b"x\n")
+            with Shipper(store) as shipper:
+                shipper.drain()
+    names = [
+        row[0].replace(f"ci-{fleet.id}-", "") for row in fleet.rows("SELECT name FROM sightline.hosts ORDER BY id")
+    ]
+    assert names == ["run-7-tests", "run-7-lint", "run-7-lint-2"]
+
+
+def test_units_run_the_shipper_and_hold_no_secret() -> None:
+    systemd = unit('/home/o"dd/100%', "linux")
+    assert 'Environment="SIGHTLINE_HOME=/home/o\\"dd/100%%"' in systemd
+    assert '"ship" "--follow"' in systemd
+    launchd = unit("/Users/a<b", "darwin")
+    assert "<string>/Users/a&lt;b</string>" in launchd
+    assert "<string>--follow</string>" in launchd
