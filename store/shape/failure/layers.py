@@ -21,7 +21,7 @@ from sightline.shape.failure.judge import (
     Verdict,
 )
 from sightline.shape.failure.steps import Step, Steps, lines_above, spans_of_lines
-from sightline.shape.failure.tool_rules import Block, Failure
+from sightline.shape.failure.tool_rules import Block, Failure, Pattern
 from sightline.shape.runs import Span
 from sightline.shape.source import Source
 
@@ -54,6 +54,8 @@ CONTEXT_LINES = 5
 """Lines shown at most on each side of what looks like an error."""
 
 NEAR_LINES = 2
+TOLD_ABOVE_LINES = 60  # before a verdict, in which what led to it begins
+NEAR_ABOVE = 7  # of these lines, shown at once
 DETAIL_LINES = 4  # lines after a failure that go with it at once, such as what was expected
 PARAGRAPH_LINES = 14
 KEY_LINES = 8  # of a block, shown at once
@@ -103,10 +105,18 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
     later = 3.0 if known else 0.0
     ends = [hit.line for hit in told if hit.verdict.rank in (ECHO, EXIT)]
     repeats = _repeats(told)
+    causes = [hit.line for hit in told if hit.verdict.rank in (CAUSE, EXCEPTION, LOCATED)]
+
+    def _is_explained(line: int) -> bool:
+        """Whether something right above a verdict says why."""
+        at = bisect_right(causes, line - 1)
+        return bool(at) and line - causes[at - 1] <= DETAIL_LINES
 
     def of_itself(hit: Hit) -> float:
         rank = hit.verdict.rank
         if rank in (CAUSE, NAME):
+            return repeats[hit.line]
+        if hit.verdict.sort and hit.verdict.sort.above and not _is_explained(hit.line):
             return repeats[hit.line]
         at = bisect_right(ends, hit.line)
         sooner = SOONER if at < len(ends) and ends[at] - hit.line <= BEFORE_END_LINES else 0
@@ -171,9 +181,15 @@ def _elsewhere(line: int, steps: Steps, main: Step | None) -> float:
 
 def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) -> Layers:
     """The lines to show for a hit."""
-    sort = hit.verdict.sort
     if hit.verdict.rank == STEP and (step := steps.at(hit.line)):
         return tuple(lines_above(step, source, judge, ABOVE_LINES))
+    layers = _of_hit(hit, source, judge)
+    sort = hit.verdict.sort
+    return _with_above(hit, sort.above, layers, source, judge) if sort and sort.above else layers
+
+
+def _of_hit(hit: Hit, source: Source, judge: Judge) -> Layers:
+    sort = hit.verdict.sort
     if isinstance(sort, Block):
         return _of_block(hit, sort, source, judge)
     if hit.verdict.rank in (NAME, MINOR) or (isinstance(sort, Failure) and sort.under):
@@ -181,6 +197,26 @@ def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) 
     if hit.verdict.rank in (ECHO, EXIT):
         return _of_end(hit)
     return _of_region(hit, source, judge)
+
+
+def _with_above(hit: Hit, above: Pattern, layers: Layers, source: Source, judge: Judge) -> Layers:
+    """The layers, with what a tool printed of this before it said that it failed; that comes first where it is all."""
+    told: list[int] = []
+    for line in reversed(list(source.lines(max(1, hit.line - TOLD_ABOVE_LINES), hit.line - 1))):
+        text = judge.text(line.data)
+        if above.search(text):
+            break
+        if text.strip():
+            told.append(line.number)
+    else:
+        if hit.line > TOLD_ABOVE_LINES:
+            return layers  # nothing says where it begins
+    if not told:
+        return layers
+    says = sum(last - first + 1 for first, last in layers[0])
+    nearest = [(*spans_of_lines([*told[:count], hit.line]),) for count in (NEAR_ABOVE, len(told))]
+    first = layers[0] if says > 1 else nearest[0]
+    return (first, (*layers[0], *nearest[0]), *layers[1:], (*layers[-1], *nearest[1]))
 
 
 def _of_line(hit: Hit, source: Source, judge: Judge) -> Layers:

@@ -54,6 +54,8 @@ class Failure(NamedTuple):
         role: one of ROLES.
         under: is found in the line above it that heads it, such as a file's name; None where there is none.
         logged: whether what goes well writes such lines, too, so that they are failures only beside one.
+        above: is found in the line above it after which what went wrong begins, of tools that say that first; None for
+            all others.
     """
 
     has: tuple[str, ...]
@@ -61,6 +63,7 @@ class Failure(NamedTuple):
     role: str
     under: Pattern | None
     logged: bool = False
+    above: Pattern | None = None
 
 
 class Block(NamedTuple):
@@ -77,6 +80,7 @@ class Block(NamedTuple):
         under: as for a Failure; its groups name what failed where the start does not.
         titled: is found in one of the lines after its start, where those name what failed; groups likewise.
         logged: as for a Failure.
+        above: as for a Failure; of its first line.
     """
 
     has: tuple[str, ...]
@@ -89,6 +93,7 @@ class Block(NamedTuple):
     under: Pattern | None
     titled: Pattern | None
     logged: bool = False
+    above: Pattern | None = None
 
 
 class Count(NamedTuple):
@@ -209,8 +214,10 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
     )
 
 
-def _failure(has: str | list[str], line: str, role: str = "cause", under: str = "", logged: bool = False) -> Failure:
-    return Failure(_literals(has), Pattern(line), _role(role), _pattern(under), logged)
+def _failure(
+    has: str | list[str], line: str, role: str = "cause", under: str = "", logged: bool = False, above: str = ""
+) -> Failure:
+    return Failure(_literals(has), Pattern(line), _role(role), _pattern(under), logged, _pattern(above))
 
 
 def _block(
@@ -224,6 +231,7 @@ def _block(
     under: str = "",
     titled: str = "",
     logged: bool = False,
+    above: str = "",
 ) -> Block:
     return Block(
         _literals(has),
@@ -236,6 +244,7 @@ def _block(
         _pattern(under),
         _pattern(titled),
         logged,
+        _pattern(above),
     )
 
 

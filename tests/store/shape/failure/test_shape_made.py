@@ -8,6 +8,8 @@ AT_LEAST = [
     ("names", "8 KiB", 24),
     ("names", "2 KiB", 16),
     ("markers", "2 KiB", 20),
+    ("above", "8 KiB", 26),
+    ("above", "2 KiB", 26),
 ]
 
 
