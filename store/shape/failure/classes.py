@@ -52,6 +52,7 @@ def _class(name: str, *ways: tuple[str, str], any_case: bool = False) -> ErrorCl
     return ErrorClass(name, tuple(Way(tuple(has.split("|")), Pattern(text)) for has, text in ways), any_case)
 
 
+_NO_WARNING = r"^(?!.*\bwarn(?:ing)?\b).*"
 _LOCATION = r"(?:\.\w{1,10}(?::\d+|\(\d+)|\b[Mm]akefile:\d+|\bline \d+)"
 
 STEMS = (
@@ -79,6 +80,18 @@ STEMS = (
     b"abort",
     b"rejected",
     b"timed out",
+    b"missing",
+    b"n't ",  # doesn't exist, couldn't
+    b"invalid",
+    b"unknown ",
+    b"unrecogni",
+    b"unsupported",
+    b"incompatible",
+    b" requires ",
+    b"found ",  # no such thing found for; found 0 of
+    b"deadline",
+    b"quota",
+    b"terminated",
     b"e       ",  # pytest's mark before what an assertion says
     b"\xe2\x9c",  # begins the crosses, and the ticks that the patterns sort out
 )
@@ -145,6 +158,21 @@ CLASSES = (
         (
             "cannot |could not |unable to |unexpected |expecting|mismatch|exceed",
             r"\b(?:cannot|could not|unable to) |\bunexpected |\bexpecting\b|\bmismatch|\bexceed(?:s|ed)\b",
+        ),
+        (
+            "not |n't ",
+            rf"{_NO_WARNING}(?:\b(?:does not|doesn't|do not|don't) (?:exist|match|have|contain)\b"
+            r"|\b(?:can't|couldn't|won't) |\bnot (?:set|valid|installed|allowed|supported|permitted|available)\b)",
+        ),
+        (
+            "missing|invalid|unknown |unrecogni|unsupported|incompatible|conflict",
+            rf"{_NO_WARNING}(?:\b(?:is|are|was) missing\b|\bmissing \S|: missing\b|\binvalid \S|\bunknown \w+\b"
+            r"|\bunrecogni[sz]ed\b|\bunsupported\b|\bincompatible\b|\bconflict(?:s|ing)? with\b)",
+        ),
+        (
+            "found |requires |deadline|quota|terminated|denied",
+            rf"{_NO_WARNING}(?:\bno \S+ found\b|\bfound (?:0|no) |\brequires .*\b(?:but|which|not)\b"
+            r"|\bdeadline exceeded\b|\bquota exceeded\b|\bterminated by\b|\bdenied\b)",
         ),
         ("expected", r"\bexpected\b.*\b(?:got|but|found|actual|received)\b"),
         ("expected|actual|received", r"^\s*(?:expected|actual|received)\b.*:"),

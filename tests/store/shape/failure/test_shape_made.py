@@ -10,6 +10,8 @@ AT_LEAST = [
     ("markers", "2 KiB", 20),
     ("above", "8 KiB", 26),
     ("above", "2 KiB", 26),
+    ("words", "8 KiB", 33),
+    ("words", "2 KiB", 31),
 ]
 
 
