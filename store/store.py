@@ -19,7 +19,8 @@ from sightline import disk
 from sightline.config import Settings, default_root, load_settings
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.disk.errors import cause_of as cause_of
-from sightline.disk.errors import is_broken, is_full, store_failed, unwritable
+from sightline.disk.errors import is_broken as is_broken
+from sightline.disk.errors import is_full, store_failed, unwritable
 from sightline.disk.errors import is_known as is_known
 from sightline.disk.index import Brief as Brief
 from sightline.disk.index import Index, Totals

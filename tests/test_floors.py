@@ -157,7 +157,7 @@ def test_store_never_imports_the_screen() -> None:
 
 def test_inspector_is_opened_by_the_command_line_only_from_inside_a_function() -> None:
     opening = [path for path in _sources() if any(name.startswith("sightline.tui") for name in _imports(path))]
-    assert {path.name for path in opening} <= {"main.py", "demo.py", "serve.py"}
+    assert {path.name for path in opening} == {"inspector.py"}
     for path in opening:
         top = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
         assert not any("sightline.tui" in ast.unparse(node) for node in top), path

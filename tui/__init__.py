@@ -1,0 +1,13 @@
+"""The inspector. What opens it is named here, and loaded when it is asked for."""
+
+from typing import TYPE_CHECKING
+
+from sightline.late_names import late_names
+
+if TYPE_CHECKING:
+    from sightline.tui.app import run as run
+    from sightline.tui.web.server import serve as serve
+else:
+    __getattr__ = late_names(__name__, **{"app": ("run",), "web.server": ("serve",)})
+
+__all__ = ["run", "serve"]

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from itertools import starmap
 from typing import Any, NamedTuple
 
-from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed
 from sightline.harnesses.tool_call import ToolCall
 from sightline.imports.past_call import KeptCall, keep_call
 from sightline.log.log import Encoded
-from sightline.log.past_views import PastView
+from sightline.log.past_views import PastView, ViewRow
 from sightline.records import Buffer, Gap, Session, StreamInfo
 from sightline.store import Store
 

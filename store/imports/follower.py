@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 
-from sightline.disk.folder_watch import Unwatchable, watching
+from sightline.folder_watch import Unwatchable, watching
 from sightline.harnesses.formats import Source, find_sources
 from sightline.harnesses.transcript import NotReadable, Reading
 from sightline.imports.importer import QUIET_SECONDS, Importer

@@ -10,16 +10,15 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from sightline.capture.finished_output import list_finished
 from sightline.config import Settings
-from sightline.disk.recording import share_streams
-from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed, UnsafeStore
 from sightline.harnesses.formats import Source, open_reading
 from sightline.harnesses.tool_call import CallSession, ToolCall
 from sightline.harnesses.transcript import NotReadable, Reading, TranscriptItem, bounded_call, bounded_session
 from sightline.imports.batches import MOST_WRITING, Writings
 from sightline.imports.past_call import KeptCall
-from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
+from sightline.log.past_views import Known, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
 from sightline.log.sessions import safe_name
 from sightline.private_files import read_file, remove_folder, write_atomically
@@ -396,10 +395,9 @@ class Importer:
             buffers += [buffer for made in calls for buffer in made.buffers]
             self._touched.add(name)
         with store.index.transaction():  # one for all: what it changes is written once
-            share_streams(store.layout, store.index, buffers)
             for session in begun:
                 store.index.put_session(session)
-            store.index.add_buffers(buffers)
+            list_finished(store, buffers)
             store.index.put_views(rows)
         self._placed.update((buffer.name, buffer.ended or buffer.created) for buffer in buffers)
         self._count(calls=sum(made.calls for made in kept), partial=sum(buffer.is_partial for buffer in buffers))

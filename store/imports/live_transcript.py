@@ -17,8 +17,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from sightline.capture.finished_output import list_finished
 from sightline.config import HOOKS
-from sightline.disk.recording import share_streams
 from sightline.errors import SightlineError
 from sightline.harnesses import find
 from sightline.harnesses.tool_call import CallSession, ToolCall
@@ -215,8 +215,7 @@ class LiveTranscript:
         store = self._store
         rows = log_past_views(store, self._session, views) if views else []
         with store.index.hurried(), store.index.transaction():
-            share_streams(store.layout, store.index, buffers)
-            store.index.add_buffers(buffers)
+            list_finished(store, buffers)
             if rows and rows[0].number == 1:
                 store.index.put_session(self._session)
             for row in rows:

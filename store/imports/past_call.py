@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
-from sightline.disk.deposit import Deposit
-from sightline.disk.recording import new_buffer, reserve
 from sightline.harnesses.tool_call import CHANGES_FILES, Part, ToolCall, open_beside
 from sightline.imports.shown_lines import Found, shown_lines
 from sightline.log.past_views import PastView, past_view
@@ -101,25 +100,8 @@ def _buffer_of(store: Store, call: ToolCall, session: str) -> Buffer:
         StoreFailed: the store could not take it; nothing is left of it.
     """
     command = call.command or call_text(call.tool, clipped(call.arguments, _NAME_CHARACTERS))
-    if redaction := store.redaction():
-        command = redaction.text(command)
-    buffer = new_buffer(
-        reserve(store.layout, call.kind),
-        call.kind,
-        command.replace("\0", "\\x00"),
-        call.cwd,
-        session,
-        artifact=call.id,
-        created=call.asked,
-        ended=call.answered,
-    )
-    settings = store.settings
-    deposit = Deposit(
-        store.layout,
-        buffer,
-        max_stream_bytes=settings.max_stream_bytes,
-        durable=settings.durable,
-        redaction=store.redaction(),
+    deposit = begin_finished(
+        store, call.kind, command, call.cwd, session, artifact=call.id, created=call.asked, ended=call.answered
     )
     try:
         return _sealed(store, call, deposit)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sightline.disk.errors import cause_of
 from sightline.disk.meta import read_meta
-from sightline.disk.view_index import ViewRow
+from sightline.disk.view_index import ViewRow as ViewRow
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
 from sightline.log.log import Encoded

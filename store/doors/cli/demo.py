@@ -14,6 +14,7 @@ import tempfile
 from typing import NamedTuple
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_out
 
 _AGENT, _PERSON = "demo-agent", "demo-person"
@@ -162,9 +163,7 @@ def main(given: Namespace) -> int:
     )
     if given.headless or not (os.isatty(0) and os.isatty(1)):
         return 0
-    from sightline.tui.app import run
-
-    return int(run(root, None))
+    return int(inspector().run(root, None))
 
 
 def _make_project(project: str) -> None:

@@ -161,9 +161,9 @@ def _inspect(words: list[str]) -> int:
         print(_overview())
         return 0 if not words else 2
     gc.disable()  # as in _call; the inspector turns it on again once it has painted
-    from sightline.tui.app import run
+    from sightline.doors.cli.inspector import inspector
 
-    return int(run(None, words[0] if words else None))
+    return int(inspector().run(None, words[0] if words else None))
 
 
 def _overview() -> str:

@@ -1,6 +1,7 @@
 """``sightline serve``: the inspector in a browser, for whoever has the link."""
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_err, write_out
 from sightline.errors import SightlineError, UsageError
 from sightline.store import Store
@@ -36,13 +37,12 @@ def main(given: Namespace) -> int:
         with Store() as store:
             store.resolve(given.ref, prefixes=True)
     try:
-        # From inside a function, as the bare command opens the inspector: nothing else here knows the screen.
-        from sightline.tui.web.server import serve
+        serve = inspector().serve
     except ModuleNotFoundError as error:
         raise SightlineError(
             f"the browser needs what is not installed: {error.name}", "pip install 'sightline[web]'"
         ) from error
-    return serve(given.host, given.port, given.ref or "", _say)
+    return int(serve(given.host, given.port, given.ref or "", _say))
 
 
 def _say(link: str) -> None:

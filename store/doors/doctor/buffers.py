@@ -4,11 +4,15 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
-from sightline.disk.layout import SEALED_MODE
-from sightline.disk.live import writer_alive
-from sightline.disk.meta import is_buffer_name, read_meta, write_meta
-from sightline.disk.recording import new_buffer
-from sightline.disk.recovery import close_interrupted, stream_files
+from sightline.capture.repair import (
+    SEALED_MODE,
+    has_streams,
+    has_writer,
+    is_folder_of_buffer,
+    make_record,
+    record_on_disk,
+    write_record,
+)
 from sightline.doors.doctor.complaints import Advance, Finding
 from sightline.doors.doctor.files import Derived, check_files, is_old
 from sightline.errors import OfNewerVersion, SightlineError, UnsafeStore
@@ -37,40 +41,39 @@ def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[
                 continue
             yield from check_files(folder.path, derived)
             try:
-                buffer = read_meta(store.layout, folder.name)
+                buffer = record_on_disk(store, folder.name)
             except OfNewerVersion as error:
                 yield _of_newer(error)
                 continue
             except (FileNotFoundError, NotADirectoryError, ValueError, SightlineError):
                 yield from _orphan(store, folder.name)
                 continue
-            if not store.index.knows(folder.name) and not writer_alive(store.layout, folder.name):
+            if not store.index.knows(folder.name) and not has_writer(store, folder.name):
                 store.index.put_buffer(buffer)
                 yield Finding("mended", f"@{folder.name} was missing in the index: added")
 
 
 def _orphan(store: Store, name: str) -> Iterator[Finding]:
     folder = store.layout.folder(name)
-    if os.path.islink(folder) or not os.path.isdir(folder) or not is_buffer_name(name):
+    if not is_folder_of_buffer(store, name):
         yield Finding("problem", f"{printable(folder)} is no buffer's folder: move it away")
         return
     known = store.index.buffer(name)
     if known is not None and known.state in ("sealed", "interrupted"):
         try:
-            write_meta(store.layout, known, durable=store.settings.durable)
+            write_record(store, known)
         except OSError as error:
             yield Finding("problem", f"@{name} has lost its record, which cannot be written: {error.strerror}")
             return
         yield Finding("mended", f"@{name} had lost its record: written again from the index")
         return
-    if writer_alive(store.layout, name) or not is_old(folder):
+    if has_writer(store, name) or not is_old(folder):
         return
-    if not any(True for _ in stream_files(store.layout, name)):
+    if not has_streams(store, name):
         remove_folder(folder)
         yield Finding("mended", f"{folder} was an empty folder without a record: removed")
         return
-    lost = new_buffer(name, name.partition("_")[0], "(its record was lost)", store.root, "", note="record lost")
-    store.index.put_buffer(close_interrupted(store.layout, lost))
+    make_record(store, name)
     yield Finding("mended", f"@{name} had bytes and no record: it has one again, without its command")
 
 
@@ -92,7 +95,7 @@ def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[
                 yield from _forget(store, buffer)
                 continue
             try:
-                read_meta(store.layout, buffer.name)
+                record_on_disk(store, buffer.name)
             except OfNewerVersion as error:
                 yield _of_newer(error)
             except (FileNotFoundError, NotADirectoryError, ValueError, SightlineError):

@@ -5,23 +5,20 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from sightline.disk.errors import cause_of, is_broken
-from sightline.disk.live import marker_names, writer_alive
-from sightline.disk.recovery import adopt_dead, rebuild_buffers
+from sightline.capture.repair import dead_captures, end_dead_captures, rebuild_index
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.complaints import Advance, Finding, unheard
 from sightline.doors.doctor.files import Derived, check_files
 from sightline.doors.doctor.plugins import examine_plugins
 from sightline.doors.doctor.views import check_views
 from sightline.errors import SightlineError
-from sightline.log.log_index import rebuild_views
 from sightline.pipeline.options import GRAMMARS
 from sightline.private_files import FOLDER_MODE
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of, find
 from sightline.search.sandbox import describe
 from sightline.shape.summary import human_bytes
-from sightline.store import Store
+from sightline.store import Store, cause_of, is_broken
 
 
 def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[Finding]:
@@ -69,8 +66,7 @@ def _told(store: Store, error: Exception) -> str:
 def _writable(store: Store) -> Iterator[Finding]:
     if store.index.unwritable:
         yield Finding("problem", f"nothing can be written to the store, and nothing mended: {store.index.unwritable}")
-        names = [name for name in marker_names(store.layout) if not writer_alive(store.layout, name)]
-        for name in names:
+        for name in dead_captures(store):
             yield Finding("note", f"@{name}: its writer is dead; it is yet to be marked interrupted")
 
 
@@ -97,14 +93,12 @@ def _index(store: Store, rebuild: bool) -> Iterator[Finding]:
 
 
 def _made_anew(store: Store, why: str) -> Iterator[Finding]:
-    store.start_index_anew()
-    rebuilt = rebuild_buffers(store.layout, store.index)
-    views = rebuild_views(store)
-    yield Finding("mended", f"the index was made anew, {why}: {rebuilt.buffers:,} buffers, {views:,} views")
+    buffers, views = rebuild_index(store)
+    yield Finding("mended", f"the index was made anew, {why}: {buffers:,} buffers, {views:,} views")
 
 
 def _dead(store: Store) -> Iterator[Finding]:
-    adopted = adopt_dead(store.layout, store.index)
+    adopted = end_dead_captures(store)
     for name in adopted.interrupted:
         yield Finding("mended", f"@{name} was still marked running, but its writer is dead: marked interrupted")
     for name in adopted.dropped:

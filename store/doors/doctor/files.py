@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Iterator
 
-from sightline.disk.layout import DERIVED
+from sightline.capture.repair import DERIVED
 from sightline.doors.doctor.complaints import Finding
 from sightline.private_files import remove_file
 

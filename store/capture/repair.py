@@ -1,0 +1,69 @@
+"""What a check of the store asks of captures as they lie on disk, and mends there."""
+
+import os
+
+from sightline import disk
+from sightline.disk.layout import DERIVED as DERIVED
+from sightline.disk.layout import SEALED_MODE as SEALED_MODE
+from sightline.disk.live import marker_names, writer_alive
+from sightline.disk.meta import is_buffer_name, read_meta, write_meta
+from sightline.disk.recording import new_buffer
+from sightline.disk.recovery import Adopted, close_interrupted, stream_files
+from sightline.log.log_index import rebuild_views
+from sightline.records import Buffer
+from sightline.store import Store
+
+
+def has_writer(store: Store, name: str) -> bool:
+    """Whether the process that captures a buffer is alive."""
+    return writer_alive(store.layout, name)
+
+
+def dead_captures(store: Store) -> list[str]:
+    """Names of captures whose writer died, and which nobody has marked interrupted yet."""
+    return [name for name in marker_names(store.layout) if not writer_alive(store.layout, name)]
+
+
+def end_dead_captures(store: Store) -> Adopted:
+    """Mark captures interrupted whose writer died; what became of each."""
+    return disk.adopt_dead(store.layout, store.index)
+
+
+def rebuild_index(store: Store) -> tuple[int, int]:
+    """Make the index anew from the folders and the log; how many buffers and views it then has."""
+    store.start_index_anew()
+    rebuilt = disk.rebuild_buffers(store.layout, store.index)
+    return rebuilt.buffers, rebuild_views(store)
+
+
+def record_on_disk(store: Store, name: str) -> Buffer:
+    """A buffer's record as its folder has it.
+
+    Raises:
+        FileNotFoundError: there is none; NotADirectoryError: nor a folder.
+        ValueError: it is damaged.
+        OfNewerVersion: a newer version wrote it; any other SightlineError: it must not be read.
+    """
+    return read_meta(store.layout, name)
+
+
+def write_record(store: Store, buffer: Buffer) -> None:
+    """Write a buffer's record into its folder. Raises OSError."""
+    write_meta(store.layout, buffer, durable=store.settings.durable)
+
+
+def is_folder_of_buffer(store: Store, name: str) -> bool:
+    """Whether there is a folder that can be a buffer's."""
+    folder = store.layout.folder(name)
+    return is_buffer_name(name) and os.path.isdir(folder) and not os.path.islink(folder)
+
+
+def has_streams(store: Store, name: str) -> bool:
+    """Whether anything was captured into a buffer's folder."""
+    return next(stream_files(store.layout, name), None) is not None
+
+
+def make_record(store: Store, name: str) -> None:
+    """Make a record for streams that have lost theirs, and list it. What the command was, nobody knows."""
+    lost = new_buffer(name, name.partition("_")[0], "(its record was lost)", store.root, "", note="record lost")
+    store.index.put_buffer(close_interrupted(store.layout, lost))
