@@ -161,6 +161,12 @@ class _Tail(NamedTuple):
     entries: list[tuple[log.Place, dict[str, Any]]]
     end: int
 
+    @property
+    def newest(self) -> float:
+        """When its newest entry was logged; 0 where none says."""
+        times = (entry.get("time") for _, entry in self.entries)
+        return max((time for time in times if isinstance(time, int | float)), default=0.0)
+
 
 def catch_up(store: Store, sessions: Iterable[str]) -> None:
     """Index what the audit files of some sessions hold beyond what is indexed of them.
@@ -170,15 +176,15 @@ def catch_up(store: Store, sessions: Iterable[str]) -> None:
     """
     try:
         with store.index.hurried():
-            for session in sessions:
-                _catch_up(store, session)
+            tails = {name: _tail(store, name, store.index.indexed_bytes(name)) for name in sessions}
+            for name, tail in sorted(tails.items(), key=lambda item: item[1].newest):  # lists go by this order
+                _catch_up(store, name, tail)
     except sqlite3.OperationalError as error:
         if not is_busy(error):
             raise
 
 
-def _catch_up(store: Store, session: str) -> None:
-    tail = _tail(store, session, store.index.indexed_bytes(session))
+def _catch_up(store: Store, session: str, tail: _Tail) -> None:
     if tail.end == store.index.indexed_bytes(session):
         return
     with store.index.transaction():
