@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import gc
+import os
 import signal
 import subprocess
 import sys
@@ -16,12 +17,11 @@ import pytest
 # Images of containers often forbid it: each worker would then compile for ten seconds, hypothesis among the rest.
 sys.dont_write_bytecode = False
 
-from hypothesis import settings
-
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
 from sightline.records import Buffer
 from sightline.store import Store
+from tests.examples import register_profiles
 from tests.fork_server import ForkServer
 from tests.large_values import tell_briefly
 
@@ -34,6 +34,20 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)  # the tests themselves go on, as was asked for
 
 tell_briefly()
+
+_MEMORY, _ROOM_BYTES = "/dev/shm", 4 << 30
+
+
+def _lie_in_memory() -> None:
+    """Have the folders of tests in memory where that has room, since SQLite waits for a disk at every turn."""
+    with contextlib.suppress(OSError):
+        there = os.statvfs(_MEMORY)
+        has_room = there.f_bavail * there.f_frsize >= _ROOM_BYTES
+        if has_room and not there.f_flag & os.ST_NOEXEC and os.access(_MEMORY, os.W_OK):
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
+
+
+_lie_in_memory()
 
 _GARBAGE_OBJECTS = 50_000  # looking for it as often as Python does takes a fifth of what the tests do
 
@@ -81,10 +95,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(_GARBAGE_OBJECTS, 20, 20)
 
 
-# The same examples each time: a change is to blame for what fails. --hypothesis-profile=thorough looks for more.
-settings.register_profile("usual", max_examples=20, deadline=None, derandomize=True)
-settings.register_profile("thorough", max_examples=1_000, deadline=None)
-settings.load_profile("usual")
+register_profiles()
 
 
 @pytest.fixture

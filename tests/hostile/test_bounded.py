@@ -29,6 +29,7 @@ from sightline.shape.json.scanner import MEMBERS_LOOKED_AT
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.result_view import result_reply
+from tests.examples import examples
 from tests.hostile.bombs import BOMBS
 
 SLACK_SECONDS = 20.0
@@ -229,7 +230,7 @@ _HEADERS = st.dictionaries(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(_HEADERS)
 def test_nobody_without_the_token_is_let_in_whatever_the_headers_say(headers: dict[str, str]) -> None:
     refusal = refused(Guard(LOCAL, "the-token", other_ports=True), headers)
@@ -238,7 +239,7 @@ def test_nobody_without_the_token_is_let_in_whatever_the_headers_say(headers: di
     assert refusal.reason
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(_HEADERS)
 def test_without_tokens_only_our_own_names_are_answered(headers: dict[str, str]) -> None:
     if refused(Guard(LOCAL, "", other_ports=True), headers) is None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sightline.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
 from sightline.redact.rules import Match, Rule, Rules, check_pattern, load_rules, spans_of
+from tests.examples import examples
 
 KNOWN = load_rules(True, ())
 OWN = load_rules(False, (r"hunter(\d+)", r"pass=\S+"))
@@ -325,7 +326,7 @@ _PIECES = st.sampled_from(
 _STREAMS = st.lists(_PIECES | st.binary(max_size=8), max_size=14).map(b"".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_STREAMS, st.lists(st.integers(0, 600), max_size=8), st.sampled_from((KNOWN, OWN)))
 def test_any_split_gives_the_same_bytes(data: bytes, cuts: list[int], rules: object) -> None:
     whole = hidden(data, (), rules)
@@ -335,7 +336,7 @@ def test_any_split_gives_the_same_bytes(data: bytes, cuts: list[int], rules: obj
     assert whole.count(b"\n") == data.count(b"\n")
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     st.integers(-len(TOKEN) - 3, 3),
     st.sampled_from((LINE_BYTES - OVERLAP_BYTES, LINE_BYTES, 2 * LINE_BYTES - OVERLAP_BYTES)),
@@ -485,7 +486,7 @@ def test_what_a_secret_that_fills_windows_ends_with_may_name_the_next() -> None:
         assert b"mysecret" not in hidden(data, (), rules)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(_STREAMS)
 def test_what_was_hidden_once_stays_as_it_is(data: bytes) -> None:
     for rules in (KNOWN, OWN):

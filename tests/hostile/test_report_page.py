@@ -16,6 +16,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
+from tests.examples import examples
 
 _STRUCTURE = {"kind", "state", "id", "refs", "text_sha256", "request", "streams"}
 """Fields of ours, which no one else's text gets into."""
@@ -137,7 +138,7 @@ def test_the_page_keeps_its_shape(report: Report, text: str) -> None:
     assert _Shape(render_html(_with(report, text))).shape == _Shape(render_html(_with(report, "plain"))).shape
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(CONTEXTS) | st.text(max_size=8), min_size=1, max_size=5).map("".join).filter(str.strip))
 def test_the_page_keeps_its_shape_whatever_is_in_it(report: Report, text: str) -> None:
     page = render_html(_with(report, text))

@@ -31,6 +31,7 @@ from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
+from tests.examples import examples
 
 Keep = Callable[..., Buffer]
 ME = Session("s", "shell", "", "", "/", 1.0)
@@ -278,7 +279,7 @@ def test_a_log_that_names_another_session_leads_nowhere(store: Store, tmp_path: 
     assert all(session.name == "s" for session in store.index.sessions())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.text(max_size=300) | st.sampled_from(["..", ".", "/", "a/../b", "\0", "\ud800", "a" * 5000, "-rf", "con\n"]))
 def test_any_session_name_is_a_plain_file_name(text: str) -> None:
     for name in (safe_name(text), current_session({}, name=text).name):
@@ -291,7 +292,7 @@ _NASTY = st.text(max_size=40) | st.sampled_from(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_NASTY)
 def test_labels_commands_and_notes_hold_anything_and_lead_nowhere(store: Store, text: str) -> None:
     before = sorted(os.listdir(os.path.dirname(store.root)))
@@ -308,7 +309,7 @@ def test_labels_commands_and_notes_hold_anything_and_lead_nowhere(store: Store, 
     store.remove(buffer, "removed")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     st.text(max_size=30).map(lambda text: "@" + text)
     | st.from_regex(

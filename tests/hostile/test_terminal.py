@@ -25,6 +25,7 @@ from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.verbs.printable_text import printable
+from tests.examples import examples
 from tests.hostile.attacks import ATTACKS, deeds
 
 ALL = b"\n".join(ATTACKS.values()) + b"\nwell\n"
@@ -57,7 +58,7 @@ _HOSTILE = st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(_HOSTILE)
 def test_whatever_stands_in_an_output_its_cleaned_text_does_nothing(data: bytes) -> None:
     master, slave = pty.openpty()

@@ -20,6 +20,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
+from tests.examples import examples
 
 Keep = Callable[..., Buffer]
 ME = Session("s", "shell", "", "<i>client</i>", "/<b>cwd", 1.0)
@@ -88,7 +89,7 @@ def test_what_an_output_holds_is_text_in_the_page(store: Store, keep: Keep, text
         assert f"note {text}" in page.text
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(alphabet=st.sampled_from("<>\"'&`/=!- \n\x00\x1b\u202eabsrctype"), min_size=1, max_size=60))
 def test_nothing_in_an_output_becomes_an_element(store: Store, keep: Keep, text: str) -> None:
     _elements_are_ours(_Page(render_html(_fill(store, keep, text or "x"))))

@@ -12,10 +12,13 @@ from sightline.records import Buffer
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory import BytesSource
 from sightline.store import Store
+from tests.examples import examples
 
 Keep = Callable[..., Buffer]
 unhurried = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None,
+    max_examples=examples(40),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 LONG = b"y" * 90_000
 LINES = st.lists(

@@ -19,6 +19,7 @@ from sightline.disk.index import Index, Totals
 from sightline.disk.recording import new_buffer
 from sightline.records import Buffer, IndexedView, Note, Session, StreamInfo, View
 from sightline.store import Store
+from tests.examples import examples
 
 Keep = Callable[..., Buffer]
 Python = Callable[..., "subprocess.Popen[bytes]"]
@@ -308,7 +309,7 @@ def _view(number: int, name: str) -> View:
     return View(f"s:{number}", "s", number, 1.0, "read_output", "{}", (name,), (), 0, 0, 0, 0, None, False, "")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     used=st.lists(st.integers(0, 30), max_size=8), runs=st.lists(st.lists(st.integers(0, 30), max_size=5), max_size=3)
 )

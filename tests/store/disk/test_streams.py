@@ -21,12 +21,15 @@ from sightline.errors import StoreFailed, UnsafeStore
 from sightline.records import Buffer
 from sightline.shape.source import BLOCK_BYTES, Line
 from sightline.store import Store, Target
+from tests.examples import examples
 
 Keep = Callable[..., Buffer]
 Appends = list[tuple[str, bytes]]
 
 unhurried = settings(
-    deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None,
+    max_examples=examples(20),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 PIECES = st.one_of(
     st.tuples(

@@ -15,6 +15,7 @@ from sightline.harnesses import transcript
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
 from sightline.store import Store
+from tests.examples import examples
 from tests.store.harnesses.past_kit import HARNESSES, Claude, Import, buffers, line, read, recorded, views, write_lines
 
 CALLS = 6
@@ -46,7 +47,7 @@ _DAMAGE = st.one_of(
 )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(damage=_DAMAGE, at=st.integers(1, 2 * CALLS))
 def test_no_damaged_line_keeps_the_others_from_coming(
     tmp_path_factory: pytest.TempPathFactory, damage: bytes, at: int
@@ -61,7 +62,7 @@ def test_no_damaged_line_keeps_the_others_from_coming(
         }
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.parametrize("harness", [name for name in HARNESSES if name != "opencode"])
 def test_no_change_of_a_recorded_line_is_fatal(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sightline.errors import QueryRefused
 from sightline.pipeline.words import quoted, split
+from tests.examples import examples
 
 
 def texts(query: str) -> list[list[str]]:
@@ -150,7 +151,7 @@ def test_a_quoted_word_is_never_a_ref(words: list[str]) -> None:
     assert all(word.literal for word in split(" ".join(map(quoted, words)))[0])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.text(st.sampled_from("ab \t'\"\\$|*?[~{},.;&<>()`!#=^@1%"), min_size=1, max_size=12))
 def test_what_is_split_is_what_a_shell_would_give(text: str) -> None:
     query = "printf '%s\\0' x " + text

@@ -18,6 +18,7 @@ from sightline.search.executables import ripgrep
 from sightline.search.line_search import LineHits, search
 from sightline.search.processes import Cancel, Group
 from sightline.search.sandbox import Backing, describe
+from tests.examples import examples
 
 LOG = b"starting\nERROR: disk\nok test42\nan error [x\n\x00binary error\xff\xfe\ncaf\xc3\xa9 test\r\nlast"
 
@@ -207,7 +208,7 @@ def test_no_child_and_no_descriptor_is_left(log: str, engine: str) -> None:
     assert len(os.listdir("/proc/self/fd")) == len(before)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=st.lists(st.binary(max_size=8).map(lambda b: b.replace(b"\n", b" ")), max_size=12),
     needle=st.sampled_from(["a", "\\[", "x", "0"]),

@@ -20,10 +20,11 @@ from sightline.search.diff.sides import Part, Side, open_side
 from sightline.search.errors import Cancelled, CompareFailed
 from sightline.search.processes import Cancel
 from sightline.store import Store, Target
+from tests.examples import examples
 
 SMALL = Limits(window_bytes=64, window_lines=20, growth=2)
 LINES = st.lists(st.sampled_from([b"", b"a", b"b", b"c c", b"d", b"x 1"]), max_size=40)
-QUIET = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUIET = settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 Compared = Callable[..., Comparison]
 

@@ -13,6 +13,7 @@ from sightline.shape.failure.judge import Judge
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
+from tests.examples import examples
 
 OUT, ERR = "@cmd_a1b2c3", "@cmd_a1b2c3.err"
 
@@ -187,7 +188,7 @@ def test_what_fits_is_given_whole(out: bytes, err: bytes, failed: bool) -> None:
             assert body_of(shaped) == whole
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.integers(0, 70_000), st.integers(1, 70_000), st.booleans())
 @pytest.mark.parametrize("pattern", [b"error: %d\n", b"%d\n", b"\n", b"z%d", b"ok %d\nValueError: same\n"])
 def test_long_streams_keep_to_their_budget(pattern: bytes, budget: int, lines: int, failed: bool) -> None:

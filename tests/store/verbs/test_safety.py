@@ -358,7 +358,7 @@ PARTS = [
 def test_judging_takes_as_many_steps_as_the_command_is_long(part: str, around: str) -> None:
     few, many = (
         _steps(lambda times=times: reason_to_confirm("rm x; " + around.replace("{}", part * times)))
-        for times in (100, 800)
+        for times in (50, 400)
     )
     assert many < 8 * 1.6 * few + 1000
 

@@ -15,6 +15,7 @@ from sightline.log import retention
 from sightline.profile import DEFAULT
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Target
+from tests.examples import examples
 
 Keep = Callable[[bytes], str]
 
@@ -129,7 +130,7 @@ def test_offset_inside_a_character_moves_back_and_says_so(agent: Any, keep: Keep
     assert "moved back to 1" in reply.fields["note"]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=st.text(
         st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]) | st.just("\n"), min_size=1, max_size=300
@@ -152,7 +153,7 @@ def test_pages_of_bytes_are_everything_once_and_split_no_character(
     assert "".join(pages) == text
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(min_size=1, max_size=200), limit=st.integers(1, 20))
 def test_pages_of_any_bytes_come_to_an_end(agent: Any, keep: Keep, data: bytes, limit: int) -> None:
     ref, offset, calls = keep(data), 0, 0

@@ -26,6 +26,7 @@ from sightline.shape.markers import MARKER
 from sightline.store import Store
 from sightline.verbs.reply import FIELD_ORDER, serialised_bytes
 from sightline.verbs.run_command import Doorway
+from tests.examples import examples
 
 
 def test_short_output_comes_whole_with_its_exit_code_and_nothing_else(agent: Any) -> None:
@@ -399,7 +400,7 @@ def test_reply_that_cannot_be_logged_is_sent_with_a_warning(agent: Any, monkeypa
     assert "could not be logged" in agent.told
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=80), max_size=60))
 def test_whatever_is_short_comes_back_as_it_was(agent: Any, tmp_path: Path, lines: list[str]) -> None:
     kept = [line for at, line in enumerate(lines) if not at or line != lines[at - 1]]  # else they would be folded

@@ -15,6 +15,7 @@ from sightline.records import Buffer
 from sightline.verbs import read_file as files
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.query import Request, query
+from tests.examples import examples
 
 ROWS = 400
 
@@ -63,7 +64,7 @@ LATER = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=FIRST, later=LATER)
 def test_no_line_that_was_not_shown_is_marked_as_seen(agent: Any, buffer: Buffer, first: str, later: str) -> None:
     told = _rows_in(_query(agent, (first + later).replace("REF", buffer.ref)))
@@ -73,7 +74,7 @@ def test_no_line_that_was_not_shown_is_marked_as_seen(agent: Any, buffer: Buffer
     assert not _rows(lines.asked) & _rows(lines.seen)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=FIRST.filter(lambda text: text.startswith(("grep", "sed", "head", "tail"))))
 def test_what_only_picks_lines_is_known_exactly(agent: Any, buffer: Buffer, first: str) -> None:
     told = _rows_in(_query(agent, first.replace("REF", buffer.ref)))

@@ -15,7 +15,7 @@ from sightline.shape.failure.catalogue import FOLDER
 from sightline.shape.failure.failures import find_failures
 from tests.store.verbs.views_kit import Output, check, check_failures, check_lines
 
-unhurried = settings(deadline=None, max_examples=25)  # a busy machine is no defect
+unhurried = settings(deadline=None)  # a busy machine is no defect
 REAL = Path(__file__).parents[3] / "benchmarks" / "failures"
 EXAMPLES = [
     (one.get("command", ""), one["output"].encode().splitlines(keepends=True))
@@ -155,9 +155,9 @@ def _bytes(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize(("name", "output"), _real(), ids=lambda one: one if isinstance(one, str) else "")
-def test_views_of_real_outputs_keep_it_at_every_budget(name: str, output: Output) -> None:
+def test_views_of_real_outputs_keep_it_at_the_least_the_usual_and_the_largest_budget(name: str, output: Output) -> None:
     assert name
-    for budget in (200, 1024, 2048, 8192, 16_384, 65_536, None):
+    for budget in (200, 8192, None):
         check(output.view(budget))
 
 

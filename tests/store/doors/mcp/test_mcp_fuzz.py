@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
+
 KEY = "io.modelcontextprotocol/"
 METHODS = (
     "initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
@@ -67,7 +69,7 @@ def client_once(connect: Callable[..., Any]) -> Callable[[], Any]:
     return once
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(messages=st.lists(st.tuples(requests, strangers), min_size=1, max_size=8))
 def test_every_request_gets_exactly_one_answer(client_once: Any, messages: list[tuple[Any, Any]]) -> None:
     client = client_once()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sightline.audit.timeline import calls_of
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
+from tests.examples import examples
 from tests.store.doors.proxy.proxy_kit import Client, answer, text_result
 
 Make = Callable[..., Client]
@@ -294,7 +295,7 @@ def test_a_batch_of_answers_is_rewritten_where_it_must_be(client: Make) -> None:
     ),
     st.booleans(),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_is_kept_as_it_is(one: Client, texts: list[str], ascii_only: bool) -> None:
     result = {"content": [{"type": "text", "text": text * 400} for text in texts]}
     line = f'{{"id":$ID,"result":{json.dumps(result, ensure_ascii=ascii_only)},"jsonrpc":"2.0"}}\n'
