@@ -147,6 +147,15 @@ class Rows(Protocol):
     def totals(self) -> Totals:
         """How many buffers have bytes, and how many bytes."""
 
+    def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
+        """Buffers, most recently used first, as the rows have them: `Reading.listed` looks at running ones anew."""
+
+    def briefs(self, limit: int, *, before: int | None, characters: int) -> list[Brief]:
+        """As `listed`, without what costs: ten times as many in the same time; of each command the first characters."""
+
+    def running(self) -> list[Buffer]:
+        """Buffers whose capture has not ended as far as the rows tell."""
+
     def of_session(self, session: str) -> list[Buffer]:
         """What a session captured, oldest first; what was evicted, too."""
 
@@ -237,6 +246,9 @@ class Reading(Protocol):
 
     def end_dead_captures(self) -> None:
         """Have captures whose writer has died told as interrupted from here on."""
+
+    def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Changes":
+        """A feed of what other processes change, to be started; see `Changes`."""
 
     def open(self, target: Target) -> Stream:
         """One stream, its bytes as they were written. Raises ExpiredRef or StoreFailed where it is gone."""

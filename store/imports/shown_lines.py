@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sightline.audit.recognition import How, Matched, has_long_lines, how_made, match_parts
 from sightline.errors import SightlineError
 from sightline.records import Buffer, LinePart, Shown
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 
 _BEFORE = ("\n", "\nOutput: ")  # what stands before the first line; the latter is Gemini CLI's
 _SEARCHED_BYTES = 64 << 20  # of a larger stream nobody waits for what was shown of it
@@ -31,7 +31,7 @@ _NONE_AT_HAND: Mapping[str, bytes] = {}
 
 
 def shown_lines(
-    store: Store,
+    store: Reading,
     buffer: Buffer,
     text: str,
     *,
@@ -65,7 +65,7 @@ def shown_lines(
     return Found(tuple(known), tuple(matched), tuple(parts))
 
 
-def _runs_of(store: Store, buffer: Buffer, stream: str, content: bytes | None, characters: int) -> list[str]:
+def _runs_of(store: Reading, buffer: Buffer, stream: str, content: bytes | None, characters: int) -> list[str]:
     """The text of a stream from gap to gap; none where it is too large to stand in so many characters."""
     info = buffer.stream(stream)
     if not info.lines or info.bytes > _CHARACTER_BYTES * (characters + 1):
@@ -93,7 +93,7 @@ def _holds(text: str, runs: list[str]) -> bool:
     )
 
 
-def _matched(store: Store, buffer: Buffer, stream: str, text: str, how: How) -> Matched:
+def _matched(store: Reading, buffer: Buffer, stream: str, text: str, how: How) -> Matched:
     try:
         with store.open_text(Target(buffer, stream)) as source:
             return match_parts(text.split("\n"), source, how)

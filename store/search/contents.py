@@ -17,7 +17,7 @@ from sightline.search.executables import Executable, ripgrep
 from sightline.search.line_search import search
 from sightline.search.processes import Cancel
 from sightline.shape.clean import clean_line
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 
 LINES_PER_STREAM = 50
 """Matching lines of one stream that are handed over: whoever wants the rest opens it."""
@@ -65,7 +65,7 @@ class Progress(NamedTuple):
 
 
 def search_contents(
-    store: Store, pattern: str, tell: Callable[[Progress], None], *, cancel: Cancel, use_ripgrep: bool = True
+    store: Reading, pattern: str, tell: Callable[[Progress], None], *, cancel: Cancel, use_ripgrep: bool = True
 ) -> bool:
     """Search every output of a store.
 
@@ -108,7 +108,7 @@ class _Output(NamedTuple):
     path: str
 
 
-def _outputs(store: Store) -> Iterator[_Output]:
+def _outputs(store: Reading) -> Iterator[_Output]:
     """Every stream of every buffer that has bytes, most recently used first."""
     before: int | None = None
     while page := store.listed(_PAGE, before=before):
@@ -117,7 +117,7 @@ def _outputs(store: Store) -> Iterator[_Output]:
         before = page[-1].used
 
 
-def _outputs_of(store: Store, buffer: Buffer) -> Iterator[_Output]:
+def _outputs_of(store: Reading, buffer: Buffer) -> Iterator[_Output]:
     if buffer.state == "evicted":
         return
     for stream, info in buffer.streams.items():
@@ -217,7 +217,7 @@ def _text(data: bytes) -> str:
 
 
 def _each(
-    store: Store, batch: list[_Output], pattern: str, ignore_case: bool, cancel: Cancel
+    store: Reading, batch: list[_Output], pattern: str, ignore_case: bool, cancel: Cancel
 ) -> Iterator[tuple[Buffer, tuple[Found, ...]]]:
     """A batch stream by stream, with whatever engine there is."""
     found = dict[str, tuple[Buffer, list[Found]]]()
@@ -232,7 +232,7 @@ def _each(
         yield buffer, tuple(lines)
 
 
-def _whole_lines(store: Store, target: Target, numbers: tuple[int, ...]) -> Iterator[Found]:
+def _whole_lines(store: Reading, target: Target, numbers: tuple[int, ...]) -> Iterator[Found]:
     with store.open_text(target) as reader:
         for number in numbers:
             for line in reader.lines(number, number, _AFTER_BYTES):
