@@ -191,6 +191,7 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
 
 def _load(*more: str) -> None:
     """Import all that command lines need, and more modules."""
+    import contextlib
     import gc
     import pkgutil
 
@@ -198,7 +199,8 @@ def _load(*more: str) -> None:
 
     for module in pkgutil.walk_packages(sightline.__path__, "sightline.", onerror=lambda _: None):
         if not module.name.startswith(_NOT_LOADED) and not module.name.endswith("__main__"):
-            __import__(module.name)
+            with contextlib.suppress(ModuleNotFoundError):  # of an extra that is not installed
+                __import__(module.name)
     for name in more:
         __import__(name)
     gc.freeze()
