@@ -108,6 +108,8 @@ class Buffer(NamedTuple):
         streams: what each non-empty stream is, by name.
         partial: why it holds only a part of what was written; empty for the whole.
         gaps: where something is missing, as far as that is known; of each stream in order.
+        project: root of the repository, or the folder, that it was captured in; empty where a version captured it that
+            did not say, see `sightline.project`.
     """
 
     name: str
@@ -130,6 +132,7 @@ class Buffer(NamedTuple):
     streams: dict[str, StreamInfo]
     partial: str = ""
     gaps: tuple[Gap, ...] = ()
+    project: str = ""
 
     @property
     def ref(self) -> str:

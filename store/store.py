@@ -35,6 +35,7 @@ from sightline.disk.streams import StreamReader as StreamReader
 from sightline.disk.tombstones import gone, read_tombstone
 from sightline.errors import OfNewerVersion, StoreFailed
 from sightline.private_files import open_private, remove_file, remove_folder, write_atomically
+from sightline.project import Project, find_project
 from sightline.records import Buffer, IndexedView, Note, Session, SessionCounts
 from sightline.refs import Ref
 from sightline.shape.source import LINE_LIMIT, Source
@@ -147,14 +148,26 @@ class Rows(Protocol):
     def totals(self) -> Totals:
         """How many buffers have bytes, and how many bytes."""
 
-    def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
+    def listed(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        session: str | None = None,
+        project: Project | None = None,
+    ) -> list[Listed]:
         """Buffers, most recently used first, as the rows have them: `Reading.listed` looks at running ones anew."""
 
-    def briefs(self, limit: int, *, before: int | None, characters: int) -> list[Brief]:
+    def briefs(
+        self, limit: int, *, before: int | None, characters: int, project: Project | None = None
+    ) -> list[Brief]:
         """As `listed`, without what costs: ten times as many in the same time; of each command the first characters."""
 
     def running(self) -> list[Buffer]:
         """Buffers whose capture has not ended as far as the rows tell."""
+
+    def folders(self) -> list[tuple[str, str, int]]:
+        """(project, working directory, how many buffers), for each two that go together; the project may be empty."""
 
     def of_session(self, session: str) -> list[Buffer]:
         """What a session captured, oldest first; what was evicted, too."""
@@ -241,7 +254,14 @@ class Reading(Protocol):
     def with_progress(self, buffer: Buffer) -> Buffer:
         """The record with what its streams hold now, where it is still running."""
 
-    def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
+    def listed(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        session: str | None = None,
+        project: Project | None = None,
+    ) -> list[Listed]:
         """Buffers with their places in the order of use, most recently used first."""
 
     def end_dead_captures(self) -> None:
@@ -493,12 +513,19 @@ class Store:
             buffer = disk.adopt(self.layout, self.index, buffer.name) or buffer
         return with_progress(self.layout, buffer)
 
-    def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
+    def listed(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        session: str | None = None,
+        project: Project | None = None,
+    ) -> list[Listed]:
         """Buffers with their places in the order of use, most recently used first; see `Index.listed`."""
         self.end_dead_captures()
         return [
             Listed(self.with_progress(item.buffer), item.used)
-            for item in self.index.listed(limit, before=before, session=session)
+            for item in self.index.listed(limit, before=before, session=session, project=project)
         ]
 
     def end_dead_captures(self) -> None:
@@ -583,7 +610,8 @@ class Store:
         """
         if kind != "file" and (told := self.redaction()):  # a file is found by its path
             command, fields = told.text(command), told.value(fields)
-        buffer = new_buffer(reserve(self.layout, kind), kind, command, cwd, session, **fields)
+        project = find_project(cwd)
+        buffer = new_buffer(reserve(self.layout, kind), kind, command, cwd, session, project=project, **fields)
         return Recording(
             self.layout,
             lambda: self.index,  # opened while the command runs

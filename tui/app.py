@@ -20,6 +20,7 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Input
 
+from sightline.project import Project, find_project, project_here, project_of
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
 from sightline.tui import asking, evidence
@@ -113,13 +114,20 @@ class InspectorApp(FaultTold[None]):
     _found_theme: Theme | None = None
 
     def __init__(
-        self, store: Store, *, target: Target | None = None, clock: Callable[[], float] = time.time, live: bool = True
+        self,
+        store: Store,
+        *,
+        target: Target | None = None,
+        project: Project | None = None,
+        clock: Callable[[], float] = time.time,
+        live: bool = True,
     ) -> None:
         """Make the application.
 
         Args:
             store: what it shows; it stays open when the application ends.
             target: what it opens on; the most recently used buffer by default.
+            project: the only one whose outputs it shows at first; None for all.
             clock: what ages are counted from.
             live: whether it listens for changes.
         """
@@ -137,7 +145,7 @@ class InspectorApp(FaultTold[None]):
             self.register_theme(theme)
         if "TEXTUAL_THEME" not in os.environ:
             self._take_up_theme(self.remembered.get("theme", DARK.name))
-        self._inspector = Inspector(store, self.remembered, target=target, clock=clock)
+        self._inspector = Inspector(store, self.remembered, target=target, project=project, clock=clock)
         self._feed = Feed(store, self) if live else None
 
     @staticmethod
@@ -308,12 +316,24 @@ class InspectorApp(FaultTold[None]):
         self._inspector.show_line(message.buffer, message.stream, message.line, message.last)
 
 
-def run(store_root: str | None = None, ref: str | None = None) -> int:
+def _project(store: Store, folder: str) -> Project | None:
+    """The project that is meant by a folder, or by where one stands."""
+    rows = store.index.folders()
+    try:
+        return project_of(find_project(os.path.realpath(folder)), rows) if folder else project_here(os.getcwd(), rows)
+    except OSError:
+        return None  # where one stands is gone
+
+
+def run(store_root: str | None = None, ref: str | None = None, *, folder: str = "", everything: bool = False) -> int:
     """Open the inspector and stay in it until it is left.
 
     Args:
         store_root: the store's folder; the usual one by default.
         ref: what to open it on, a unique prefix will do; with a range, at its first line.
+        folder: of the project that it shows; by default the repository that it is started in, where the store has
+            anything of that, else all.
+        everything: whether it shows all projects wherever it is started.
 
     Returns:
         The exit code.
@@ -324,7 +344,7 @@ def run(store_root: str | None = None, ref: str | None = None) -> int:
     gc.disable()  # nothing that is made for the first screen is garbage: looking for some takes a tenth of its time
     with Store(store_root) as store:
         target = store.resolve(ref, prefixes=True) if ref else None
-        app = InspectorApp(store, target=target)
+        app = InspectorApp(store, target=target, project=None if everything or target else _project(store, folder))
         end_when_told(app)
         if os.isatty(0):
             end_with_terminal(0, app.leave)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui import brief, buffers, diff, evidence, json, notes, timeline
@@ -52,6 +53,7 @@ class BufferActions(Screen[None]):
         super().__init__()
         self._store = store
         self._clock = clock
+        self._project: Project | None = None
         self._buffer: Buffer | None = None
         self._copies: Copies | None = None
         self._first_shown = 0
@@ -124,7 +126,7 @@ class BufferActions(Screen[None]):
 
     def action_brief(self) -> None:
         """Show what was run and what was missed, on one screen."""
-        self.app.push_screen(brief.BriefScreen(self._store, clock=self._clock))
+        self.app.push_screen(brief.BriefScreen(self._store, self._project, clock=self._clock))
 
     def action_timeline(self) -> None:
         """Show what was asked, call by call."""

@@ -8,6 +8,7 @@ from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import StoreCounted
 from sightline.tui.common.phrases import MARKS, counted
 from sightline.tui.common.strips import Part
+from sightline.tui.common.visible_text import title
 
 if TYPE_CHECKING:  # loaded by the thread that reads
     from sightline.audit.verdict import Verdict
@@ -19,8 +20,9 @@ _DOT = Part("  ·  ", "dim")
 class Header(Bar):
     """What matters most stands first, so that a narrow screen cuts what matters least."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, scope: str) -> None:
         super().__init__(id="header")
+        self._scope = scope
         self._settings = settings
         self._polling = False
         self._counts: StoreCounted | None = None
@@ -40,6 +42,11 @@ class Header(Bar):
         self._verdict = verdict
         self._tell()
 
+    def show_scope(self, scope: str) -> None:
+        """Another project is looked at, or all; what is known of failures is of the one before."""
+        self._scope, self._verdict = scope, None
+        self._tell()
+
     def polling(self) -> None:
         """Say from now on that changes are looked for and not watched."""
         self._polling = True
@@ -47,7 +54,9 @@ class Header(Bar):
 
     def _tell(self) -> None:
         told = [Part(" ◉ ", "accent")]
-        for at, parts in enumerate(filter(None, (self._judged(), self._captures(), self._polls(), *self._held()))):
+        for at, parts in enumerate(
+            filter(None, (self._judged(), self._captures(), self._scoped(), self._polls(), *self._held()))
+        ):
             told += [*([_DOT] if at else []), *parts]
         self.say((told, ()))
 
@@ -57,6 +66,9 @@ class Header(Bar):
     def _captures(self) -> list[Part]:
         running = self._counts.running if self._counts else 0
         return [Part(f"{MARKS['running']} {running:,} running", "running")] if running else []
+
+    def _scoped(self) -> list[Part]:
+        return [Part(title(self._scope), "strong")]
 
     def _polls(self) -> list[Part]:
         return [Part("polling", "failed")] if self._polling else []

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
+from sightline.project import Project, project_of
 from sightline.records import Buffer
 from sightline.store import Store, Target
 from sightline.tui import asking, buffers
@@ -49,6 +50,8 @@ class Inspector(BufferActions):
             Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="Tab"),
             Binding("less_than_sign", "resize(-1)", "Smaller list", show=False),
             Binding("greater_than_sign", "resize(1)", "Larger list", show=False),
+            Binding("c", "choose_project", "Project", show=False),
+            Binding("asterisk", "all_projects", "All projects, or the one before", key_display="*", show=False),
             Binding("escape", "clear_filter", "Clear the filter", show=False),
         ],
     )
@@ -59,6 +62,7 @@ class Inspector(BufferActions):
         remembered: Preferences,
         *,
         target: Target | None = None,
+        project: Project | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Make the screen.
@@ -67,29 +71,31 @@ class Inspector(BufferActions):
             store: what it shows.
             remembered: how it stood the last time.
             target: what it opens on; the most recently used buffer by default.
+            project: the only one whose outputs it shows; None for all.
             clock: what ages are counted from.
         """
         super().__init__(store, clock)
+        self._project = self._project_before = project
         self._remembered = remembered
         self._split = Split(self, remembered, "-narrow")
         self._target = target
         self._query = ""
         self._contents: buffers.Contents | None = None
         self._once_open: list[Callable[[], None]] = []
-        self._misses = Misses(self, store, lambda verdict: self.query_one(Header).judge(verdict))
+        self._misses = Misses(self, store, project, lambda verdict: self.query_one(Header).judge(verdict))
 
     def compose(self) -> ComposeResult:
         """Header, panes, keys."""
         target = self._target
         # Textual sets these with the first resize: every style would be worked out, and all be painted, twice.
         self.update_classes({self._width_class(self.app.size.width): True}, update=False)
-        yield Header(self._store.settings)
+        yield Header(self._store.settings, self._scope_name)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 order = self._remembered_order()
                 yield ListTitle(order)
                 selected = target.buffer.name if target else ""
-                yield BufferList(self._store, clock=self._clock, selected=selected, order=order)
+                yield BufferList(self._store, clock=self._clock, selected=selected, order=order, project=self._project)
             yield Divider()
             with Vertical(id="right"):
                 yield Info(clock=self._clock)
@@ -136,7 +142,7 @@ class Inspector(BufferActions):
             prompt.clear()
         self.close_copies()
         self.query_one(BufferList).start_afresh()
-        self._misses.start_afresh()
+        self._misses.start_afresh(self._project)
 
     # what the store tells
 
@@ -389,6 +395,37 @@ class Inspector(BufferActions):
             self._when_open(lambda: self.query_one(Viewer).audit.step("unseen"))
 
         self.run_worker(seek(), exclusive=True, group="unseen")
+
+    # the project that is looked at
+
+    @property
+    def _scope_name(self) -> str:
+        """What the project is called that is looked at."""
+        return self._project.name if self._project else "all projects"
+
+    def action_choose_project(self) -> None:
+        """Choose another project, or all."""
+        from sightline.tui.project_choice import ProjectChoice  # 50 ms
+
+        def choose(root: str | None) -> None:
+            if root is not None:
+                self.show_project(project_of(root, self._store.index.folders()) if root else None)
+
+        self.app.push_screen(ProjectChoice(self._store), choose)
+
+    def action_all_projects(self) -> None:
+        """Show the outputs of all projects, or again of the one before."""
+        self.show_project(None if self._project else self._project_before)
+
+    def show_project(self, project: Project | None) -> None:
+        """Show the outputs of one project, or of all."""
+        if project is None and self._project is None:
+            self.notify("These are all projects: c chooses one", markup=False)
+            return
+        self._project, self._project_before = project, project or self._project
+        self.query_one(Header).show_scope(self._scope_name)
+        self.query_one(BufferList).show_project(project)
+        self._misses.start_afresh(project)
 
     # the split between the panes
 

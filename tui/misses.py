@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.screen import Screen
 from textual.timer import Timer
 
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.store_read import StoreRead
@@ -79,10 +80,13 @@ class Misses:
         verdict: what is known; None before anything was read.
     """
 
-    def __init__(self, screen: Screen[None], store: Store, tell: Callable[["Verdict"], None]) -> None:
+    def __init__(
+        self, screen: Screen[None], store: Store, project: Project | None, tell: Callable[["Verdict"], None]
+    ) -> None:
         """Prepare; ``tell`` is called in the UI's thread with what is known, as often as there is more."""
         self._screen = screen
         self._store = store
+        self._project = project
         self._told = tell
         self._timer: Timer | None = None
         self._reader: VerdictReader | None = None
@@ -97,9 +101,10 @@ class Misses:
             seconds = FIRST_SECONDS if self._reader is None else SOON_SECONDS
             self._timer = self._screen.set_timer(seconds, self._ask_now)
 
-    def start_afresh(self) -> None:
-        """All that is known is of another store than there is now."""
-        self._reader, self._last = None, None
+    def start_afresh(self, project: Project | None) -> None:
+        """All that is known is of another store than there is now, or of another project than is meant."""
+        self._project = project
+        self._reader, self._last, self.verdict = None, None, None
         self.ask()
 
     def next(self, selected: str) -> Miss | None:
@@ -124,7 +129,7 @@ class Misses:
 
     def _read(self) -> "Verdict":
         if self._reader is None:
-            self._reader = _audit().VerdictReader(self._store)
+            self._reader = _audit().VerdictReader(self._store, self._project)
         return self._reader.step(_STEP_SECONDS)
 
     def _take(self, verdict: "Verdict") -> None:

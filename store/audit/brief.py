@@ -12,10 +12,12 @@ from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.coverage import told_share
 from sightline.audit.failures import Overlooked, not_judged, overlooked
 from sightline.audit.findings import Finding, find_others
+from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.words import HEADLINES, counted, ending
 from sightline.audit.timeline import Call, Totals, calls_of, captured_by, seen_after, totals_of, unknowable
 from sightline.log.session_list import list_sessions
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Reading
@@ -107,12 +109,14 @@ class Brief(NamedTuple):
         )
 
 
-def make_brief(store: Reading, *, session: str | None = None, since: float = 0.0) -> Brief:
-    """What a session did and missed, or all of them; only from a time on, seconds since the epoch."""
-    calls = calls_of(store, session=session, since=since)
+def make_brief(
+    store: Reading, *, session: str | None = None, since: float = 0.0, project: Project | None = None
+) -> Brief:
+    """What a session did and missed, or all of them; only from a time on, seconds since the epoch; in one project."""
+    calls = calls_in(store, calls_of(store, session=session, since=since), project)
     everyone = {one.session.name: one for one in list_sessions(store)}
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
-    captured = captured_by(store, names, since)
+    captured = buffers_in(captured_by(store, names, since), project)
     newest = captured[::-1]
     missed = overlooked(store, newest, session=session)
     others = find_others(store, calls, captured, session)
@@ -126,10 +130,10 @@ def make_brief(store: Reading, *, session: str | None = None, since: float = 0.0
         _section("unopened", "{} never opened", _unopened(calls, newest), "output"),
         _section("again", "{} read again", _again(calls), "output"),
     )
-    gone = len(unknowable(store, calls, names, since))
+    gone = len(unknowable(store, calls, names, since)) if project is None else 0  # whose those were is not known
     facts = everyone.get(session or "")
     return Brief(
-        title=facts.name if facts else session or "all sessions",
+        title=facts.name if facts else session or (project.root if project else "all sessions"),
         made=time.time(),
         since=since,
         totals=totals_of(calls, captured),

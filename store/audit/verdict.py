@@ -9,6 +9,7 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.failures import Failure, Overlooked, failures_if_quick
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Reading
 
@@ -66,9 +67,10 @@ class VerdictReader:
     What runs is left out until it has ended: whoever started it has not been answered yet.
     """
 
-    def __init__(self, store: Reading) -> None:
-        """Prepare; nothing is read before `step`."""
+    def __init__(self, store: Reading, project: Project | None = None) -> None:
+        """Prepare, for one project or all; nothing is read before `step`."""
         self._store = store
+        self._project = project
         self._start()
 
     def _start(self) -> None:
@@ -151,7 +153,7 @@ class VerdictReader:
         """What was used since, the last one first; the first time, the first page of all."""
         newer, before = list[tuple[int, Buffer]](), None
         while True:
-            page = self._store.listed(_PAGE, before=before)
+            page = self._store.listed(_PAGE, before=before, project=self._project)
             newer += [(used, buffer) for buffer, used in page if used > self._newest]
             if not self._newest:
                 self._at_end = len(page) < _PAGE
@@ -172,7 +174,7 @@ class VerdictReader:
         if self._looked >= MOST_BUFFERS:
             self._at_end = self._older = True
             return False
-        page = self._store.listed(_PAGE, before=self._oldest)
+        page = self._store.listed(_PAGE, before=self._oldest, project=self._project)
         self._at_end = len(page) < _PAGE
         if page:
             self._oldest = page[-1].used

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 from sightline.disk.database import Database
 from sightline.disk.json_encoder import encoder
 from sightline.disk.view_index import ViewIndex
+from sightline.project import Project
 from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
-    "artifact, note, origin, streams, partial, gaps"
+    "artifact, note, origin, streams, partial, gaps, project"
 )
+_IN_PROJECT = "(project = ? OR (project = '' AND cwd IN (SELECT value FROM json_each(?))))"
 _NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
 """Order of use is a counter, not a clock: a clock that jumps back must not make a used buffer look old."""
 
@@ -261,7 +263,14 @@ class Index(ViewIndex):
         )
         return [(row[0], row[1], row[2]) for row in rows]
 
-    def listed(self, limit: int, *, before: int | None = None, session: str | None = None) -> list[Listed]:
+    def listed(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        session: str | None = None,
+        project: Project | None = None,
+    ) -> list[Listed]:
         """Buffers, most recently used first; with ``before`` only those used less recently than that place."""
         where, parameters = ["1"], list[Any]()
         if before is not None:
@@ -270,19 +279,32 @@ class Index(ViewIndex):
         if session is not None:
             where.append("session = ?")
             parameters.append(session)
+        if project is not None:
+            where.append(_IN_PROJECT)
+            parameters += [project.root, json.dumps(project.folders)]
         rows = self._db.rows(
             f"SELECT {_COLUMNS}, used FROM buffers WHERE {' AND '.join(where)} ORDER BY used DESC LIMIT ?",  # noqa: S608
             (*parameters, limit),
         )
         return [Listed(_buffer(row[:-1]), row[-1]) for row in rows]
 
-    def briefs(self, limit: int, *, before: int | None, characters: int) -> list[Brief]:
-        """As `listed`, without what costs: ten times as many in the same time; of each command the first characters."""
+    def folders(self) -> list[tuple[str, str, int]]:
+        """(project, working directory, how many buffers), for each two that go together; the project may be empty."""
         rows = self._db.rows(
-            "SELECT name, used, substr(command, 1, ?), label, session, state, bytes,"
+            "SELECT project, cwd, COUNT(*) FROM buffers WHERE state <> 'evicted' GROUP BY project, cwd"
+        )
+        return [(project, cwd, count) for project, cwd, count in rows]
+
+    def briefs(self, limit: int, *, before: int | None, characters: int, project: Project | None = None) -> list[Brief]:
+        """As `listed`, without what costs: ten times as many in the same time; of each command the first characters."""
+        within = _IN_PROJECT if project else "1"
+        parameters = [project.root, json.dumps(project.folders)] if project else []
+        rows = self._db.rows(
+            "SELECT name, used, substr(command, 1, ?), label, session, state, bytes,"  # noqa: S608
             " (SELECT COALESCE(SUM(json_extract(value, '$[1]')), 0) FROM json_each(streams)),"
-            " created, ended, exit_code, timed_out FROM buffers WHERE used < ? ORDER BY used DESC LIMIT ?",
-            (characters, (1 << 62) if before is None else before, limit),
+            " created, ended, exit_code, timed_out FROM buffers"
+            f" WHERE used < ? AND {within} ORDER BY used DESC LIMIT ?",
+            (characters, (1 << 62) if before is None else before, *parameters, limit),
         )
         return [Brief._make(row) for row in rows]
 
@@ -386,7 +408,8 @@ class Index(ViewIndex):
 def _values(buffer: Buffer) -> tuple[Any, ...]:
     streams = _dumps({name: list(info) for name, info in buffer.streams.items()})
     fields = buffer._replace(note=written_note(buffer))[: Buffer._fields.index("streams")]
-    return (*fields, streams, buffer.partial, _dumps([list(gap) for gap in buffer.gaps]), buffer.bytes)
+    gaps = _dumps([list(gap) for gap in buffer.gaps])
+    return (*fields, streams, buffer.partial, gaps, buffer.project, buffer.bytes)
 
 
 _dumps = encoder()
@@ -397,11 +420,11 @@ def _hashes(buffer: Buffer) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _buffer(row: Iterable[Any]) -> Buffer:
-    *fields, streams, partial, gaps = row
+    *fields, streams, partial, gaps, project = row
     try:
         infos = {name: stream_info(info) for name, info in json.loads(streams).items()}
         missing = gaps_from(json.loads(gaps)) if gaps != "[]" else ()
-        buffer = with_read_note(Buffer._make((*fields, infos, partial, missing)))
+        buffer = with_read_note(Buffer._make((*fields, infos, partial, missing, project)))
     except (ValueError, TypeError, AttributeError) as error:
         raise sqlite3.DatabaseError(f"the record of {fields[0]} is malformed") from error
     return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))

@@ -4,7 +4,7 @@ An older version goes on using an index that a newer one has migrated. So a step
 with a default; triggers go on to mean what they meant. A change that is more than that takes a file of another name.
 """
 
-VERSION = 5
+VERSION = 6
 
 CREATE = """
 CREATE TABLE buffers (
@@ -122,7 +122,10 @@ ALTER TABLE buffers ADD COLUMN partial TEXT NOT NULL DEFAULT '';
 ALTER TABLE buffers ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';
 """
 
-CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL
+_PROJECT = "ALTER TABLE buffers ADD COLUMN project TEXT NOT NULL DEFAULT '';\n"
+"""Empty for what a version captured that did not say to which project it belongs."""
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -131,5 +134,5 @@ ALTER TABLE sessions ADD COLUMN removed REAL NOT NULL DEFAULT 0;
 
 _KNOWN_LOGS = "INSERT INTO logs SELECT session, MAX(offset + length) FROM views GROUP BY session;\n"
 
-MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE, 4: _PARTIAL}
+MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE, 4: _PARTIAL, 5: _PROJECT}
 """From version N, the script that leads to N + 1."""

@@ -149,7 +149,13 @@ def _write(store: Store, calls: Calls, to: int) -> None:
 def _packed(kept: KeptCall) -> tuple[Any, ...]:
     """A call as plain tuples, which take a tenth of the time; without the session, which this process has, too."""
     buffers = [
-        (*one[:_STREAMS], [(name, *info) for name, info in one.streams.items()], one.partial, [*map(tuple, one.gaps)])
+        (
+            *one[:_STREAMS],
+            [(name, *info) for name, info in one.streams.items()],
+            one.partial,
+            [*map(tuple, one.gaps)],
+            one.project,
+        )
         for one in kept.buffers
     ]
     return buffers, kept.view and tuple(map(tuple, kept.view)), kept.calls
@@ -159,9 +165,9 @@ def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
     rows, view, calls = packed
     buffers = tuple(
         Buffer._make(
-            (*fields, {name: StreamInfo(*info) for name, *info in streams}, partial, tuple(starmap(Gap, gaps)))
+            (*fields, {name: StreamInfo(*info) for name, *info in streams}, partial, tuple(starmap(Gap, gaps)), project)
         )
-        for *fields, streams, partial, gaps in rows
+        for *fields, streams, partial, gaps, project in rows
     )
     return KeptCall(session, buffers, view and PastView(Encoded._make(view[0]), ViewRow._make(view[1])), calls)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sightline.errors import UsageError
 from sightline.log.views import Shows
+from sightline.project import Project, find_project, known_project, project_of
 from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds
@@ -28,11 +29,13 @@ class Request(NamedTuple):
         match: words that command, ref or label must resemble, and those of `sightline.audit.buffer_filter`.
         session: name of the session that captured.
         limit: how many buffers at most.
+        project: a folder of the project that captured.
     """
 
     match: str = ""
     session: str = ""
     limit: int = LIMIT
+    project: str = ""
 
     def logged(self) -> dict[str, Any]:
         """The arguments that were given, for the audit log."""
@@ -45,14 +48,19 @@ def list_outputs(asking: Asker, request: Request) -> Reply:
     now = time.time()
     total = asking.store.index.totals().buffers
     fields: dict[str, Any] = {}
+    is_narrowed = bool(request.match or request.session or request.project)
     within = f"the {_MATCHED_BUFFERS:,} used last" if request.match and total > _MATCHED_BUFFERS else ""
     if not buffers and within:
         fields["note"] = f"nothing matches among {within}; {total - _MATCHED_BUFFERS:,} were not looked at"
     elif not buffers:
-        fields["note"] = "nothing matches" if request.match or request.session else "nothing has been captured yet"
+        fields["note"] = (
+            "nothing matches"
+            if request.match or request.session or request.project
+            else "nothing has been captured yet"
+        )
     elif within and len(buffers) < request.limit:
         fields["note"] = f"looked for among {within} of {total:,}"
-    elif len(buffers) == request.limit < total and not (request.match or request.session):
+    elif len(buffers) == request.limit < total and not is_narrowed:
         fields["note"] = f"the {request.limit} most recently used of {total:,}"
     ordered = in_order(fields)
     ordered.pop("exit_code", None)
@@ -65,12 +73,14 @@ def find_buffers(store: Reading, request: Request) -> list[Buffer]:
     if request.limit < 1:
         raise UsageError(f"limit is {request.limit}", "it is a number from 1 on")
     session = request.session or None
+    project = project_of(find_project(request.project), store.index.folders()) if request.project else None
     if not request.match:
-        return [item.buffer for item in store.listed(min(request.limit, sys.maxsize), session=session)]
-    return _matching(store, request.match, session)[: request.limit]
+        found = store.listed(min(request.limit, sys.maxsize), session=session, project=project)
+        return [item.buffer for item in found]
+    return _matching(store, request.match, session, project)[: request.limit]
 
 
-def _matching(store: Reading, match: str, session: str | None) -> list[Buffer]:
+def _matching(store: Reading, match: str, session: str | None, project: Project | None) -> list[Buffer]:
     """Buffers that hold every word come first, in order of use; then those that come close."""
     from rapidfuzz import fuzz  # 13 ms that only a match costs
 
@@ -83,7 +93,7 @@ def _matching(store: Reading, match: str, session: str | None) -> list[Buffer]:
     words = match.lower().split()
     before: int | None = None
     for _ in range(_MATCHED_BUFFERS // _PAGE):
-        page = store.listed(_PAGE, before=before, session=session)
+        page = store.listed(_PAGE, before=before, session=session, project=project)
         for item in filter(lambda listed: accepts(listed.buffer), page):
             text = f"{item.buffer.ref} {item.buffer.command} {item.buffer.label}".lower()
             if all(word in text for word in words):
@@ -155,6 +165,7 @@ def as_data(buffer: Buffer) -> dict[str, Any]:
         "partial": buffer.partial or None,
         "gaps": [gap._asdict() for gap in buffer.gaps],
         "session": buffer.session,
+        "project": buffer.project or known_project(buffer.cwd) or None,
     }
 
 

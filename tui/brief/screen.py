@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from sightline.audit.brief import Brief, as_markdown, make_brief
+from sightline.project import Project
 from sightline.store import Store
 from sightline.tui.brief.brief_rows import BriefRow, BriefRows, brief_rows
 from sightline.tui.common.bar import Bar
@@ -37,11 +38,11 @@ class BriefScreen(StoreScreen[None]):
         ],
     )
 
-    def __init__(self, store: Store, session: str | None = None, *, clock: Callable[[], float] = time.time) -> None:
-        """Make it; of one session, or of all."""
+    def __init__(self, store: Store, project: Project | None = None, *, clock: Callable[[], float] = time.time) -> None:
+        """Make it; of one project, or of all."""
         super().__init__()
         self._store = store
-        self._session = session
+        self._project = project
         self._clock = clock
         self._span = 0
         self._brief: Brief | None = None
@@ -67,7 +68,7 @@ class BriefScreen(StoreScreen[None]):
     def _plan(self) -> Callable[[], Brief]:
         seconds = _SPANS[self._span][0]
         since = self._clock() - seconds if seconds else 0.0
-        return lambda: make_brief(self._store, session=self._session, since=since)
+        return lambda: make_brief(self._store, project=self._project, since=since)
 
     def _take(self, brief: Brief) -> None:
         self._brief = brief

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 from textual.timer import Timer
 
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.buffers.buffer_row import group_parts, row_parts
@@ -75,6 +76,7 @@ class BufferList(RowTable):
         clock: Callable[[], float] = time.time,
         selected: str = "",
         order: Order | None = None,
+        project: Project | None = None,
     ) -> None:
         """Make the list.
 
@@ -83,6 +85,7 @@ class BufferList(RowTable):
             clock: what ages are counted from.
             selected: name of the buffer that the cursor stands on at first; the first one by default.
             order: of the rows; most recently used first by default.
+            project: the only one whose buffers are listed; None for all.
         """
         super().__init__(id="buffers")
         self._store = store
@@ -99,7 +102,7 @@ class BufferList(RowTable):
         self._drawn_at = 0.0
         self._captures = 0
         self._marked: dict[str, float] = {}  # when each was made, by name, in the order they were marked
-        self.rows = BufferRows(order)
+        self.rows = BufferRows(order, project)
         self.rows.selected = selected
         self._reads: StoreRead[tuple[BufferRows, Answer]] = StoreRead(self, self._plan_read, self._take)
         self._filters: Filter | None = None
@@ -119,9 +122,14 @@ class BufferList(RowTable):
 
     # what changes
 
+    def show_project(self, project: Project | None) -> None:
+        """List the buffers of one project, or all."""
+        self.rows = BufferRows(self.rows.order, project)
+        self.start_afresh()
+
     def start_afresh(self) -> None:
         """Forget all buffers, and read those that the store has now."""
-        self.rows = BufferRows(self.rows.order)
+        self.rows = BufferRows(self.rows.order, self.rows.project)
         self._seen = ListSeen(self)
         self._marked = {}
         self._announced = self._drawn = self

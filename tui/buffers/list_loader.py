@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Listed, Store
 from sightline.tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_brief
@@ -24,6 +25,7 @@ class Request(NamedTuple):
         fresh: whether to look for what was used since.
         more: entries wanted beyond the last one.
         names: buffers whose records are wanted.
+        project: the only one that is wanted; None for all.
         quick: whether only the index is asked: captures whose writers died are then not taken care of.
     """
 
@@ -32,6 +34,7 @@ class Request(NamedTuple):
     fresh: bool
     more: int
     names: tuple[str, ...]
+    project: Project | None = None
     quick: bool = False
 
 
@@ -61,7 +64,7 @@ def load(store: Store, request: Request) -> Answer:
     newer, bottom = _newer(store, request, records) if request.fresh else ([], False)
     older, complete = list[Entry](), False
     if request.more and request.oldest is not None:
-        older, complete = _older(store, request.oldest, request.more, records)
+        older, complete = _older(store, request, request.oldest, records)
     records |= records_of(store, (name for name in request.names if name not in records))
     gone = set(request.names) - records.keys()
     held = store.index.totals()
@@ -79,7 +82,7 @@ def _newer(store: Store, request: Request, records: dict[str, Buffer]) -> tuple[
     """Entries above the newest that is known; with none known, one page, and whether it is the last."""
     newer, before = list[Entry](), None
     while True:
-        page = (store.index if request.quick else store).listed(PAGE, before=before)
+        page = (store.index if request.quick else store).listed(PAGE, before=before, project=request.project)
         above = [item for item in page if item.used > request.newest]
         _keep(page, records)
         newer += [entry_of(item) for item in above]
@@ -90,11 +93,11 @@ def _newer(store: Store, request: Request, records: dict[str, Buffer]) -> tuple[
         before = page[-1].used
 
 
-def _older(store: Store, oldest: int, more: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
-    if more > PAGE:
-        briefs = store.index.briefs(BULK_PAGE, before=oldest, characters=TITLE_CHARS)
+def _older(store: Store, request: Request, oldest: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
+    if request.more > PAGE:
+        briefs = store.index.briefs(BULK_PAGE, before=oldest, characters=TITLE_CHARS, project=request.project)
         return [entry_of_brief(brief) for brief in briefs], len(briefs) < BULK_PAGE
-    page = store.listed(PAGE, before=oldest)
+    page = store.listed(PAGE, before=oldest, project=request.project)
     _keep(page, records)
     return [entry_of(item) for item in page], len(page) < PAGE
 

@@ -5,6 +5,7 @@ The view model between the store and the widget that draws it: no input or outpu
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.tui.buffers.catalog import Catalog
 from sightline.tui.buffers.columns import Entries
@@ -19,13 +20,15 @@ class BufferRows:
     """Rows of the list: buffers, and above groups of them headings.
 
     Attributes:
+        project: the only one whose buffers stand in it; None for all.
         catalog: the order of use, as far as it is known.
         matches: what the filter found, None without a filter.
         cursor: the row that the cursor stands on.
         selected: name of the row there, which it keeps when the order changes; empty while it is not known.
     """
 
-    def __init__(self, order: Order | None = None) -> None:
+    def __init__(self, order: Order | None = None, project: Project | None = None) -> None:
+        self.project = project
         self.catalog = Catalog()
         self.matches: Entries | None = None
         self.cursor = 0
@@ -154,7 +157,7 @@ class BufferRows:
             lacking = PAGE + 1 if everything and lacking else lacking
         if not (names or lacking or self._changed):
             return None
-        request = Request(self.catalog.newest, self.catalog.oldest, self._changed, lacking, names)
+        request = Request(self.catalog.newest, self.catalog.oldest, self._changed, lacking, names, self.project)
         self._changed = False
         self._stale.difference_update(names)
         return request
@@ -187,7 +190,7 @@ class BufferRows:
     def take(self, answer: Answer) -> int:
         """Take in what was read; by how many rows the selected one moved down."""
         before = self.cursor
-        self._total = answer.totals[0]
+        self._total = answer.totals[0] if self.project is None else 0  # of one it is not counted
         if not self.catalog.entries:
             self.catalog.complete = False  # of an empty store nothing more was known than that
         version = self.catalog.version

@@ -9,11 +9,13 @@ from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.failures import Failure, Overlooked, failures_of, not_judged, overlooked
 from sightline.audit.findings import CUT, Finding, find_others
 from sightline.audit.line_spans import Span, Spans, minus, spans_of
+from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import Call, Totals, calls_of, captured_by, totals_of, unknowable
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.log.view_text import TextGone, view_text
+from sightline.project import Project
 from sightline.records import Buffer, Note
 from sightline.shape.clean import clean_line, clean_text
 from sightline.store import Reading, Target
@@ -126,18 +128,19 @@ class Report(NamedTuple):
     unjudged: int = 0
 
 
-def gather(store: Reading, *, session: str | None = None, since: float = 0.0) -> Report:
+def gather(store: Reading, *, session: str | None = None, since: float = 0.0, project: Project | None = None) -> Report:
     """Everything a report tells of a session, or of all.
 
     Args:
         store: the store.
         session: name of the session; None for all.
         since: from when on, seconds since the epoch.
+        project: only what concerns it; None for all.
     """
-    calls = calls_of(store, session=session, since=since)
+    calls = calls_in(store, calls_of(store, session=session, since=since), project)
     everyone = {one.session.name: one for one in list_sessions(store)}
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
-    captured = captured_by(store, names, since)
+    captured = buffers_in(captured_by(store, names, since), project)
     unseen = overlooked(store, captured, session=session)
     findings = find_others(store, calls, captured, session)
     outputs = _outputs(store, captured, session)
@@ -146,7 +149,7 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0) ->
     gone = unknowable(store, calls, names, since)
     facts = [everyone[name] for name in names if name in everyone]
     return Report(
-        title=facts[0].name if session and facts else "All sessions",
+        title=facts[0].name if session and facts else project.root if project else "All sessions",
         made=time.time(),
         since=since,
         sessions=tuple(facts),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sightline.audit.failures import not_judged
 from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
 from sightline.audit.line_spans import spans_of, written
-from sightline.audit.timeline import calls_of, captured_by, unknowable
+from sightline.audit.timeline import unknowable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
@@ -50,9 +50,9 @@ def main(given: Namespace) -> int:
     door = Door()
     try:
         scope = scope_of(door.store, given)
-        calls = calls_of(door.store, session=scope.session, since=scope.since)
+        calls = scope.calls(door.store)
         sessions = scope.sessions(door.store, calls)
-        captured = captured_by(door.store, sessions, scope.since)
+        captured = scope.captured(door.store, sessions)
         gone = ["@" + name for name in unknowable(door.store, calls, sessions, scope.since)]
         found = find_all(door.store, calls, captured, scope.session)
         unjudged = not_judged(captured)

@@ -27,7 +27,7 @@ def main(given: Namespace) -> int:
     door = Door()
     try:
         scope = scope_of(door.store, given)
-        brief = make_brief(door.store, session=scope.session, since=scope.since)
+        brief = make_brief(door.store, session=scope.session, since=scope.since, project=scope.project)
     finally:
         door.close()
     if given.json:

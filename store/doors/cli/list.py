@@ -1,5 +1,7 @@
 """``sightline list``: buffers, most recently used first."""
 
+import os
+
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, json_text, write_err, write_out
 from sightline.log.views import Shows
@@ -21,13 +23,15 @@ def parser(name: str) -> ArgumentParser:
     )
     made.add_argument("--match", default="", metavar="TEXT", help="list those that are like these words and filters")
     made.add_argument("--session", default="", metavar="SESSION", help="list those that this session captured")
+    made.add_argument("--project", default="", metavar="DIR", help="list those of the project that this folder lies in")
     made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"list at most N (default {LIMIT})")
     return made
 
 
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
-    request = Request(match=given.match, session=given.session, limit=given.limit)
+    project = os.path.realpath(given.project) if given.project else ""
+    request = Request(match=given.match, session=given.session, limit=given.limit, project=project)
     door = Door()
 
     def as_json() -> Reply:

@@ -123,7 +123,7 @@ def _hold_standard_streams() -> None:
 
 
 def _dispatch(words: list[str]) -> int:
-    if not words or words[0].startswith("@"):
+    if not words or words[0].startswith("@") or words[0].partition("=")[0] in ("--project", "--all"):
         return _inspect(words)
     name = words[0]
     if name in COMMANDS:
@@ -160,10 +160,29 @@ def _inspect(words: list[str]) -> int:
     if not os.isatty(1):
         print(_overview())
         return 0 if not words else 2
+    ref, folder, everything = "", "", False
+    rest = iter(words)
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if option == "--project":
+            folder = value if equals else next(rest, "")
+            if not folder:
+                return _wrong("--project takes a folder")
+        elif word == "--all":
+            everything = True
+        elif word.startswith("@") and not ref:
+            ref = word
+        else:
+            return _wrong(f"the inspector does not know {word!r}")
     gc.disable()  # as in _call; the inspector turns it on again once it has painted
     from sightline.doors.cli.inspector import inspector
 
-    return int(inspector().run(None, words[0] if words else None))
+    return int(inspector().run(None, ref or None, folder=folder, everything=everything))
+
+
+def _wrong(what: str) -> int:
+    print(f"sightline: {what}\n  usage: sightline [REF] [--project DIR | --all]", file=sys.stderr)
+    return 2
 
 
 def _overview() -> str:
@@ -175,7 +194,8 @@ def _overview() -> str:
     return f"""\
 See what your agent saw, and what it missed.
 
-usage: sightline [REF]            the inspector, in a terminal
+usage: sightline [REF]            the inspector, in a terminal; in a repository it shows that one's outputs,
+                                  with --project DIR another's, with --all those of all
        sightline COMMAND …        one of those below
 
 {groups}

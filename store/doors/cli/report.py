@@ -6,7 +6,7 @@ import os
 from sightline.audit.report.gather import gather
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, write_err, write_out
-from sightline.doors.cli.scope import add_scope, scope_of
+from sightline.doors.cli.scope import Scope, add_scope, scope_of
 from sightline.errors import SightlineError
 from sightline.private_files import write_atomically
 
@@ -47,7 +47,7 @@ def main(given: Namespace) -> int:
     door = Door()
     try:
         scope = scope_of(door.store, given)
-        text = _rendered(door, scope.session, scope.since, form)
+        text = _rendered(door, scope, form)
     finally:
         door.close()
     if not given.output or given.output == "-":
@@ -61,8 +61,8 @@ def main(given: Namespace) -> int:
     return 0
 
 
-def _rendered(door: Door, session: str | None, since: float, form: str) -> str:
-    report = gather(door.store, session=session, since=since)
+def _rendered(door: Door, scope: Scope, form: str) -> str:
+    report = gather(door.store, session=scope.session, since=scope.since, project=scope.project)
     if form == "json":
         from sightline.audit.report.data import as_data
 

@@ -1,14 +1,18 @@
 """Which calls a command of the audit is about: ``--session S`` and ``--since 2h``."""
 
+import os
 import re
 import time
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sightline.audit.timeline import Call
+from sightline.audit.project_scope import buffers_in, calls_in
+from sightline.audit.timeline import Call, calls_of, captured_by
 from sightline.doors.cli.arguments import ArgumentParser
 from sightline.errors import UsageError
 from sightline.log.session_list import find_session, list_sessions
+from sightline.project import Project, find_project, project_of
+from sightline.records import Buffer
 from sightline.store import Store
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -21,10 +25,20 @@ class Scope(NamedTuple):
     Attributes:
         session: name of the one session; None for all.
         since: seconds since the epoch; 0 for the beginning.
+        project: the one project; None for all.
     """
 
     session: str | None
     since: float
+    project: Project | None = None
+
+    def calls(self, store: Store) -> list[Call]:
+        """The calls that are looked at, oldest first."""
+        return calls_in(store, calls_of(store, session=self.session, since=self.since), self.project)
+
+    def captured(self, store: Store, sessions: Iterable[str]) -> list[Buffer]:
+        """The buffers that are looked at, oldest first."""
+        return buffers_in(captured_by(store, sessions, self.since), self.project)
 
     def sessions(self, store: Store, calls: Iterable[Call]) -> list[str]:
         """Names of the sessions whose captures are looked at."""
@@ -41,6 +55,19 @@ def add_scope(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--since", default="", metavar="AGE", help="look only at what is younger, such as 30m, 2h or 7d"
     )
+    add_project(parser)
+
+
+def add_project(parser: ArgumentParser) -> None:
+    """Declare the option that names a project."""
+    parser.add_argument(
+        "--project", default="", metavar="DIR", help="look only at the project that this folder lies in"
+    )
+
+
+def project_option(store: Store, folder: str) -> Project | None:
+    """The project that an option names; None where it was not given."""
+    return project_of(find_project(os.path.realpath(folder)), store.index.folders()) if folder else None
 
 
 def scope_of(store: Store, given: Any) -> Scope:
@@ -50,7 +77,8 @@ def scope_of(store: Store, given: Any) -> Scope:
         UnknownSession: there is no such session; UsageError: the age is none.
     """
     session = find_session(store, given.session).session.name if given.session else None
-    return Scope(session, _since(given.since) if given.since else 0.0)
+    since = _since(given.since) if given.since else 0.0
+    return Scope(session, since, project_option(store, given.project))
 
 
 def _since(text: str) -> float:

@@ -5,9 +5,11 @@ from typing import Any
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
+from sightline.doors.cli.scope import add_project, project_option
 from sightline.errors import UsageError
 from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
+from sightline.project import known_project
 from sightline.shape.summary import human_bytes
 from sightline.verbs.list_outputs import state_of
 from sightline.verbs.printable_text import printable
@@ -47,6 +49,7 @@ def parser(name: str) -> ArgumentParser:
     )
     made.add_argument("session", nargs="?", metavar="SESSION", help="tell of this session alone, and list its buffers")
     made.add_argument("--all", action="store_true", help="list removed sessions, too")
+    add_project(made)
     made.add_argument("--limit", type=int, default=_MANY, metavar="N", help=f"list at most N (default {_MANY})")
     return made
 
@@ -59,7 +62,12 @@ def main(given: Namespace) -> int:
     try:
         if given.session:
             return _one(door, given)
-        found = [one for one in list_sessions(door.store) if given.all or not one.is_removed][: given.limit]
+        project = project_option(door.store, given.project)
+        found = [
+            one
+            for one in list_sessions(door.store)
+            if (given.all or not one.is_removed) and (project is None or known_project(one.session.cwd) == project.root)
+        ][: given.limit]
         if given.json:
             print_json([as_data(one) for one in found])
             return 0

@@ -6,7 +6,7 @@ from typing import Any
 from sightline.audit.accounting import Accounted
 from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.failures import not_judged, overlooked
-from sightline.audit.timeline import Call, Totals, Wanted, calls_of, captured_by, filtered, totals_of, unknowable
+from sightline.audit.timeline import Call, Totals, Wanted, filtered, totals_of, unknowable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.note import as_data as note_data
 from sightline.doors.cli.note import row as note_row
@@ -44,9 +44,9 @@ def main(given: Namespace) -> int:
     door = Door()
     try:
         scope = scope_of(door.store, given)
-        calls = calls_of(door.store, session=scope.session, since=scope.since)
+        calls = scope.calls(door.store)
         sessions = scope.sessions(door.store, calls)
-        captured = captured_by(door.store, sessions, scope.since)
+        captured = scope.captured(door.store, sessions)
         gone = len(unknowable(door.store, calls, sessions, scope.since))
         totals = totals_of(calls, captured)
         unseen = len(overlooked(door.store, captured, session=scope.session))
