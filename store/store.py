@@ -561,9 +561,17 @@ class Store:
         """Both streams of a buffer in order of arrival. Raises as `open`."""
         return open_merged(self.layout, buffer)
 
-    def path(self, target: Target) -> str:
-        """A file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them when asked for."""
-        return stream_path(self.layout, target.buffer, target.stream)
+    def path(self, target: Target, *, to_come: bool = False) -> str:
+        """A file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them when asked for.
+
+        Args:
+            target: the stream.
+            to_come: whether an empty stream that is still written is the file that will have it.
+        """
+        path = stream_path(self.layout, target.buffer, target.stream)
+        if to_come and path == os.devnull and target.buffer.state == "running":
+            return self.layout.stream(target.buffer.name, target.stream)
+        return path
 
     def path_by_content(self, target: Target) -> str:
         """The same file under a name made of its content, ``SHA256.json``; while it is still written, `path`."""

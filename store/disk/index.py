@@ -166,12 +166,12 @@ class Index(ViewIndex):
         return [_buffer(row) for row in rows]
 
     def newest_command(self, back: int, session: str | None) -> Buffer | None:
-        """The newest command, or one further back; of a session, or of the store where it is None.
+        """The newest output of a command or tool, or one further back; of a session, or of the store where it is None.
 
-        What went into a command's filters is no command; one that was imported ran some other day.
+        What went into a command's filters is not meant; one that was imported ran some other day.
         """
         rest = (
-            "kind = 'cmd' AND origin = '' AND artifact = '' AND state <> 'evicted'"
+            "kind <> 'file' AND origin = '' AND artifact = '' AND state <> 'evicted'"
             " ORDER BY number DESC LIMIT 1 OFFSET ?"
         )
         if session is None:

@@ -5,10 +5,11 @@ Nothing here knows what a program or a ref is.
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 from sightline.errors import QueryRefused
-from sightline.shell_words.lexer import WORD, lexed
+from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.shell_words.quoting import DOUBLE, ESCAPED, PLAIN, SINGLE, pieces_of
 
 QUOTED = "\x00"  # stands in a word's mask for a character that was quoted; a query cannot hold a NUL itself
@@ -76,7 +77,7 @@ def split(text: str) -> list[list[Word]]:
         raise QueryRefused("the query is empty", _EXAMPLE)
     stages: list[list[Word]] = [[]]
     end = 0
-    for token in lexed(query).tokens:
+    for token in without_idle_redirections(lexed(query).tokens):
         _check_between(query[end : token.start])
         if token.kind == WORD:
             word = _word(token.text)
@@ -92,6 +93,27 @@ def split(text: str) -> list[list[Word]]:
     _check_between(query[end:])
     _check_stage(stages[-1])
     return stages
+
+
+def without_idle_redirections(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The tokens without ``2>/dev/null`` and ``2>&1``: a query's errors are in its reply anyway."""
+    at = 0
+    while at < len(tokens):
+        number, operator, where = (*tokens[at : at + 3], None, None, None)[:3]
+        if (
+            operator
+            and where
+            and number
+            and (number.text, operator.start) == ("2", number.end)
+            and (operator.text, where.text) in _IDLE
+        ):
+            at += 3
+            continue
+        yield tokens[at]
+        at += 1
+
+
+_IDLE = ((">", "/dev/null"), (">>", "/dev/null"), (">&", "1"))
 
 
 def _refuse_operator(operator: str, descriptor: str) -> NoReturn:

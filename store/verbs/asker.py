@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.errors import BadRef
+from sightline.errors import BadRef, UnknownRef
 from sightline.log.sessions import is_person
 from sightline.profile import DEFAULT, Profile
 from sightline.records import Session
+from sightline.refs import parse_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.store import Store, Target
 from sightline.verbs import late
@@ -42,21 +43,27 @@ class Asker(NamedTuple):
 
     @property
     def person(self) -> bool:
-        """Whether a person asks: prefixes will do, and ``@last`` is the newest command of the store."""
+        """Whether a person asks: ``@last`` is then the newest output of the store."""
         return is_person(self.session)
 
     def ref_of(self, text: str) -> str:
-        """The ref that a text means: one, or a marker pasted in place of one. Raises AmbiguousRef for a marker."""
+        """The ref that a text means, as it is written in full. Raises AmbiguousRef for a pasted marker."""
         text = text.strip().strip("`'\"")
-        return late.ref_of(self.store, self.session, text) if "…" in text else text
+        if "…" in text:
+            return late.ref_of(self.store, self.session, text)
+        try:
+            parse_ref(text)
+        except BadRef:
+            return late.typed_ref(self.store, text)
+        return text
 
     def resolve(self, ref: str) -> Target:
-        """What a ref, or a marker pasted in place of one, names for this caller; raises as `Store.resolve`."""
-        return self.store.resolve(
-            self.ref_of(ref),
-            session=None if self.person else self.session.name,
-            prefixes=self.person,
-        )
+        """What a ref, or what plainly means one, names for this caller; raises as `Store.resolve`."""
+        text = self.ref_of(ref)
+        try:
+            return self.store.resolve(text, session=None if self.person else self.session.name, prefixes=True)
+        except (BadRef, UnknownRef) as error:
+            raise late.with_nearest(self.store, text, error) from None
 
     def resolve_whole(self, ref: str) -> Target:
         """The same where lines make no sense: a whole stream. Raises BadRef for a range, too."""

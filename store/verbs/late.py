@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from sightline.shell_words.commands import commands_in as commands_in
     from sightline.verbs.pasted_marker import ref_of as ref_of
     from sightline.verbs.pasted_marker import without_marker as without_marker
+    from sightline.verbs.typed_ref import retyped as retyped
+    from sightline.verbs.typed_ref import typed_ref as typed_ref
+    from sightline.verbs.typed_ref import with_nearest as with_nearest
 else:
     __getattr__ = late_names(
         "sightline",
@@ -47,6 +50,7 @@ else:
             "shape.variants": ("cleaned", "cleaned_line", "text_of"),  # 2 ms: no view of the default profile
             "shape.whole": ("SEPARATOR", "whole"),  # 1 ms: what wrote nothing has no body
             "shell_words.commands": ("commands_in",),  # 4 ms: few lines hold a word of those that ask back
+            "verbs.typed_ref": ("retyped", "typed_ref", "with_nearest"),  # 4 ms: most refs are right
             "verbs.pasted_marker": ("ref_of", "without_marker"),  # 4 ms, of markers and the log: most refs are typed
         },
     )

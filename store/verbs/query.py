@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from sightline.errors import BadRef, QueryRefused
 from sightline.log.views import Shows
-from sightline.pipeline.parse import parse
+from sightline.pipeline.parse import Pipeline, Stage, parse
 from sightline.pipeline.run import Limits, QueryResult, run
+from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.shape.segments import Segment
 from sightline.shape.variants import text_of
 from sightline.shape.whole import SEPARATOR
@@ -44,33 +46,103 @@ def query(asking: Asker, request: Request) -> Reply:
         BadRef, UnknownRef, ExpiredRef, AmbiguousRef: a ref in it names nothing.
         ProgramMissing, SandboxFailed: it cannot be run on this machine.
     """
+    return _answered(asking, understood(asking, request.pipeline), VERB, request.logged(), request.sink)
+
+
+def query_instead(asking: Asker, command: str, *, verb: str, logged: dict[str, Any]) -> Reply | None:
+    """The answer to a command that only asks of outputs, without a buffer of it; None where the shell must have it.
+
+    Args:
+        asking: who asks.
+        command: a command line.
+        verb: the verb that was called with it.
+        logged: its arguments.
+
+    Raises:
+        BadRef, UnknownRef, ExpiredRef, AmbiguousRef: a ref in it names nothing.
+    """
+    try:
+        question = _parsed(asking, command)
+    except QueryRefused:
+        return None
+    if not question.targets or any(_counts_bytes(question, stage) for stage in question.pipeline.stages):
+        return None
+    try:
+        return _answered(asking, question, verb, {**logged, "answered_by": VERB}, None)
+    except (ProgramMissing, SandboxFailed):
+        return None
+
+
+_BYTE_WISE = {"wc": "-c", "head": "-c", "tail": "-c", "cut": "-b", "cmp": "", "xxd": "", "od": ""}
+"""Programs that tell a JSON result as it was stored from its lines, with the option by which they do."""
+
+
+def _counts_bytes(question: "Question", stage: Stage) -> bool:
+    option = _BYTE_WISE.get(stage.program)
+    if option is None or (option and not any(word.startswith((option, "--bytes")) for word in stage.words)):
+        return False
+    return any(target.buffer.kind == "tool" for target in question.targets.values())
+
+
+class Question(NamedTuple):
+    """A pipeline, and what it is asked of.
+
+    Attributes:
+        pipeline: what runs.
+        targets: what its refs name.
+    """
+
+    pipeline: Pipeline
+    targets: dict[str, Target]
+
+
+def understood(asking: Asker, text: str) -> Question:
+    """What a text asks, or where it is refused, what is plainly meant by it. Raises as `query`."""
+    if "…" in text:
+        text = late.without_marker(text, lambda marker: late.ref_of(asking.store, asking.session, marker))
+    try:
+        return _parsed(asking, text)
+    except (QueryRefused, BadRef) as refusal:
+        meant = late.retyped(text)
+        if meant == text:
+            raise
+        try:
+            return _parsed(asking, meant)
+        except (QueryRefused, BadRef):
+            raise refusal from None
+
+
+def _parsed(asking: Asker, text: str) -> Question:
     targets: dict[str, Target] = {}
 
     def resolve(ref: str) -> str:
         targets[ref] = asking.resolve(ref)
         return asking.store.local_copy(targets[ref])
 
-    text = request.pipeline
-    if "…" in text:
-        text = late.without_marker(text, lambda marker: late.ref_of(asking.store, asking.session, marker))
     pipeline = parse(text, resolve)
-    targets = {ref: targets[ref] for ref in pipeline.refs}
+    return Question(pipeline, {ref: targets[ref] for ref in pipeline.refs})
+
+
+def _answered(
+    asking: Asker, question: Question, verb: str, logged: dict[str, Any], sink: Callable[[bytes], None] | None
+) -> Reply:
+    pipeline, targets = question
     limits = Limits(**asking.profile.query._asdict())
-    result = run(pipeline, limits=limits, sink=request.sink, cancel=asking.cancel)
+    result = run(pipeline, limits=limits, sink=sink, cancel=asking.cancel)
     fields = _fields(asking, result)
     names = {asking.store.local_copy(target): target.ref for target in targets.values()}
     body = _body(result, names, asking.profile.cleaning.answers)
     missing = result.truncated or bool(result.next_pipeline) or result.timed_out or result.exit_code is None
     shows = Shows(
-        verb=VERB,
-        request=request.logged(),
+        verb=verb,
+        request=logged,
         refs=tuple(dict.fromkeys(target.buffer.name for target in targets.values())),
         lines_total=sum(lines_of(target) for target in targets.values()),
         bytes_total=sum(target.buffer.bytes for target in targets.values()),
         exit_code=result.exit_code,
         truncated=result.truncated,
     )
-    find = tracer(asking.store, pipeline, result, targets, everything=request.sink is not None)
+    find = tracer(asking.store, pipeline, result, targets, everything=sink is not None)
     reply = Reply(fields, body, shows, missing=missing, exit_code=_process_code(result), find_shown=find)
     if files := {target.buffer.name: target.buffer for target in targets.values() if target.buffer.kind == "file"}:
         reply = telling_changes(asking.store, reply, files.values())

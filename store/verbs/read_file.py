@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 
 from sightline.capture.file import capture_file, open_exactly, open_regular
 from sightline.errors import BadRange, StoreFailed, UsageError
+from sightline.refs import looks_like_a_ref
 from sightline.store import Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_view import Called, fields_of, file_reply, is_binary, reply_of
 from sightline.verbs.lines import beyond, open_lines, page_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
-from sightline.verbs.read_output import clipping_fields
+from sightline.verbs.read_output import Request as ReadOutput
+from sightline.verbs.read_output import clipping_fields, read_output
 from sightline.verbs.reply import Reply, fitting
 from sightline.verbs.unkept_view import unkept_file
 
@@ -37,13 +39,23 @@ class Request(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value and name != "exact"}
 
 
+def names_output(asking: Asker, path: str) -> bool:
+    """Whether a path is the ref of an output, and no file is called so."""
+    return looks_like_a_ref(asking.ref_of(path)) and not os.path.exists(path)
+
+
 def read_file(asking: Asker, request: Request) -> Reply:
-    """Show a file.
+    """Show a file; given the ref of an output, do what read_output does.
 
     Raises:
         FileNotReadable: there is no such file, or it cannot be read.
         BadRange: lines that are not there.
     """
+    if names_output(asking, request.path):
+        lines = (
+            f"{max(request.start_line, 1)}-{request.end_line or ''}" if request.start_line or request.end_line else ""
+        )
+        return read_output(asking, ReadOutput(request.path, lines=lines))
     path = os.path.abspath(os.path.expanduser(request.path))
     if request.start_line < 0 or (request.end_line and request.end_line < max(request.start_line, 1)):
         raise BadRange(

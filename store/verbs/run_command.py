@@ -116,6 +116,11 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
     cwd = doorway.confine(os.path.abspath(os.path.expanduser(request.cwd))) if request.cwd else working_directory()
     if not os.path.isdir(cwd):
         raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")
+    if _asks_only(request, doorway):
+        from sightline.verbs.query import query_instead  # 20 ms that only a ref costs
+
+        if reply := query_instead(asking, request.command, verb=VERB, logged=request.logged()):
+            return reply
     argv, targets = _argv(asking, request)
     settings = asking.store.settings
     if not request.acknowledge_risk and (
@@ -130,6 +135,12 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
         reply = _foreground(asking, request, argv, cwd, doorway)
     # The buffers that it reads: their lines may stand in what it wrote.
     return reply.about([target.buffer.name for target in targets]) if targets else reply
+
+
+def _asks_only(request: Request, doorway: Doorway) -> bool:
+    """Whether a command may be a question of outputs that `query` answers: nothing is asked of it but its answer."""
+    plain = not (request.background or request.label) and request.verbosity == "auto"
+    return "@" in request.command and plain and doorway.echo is None
 
 
 def _argv(asking: Asker, request: Request) -> tuple[list[str], tuple[Target, ...]]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from sightline.errors import BadRef
 from sightline.refs import parse_ref
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
+from sightline.shell_words.pipelines import ASSIGNMENT
 from sightline.store import Target
 
 _LIKE_A_REF = re.compile(
@@ -24,11 +25,13 @@ class Word(NamedTuple):
     Attributes:
         start: where it begins in the command; end, where it ends.
         operator: the operator right before it, such as ``|`` or ``>``; empty after another word.
+        program: the name of the program that it is given to, as far as the text tells.
     """
 
     start: int
     end: int
     operator: str
+    program: str = ""
 
 
 class Substituted(NamedTuple):
@@ -59,7 +62,9 @@ def substitute(command: str, resolve: Callable[[str], Target], path: Callable[[T
         target = _target(bare, word.operator, resolve)
         if target not in targets:
             targets.append(target)
-        pieces += [command[done : word.start], shlex.quote(path(target))]
+        # Sightline itself takes refs, of which ``@last`` may mean another output by then.
+        put = target.ref if word.program == "sightline" else shlex.quote(path(target))
+        pieces += [command[done : word.start], put]
         done = word.end
     return Substituted("".join([*pieces, command[done:]]), tuple(targets))
 
@@ -106,13 +111,17 @@ def words(command: str) -> list[Word]:
     found = [word for group in (tokens.tokens, *tokens.substituted.groups) for word in _words_of(group)]
     for backticked in tokens.substituted.backticked:
         by = backticked.start
-        found += [Word(word.start + by, word.end + by, word.operator) for word in words(backticked.text)]
+        found += [word._replace(start=word.start + by, end=word.end + by) for word in words(backticked.text)]
     return sorted(found)
 
 
 def _words_of(tokens: Sequence[Token]) -> Iterator[Word]:
-    operator = ""
+    operator = program = ""
     for token in tokens:
         if token.kind == WORD and operator not in ("<<", "<<-"):  # which the end of a here-document follows
-            yield Word(token.start, token.end, operator)
+            if not program and not ASSIGNMENT.match(token.text) and not set(operator) & set("<>"):
+                program = token.text.rpartition("/")[2]
+            yield Word(token.start, token.end, operator, program)
         operator = token.text if token.kind == OPERATOR else ""
+        if operator and not set(operator) & set("<>"):
+            program = ""

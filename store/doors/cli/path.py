@@ -25,7 +25,7 @@ def main(given: Namespace) -> int:
     try:
         target = door.asking.resolve_whole(given.ref)
         door.store.touch(target.buffer.name)
-        path = door.store.path(target)
+        path = door.store.path(target, to_come=True)
         if given.json:
             streams = {stream: door.store.path(Target(target.buffer, stream)) for stream in target.buffer.streams}
             print_json({"ref": target.ref, "path": path, "streams": streams})

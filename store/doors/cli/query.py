@@ -1,8 +1,10 @@
 """``sightline query``: ordinary Unix filters over refs, read-only."""
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, after_dashes, command_parser
 from sightline.doors.cli.full import FullAnswer
 from sightline.doors.cli.output import Door
+from sightline.pipeline.words import quoted
+from sightline.refs import looks_like_a_ref
 from sightline.verbs.query import VERB, Request, query
 
 
@@ -16,16 +18,36 @@ def parser(name: str) -> ArgumentParser:
         "sightline query 'grep FAILED @last | sort | uniq -c'",
         "sightline query 'jq -r .items[].name @tool_d4e5f6' --full",
         profile=True,
-    )
-    made.add_argument(
-        "pipeline", metavar="PIPELINE", help="the programs and the refs they read, in quotes as one argument"
+        usage="[--full] [--json] [--profile PROFILE] PIPELINE",
     )
     made.add_argument("--full", action="store_true", help="print the whole answer as it comes")
+    made.add_argument(
+        "pipeline",
+        nargs=REMAINDER,
+        metavar="PIPELINE",
+        help="the programs and the refs they read, in quotes as one argument",
+    )
     return made
+
+
+def _typed(word: str) -> str:
+    """A word that a shell has read already, as a pipeline has it."""
+    return word if word == "|" or looks_like_a_ref(word) or not set(word) & _QUOTED else quoted(word)
+
+
+_QUOTED = set(" \t\n'\"\\|&;<>()$`*?[]{}~#!")
 
 
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
+    made, (first, *more) = parser("query"), after_dashes(given.pipeline) or [""]
+    if more and " " in first:  # options may follow a pipeline in quotes
+        options = made.parse_args(more)
+        if options.pipeline:
+            made.error(f"unrecognized arguments: {' '.join(options.pipeline)}; put all of the pipeline in quotes")
+        given = Namespace(**{**vars(given), **{name: value for name, value in vars(options).items() if value}})
+        more = []
+    given.pipeline = " ".join(map(_typed, (first, *more))) if more else first
     door = Door(as_json=given.json, profile=given.profile)
     full = FullAnswer(as_json=given.json) if given.full else None
     request = Request(given.pipeline, sink=full)

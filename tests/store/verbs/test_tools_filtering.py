@@ -58,13 +58,13 @@ def test_nothing_that_was_cut_away_is_no_field(agent: Any, command: str) -> None
 def test_buffer_that_is_read_is_not_kept_again(agent: Any, command: str) -> None:
     ref = agent.run("seq 1 3000; seq 1 3 >&2").fields["output_id"]
     count = len(agent.store.listed(99))
-    assert "unfiltered_output" not in agent.run(command.format(ref)).fields
+    assert "unfiltered_output" not in agent.run(command.format(ref), verbosity="normal").fields
     assert len(agent.store.listed(99)) == count + 1
 
 
 def test_what_a_program_makes_of_a_buffer_is_kept_under_the_command_as_it_was_given(agent: Any) -> None:
     ref = agent.run("seq 1 3000").fields["output_id"]
-    reply = agent.run(f"paste {ref} {ref} | tail -1")
+    reply = agent.run(f"paste {ref} {ref} | tail -1", verbosity="normal")
     assert reply.text == "3000\t3000\n"
     assert agent.store.resolve(reply.fields["unfiltered_output"]).buffer.command == f"paste {ref} {ref}"
 

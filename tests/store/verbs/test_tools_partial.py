@@ -66,6 +66,8 @@ def test_a_search_and_a_query_say_that_there_may_be_more(store: Store, agent: An
     agent.read(buffer.ref, search="[1-9]")
     assert f'partial="{WHY}' in agent.told
     agent.run(f"grep -c . {buffer.ref}")
+    assert f'partial="{WHY}' in agent.told
+    agent.run(f"grep -c . {buffer.ref}", verbosity="normal")
     assert f"{buffer.ref}: {WHY}" in agent.told
 
 

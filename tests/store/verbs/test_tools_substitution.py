@@ -224,8 +224,8 @@ def test_empty_stream_reads_as_empty(agent: Any) -> None:
 
 
 def test_command_keeps_its_refs_in_the_record(agent: Any, buffer: Buffer) -> None:
-    agent.run(f"cat {buffer.ref}")
-    assert agent.newest().command == f"cat {buffer.ref}"
+    agent.run(f"cat {buffer.ref}; true")
+    assert agent.newest().command == f"cat {buffer.ref}; true"
 
 
 def test_use_in_a_command_refreshes_a_buffer(agent: Any, buffer: Buffer) -> None:
@@ -250,11 +250,19 @@ def test_expired_ref_says_what_it_was_and_nothing_runs(agent: Any, buffer: Buffe
     assert not (tmp_path / "ran").exists()
 
 
-def test_agent_gives_whole_names_and_a_person_may_not(agent: Any, person: Any, buffer: Buffer) -> None:
+def test_the_beginning_of_a_name_will_do_where_it_is_one_only(agent: Any, person: Any, buffer: Buffer) -> None:
     prefix = buffer.ref[:9]
-    with pytest.raises(UnknownRef):
-        agent.run(f"cat {prefix}")
-    assert person.run(f"cat {prefix}").text == "out 1\nout 2\n"
+    for asks in (agent, person):
+        assert asks.run(f"cat {prefix}; true").text == asks.run(f"cat {prefix}").text == "out 1\nout 2\n"
+
+
+def test_sightline_in_a_command_gets_refs_and_not_their_paths(agent: Any, buffer: Buffer) -> None:
+    asked = substitute(
+        "cd x && sightline show @last --lines 1; cat @last", agent.asking.resolve, agent.store.local_copy
+    )
+    ran, _, read = asked.command.partition("; cat ")
+    assert ran.startswith("cd x && sightline show @cmd_")
+    assert not read.startswith("@")
 
 
 def test_last_is_of_the_session_for_an_agent_and_of_the_store_for_a_person(
@@ -263,7 +271,7 @@ def test_last_is_of_the_session_for_an_agent_and_of_the_store_for_a_person(
     agent.run("echo from the agent")
     person.run("echo from the person")
     assert agent.run("cat @last").text == "from the agent\n"
-    assert person.run("cat @last~1").text == "from the person\n"
+    assert person.run("cat @last").text == "from the person\n"
     with pytest.raises(UnknownRef, match="of this session"):
         caller(store, "claude-code-2", "claude-code").run("cat @last")
 

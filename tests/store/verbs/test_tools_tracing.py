@@ -205,7 +205,7 @@ def test_coverage_is_right_again_when_a_buffer_has_grown(agent: Any) -> None:
 
 
 def test_lines_that_a_command_line_reads_from_a_buffer_are_matched_in_it(agent: Any, buffer: Buffer) -> None:
-    agent.run(f"grep 'kind 3' {buffer.ref} | sort -r | head -n 2")
+    agent.run(f"grep 'kind 3' {buffer.ref} | sort -r | head -n 2", verbosity="normal")
     own = agent.newest()
     assert agent.views()[-1].refs == (own.name, buffer.name)
     assert _rows(_last(agent, buffer).streams["out"].lines.matched) == _rows_in(agent.told) != set()
@@ -214,7 +214,7 @@ def test_lines_that_a_command_line_reads_from_a_buffer_are_matched_in_it(agent: 
 
 def test_a_command_that_was_not_kept_concerns_no_buffer(agent: Any, buffer: Buffer) -> None:
     agent.store.settings = agent.store.settings._replace(capture_off=("/",))
-    agent.run(f"head -n 2 {buffer.ref}")
+    agent.run(f"head -n 2 {buffer.ref}; true")
     assert agent.views()[-1].refs == ()
 
 

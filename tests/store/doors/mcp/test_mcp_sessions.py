@@ -76,9 +76,11 @@ def test_last_is_the_newest_command_of_the_asking_session(client: Any) -> None:
     assert "error" in client.call("read_output", meta={"sessionId": "three"}, ref="@last")[0]
 
 
-def test_an_agent_gives_whole_refs(client: Any) -> None:
+def test_the_beginning_of_a_ref_will_do_and_what_comes_near_is_named(client: Any) -> None:
     ref = client.call("run_command", command="seq 1 5000")[0]["output_id"]
-    assert "only the beginning" in client.call("read_output", ref=ref[:-2])[0]["error"]
+    assert client.call("read_output", ref=ref[:-2])[0]["output_id"] == ref
+    wrong = ref[:-1] + ("0" if ref[-1] != "0" else "1")
+    assert f"did you mean {ref}?" in client.call("read_output", ref=wrong)[0]["hint"]
 
 
 def test_a_reply_is_never_larger_than_its_client_shows_whole() -> None:

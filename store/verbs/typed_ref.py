@@ -1,0 +1,78 @@
+"""What is plainly meant by a ref that was typed by heart: without its ``@``, in capitals, in brackets, nearly right."""
+
+import re
+from difflib import get_close_matches
+
+from sightline.errors import BadRef, SightlineError, UnknownRef
+from sightline.refs import KINDS
+from sightline.store import Store
+
+_BODY = r"(?:(?:cmd|file|tool)[_-][0-9a-f]{4,64}|last(?:~[0-9]{1,6})?)"
+_STREAM = r"(?:\.(?:out|err|all|stdout|stderr|both|[0-9]{1,6}))?"
+_LINES = r"(?:[:#]L?[0-9]{1,15}(?:[-,:]L?(?:[0-9]{1,15})?)?)?"
+_REF = rf"@?({_BODY})({_STREAM})({_LINES})"
+_BARE = r"@?([0-9a-f]{6,64})"
+_STREAMS = {".stdout": ".out", ".stderr": ".err", ".both": ".all"}
+_AROUND = "<>()[]{}\"'`,;. \t\n"
+_NEAREST_OF = 1_000  # buffers, the most recently used
+_NEAR = 0.75
+
+
+def typed_ref(store: Store, text: str) -> str:
+    """The ref that a text means, as it is written in full; the text itself where it means none.
+
+    Args:
+        store: says which names there are, for a name without its kind.
+        text: what was typed.
+    """
+    if "/" in text or "\\" in text:
+        return text
+    found = re.search(rf"@{_REF.removeprefix('@?')}(?![\w~])", text, re.IGNORECASE)  # such as output_id=@cmd_a1b2c3
+    bare = found[0] if found else text.strip(_AROUND)
+    if match := re.fullmatch(_REF, bare, re.IGNORECASE):
+        body, stream, lines = (part.lower() for part in match.groups(default=""))
+        numbers = "-".join(filter(None, re.split(r"[:#,-]l?", lines)))
+        dash = "-" if lines.endswith(("-", ",")) else ""
+        suffix = f":{numbers}{dash}" if numbers else ""
+        return f"@{body.replace('-', '_')}{_STREAMS.get(stream, stream)}{suffix}"
+    if match := re.fullmatch(_BARE, bare, re.IGNORECASE):
+        for kind in KINDS:
+            name = f"{kind}_{match[1].lower()}"
+            if store.index.buffer(name):
+                return f"@{name}"
+    return text
+
+
+def with_nearest(store: Store, text: str, error: SightlineError) -> SightlineError:
+    """The error for a ref that names nothing, with the name that comes nearest to it."""
+    names = [item.buffer.name for item in store.listed(_NEAREST_OF) if item.buffer.state != "evicted"]
+    typed = text.strip(_AROUND).lstrip("@").lower().partition(".")[0].partition(":")[0]
+    near = get_close_matches(typed, names, n=1, cutoff=_NEAR)
+    hint = f"did you mean @{near[0]}? {error.hint}".strip() if near else error.hint
+    if not near and isinstance(error, BadRef) and "/" in text:
+        hint = f"a file is read with read_file; {error.hint}"
+    return type(error)(error.message, hint) if isinstance(error, UnknownRef | BadRef) else error
+
+
+_PROMPT = r"\s*\$\s+"
+_FOLDER = r"\s*cd\s+\S+\s*(?:&&|;)\s*"
+_OWN_NAME = r"\s*sightline\s+query\s+"
+_QUOTED_WHOLE = r"\s*(['\"])(.*)\1\s*;?\s*"
+_NAME_ALONE = rf"(?<![\w@/.'\"-])((?:cmd|file|tool)_[0-9a-f]{{4,64}}{_STREAM})(?![\w/])"
+_QUOTED_REF = rf"'(@{_BODY}{_STREAM})'"
+
+
+def retyped(pipeline: str) -> str:
+    """A pipeline that was refused, as it was plainly meant.
+
+    What stands before it (a prompt, ``cd``, our own name) goes, and so do quotes around all of it or around a ref; a
+    ref is no redirection, and has its ``@``.
+    """
+    text = re.sub(f"^(?:{_PROMPT})?(?:{_FOLDER})?(?:{_OWN_NAME})?", "", pipeline)
+    if (match := re.fullmatch(_QUOTED_WHOLE, text, re.DOTALL)) and match[1] not in match[2]:
+        text = match[2]
+    text = re.sub(r"\s*;\s*$", "", text)
+    text = re.sub(r"<\s*(?=@)", "", text)
+    text = re.sub(_QUOTED_REF, r"\1", text)
+    text = re.sub(rf"(@{_BODY})({'|'.join(map(re.escape, _STREAMS))})\b", lambda m: m[1] + _STREAMS[m[2]], text)
+    return re.sub(_NAME_ALONE, r"@\1", text)
