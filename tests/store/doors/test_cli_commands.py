@@ -294,10 +294,9 @@ def test_running_buffer_is_not_removed(cli: Any, tmp_path: Path) -> None:
     cli("show", "@last", "--wait", "20")
 
 
-def test_person_may_type_a_prefix_and_an_agent_may_not(cli: Any, numbers: str) -> None:
+def test_the_beginning_of_a_name_will_do_for_a_person_and_an_agent(cli: Any, numbers: str) -> None:
     assert cli("show", numbers[:9], "--lines", "1-2").out == "1\n2\n"
-    ran = cli("show", numbers[:9], "--lines", "1-2", CLAUDE_CODE_SESSION_ID="abc")
-    assert ran.code == 1
+    assert cli("show", numbers[:9], "--lines", "1-2", CLAUDE_CODE_SESSION_ID="abc").out == "1\n2\n"
 
 
 @pytest.mark.parametrize(
@@ -457,13 +456,6 @@ def test_next_call_of_a_view_that_leaves_out_failures_lists_them(cli: Any) -> No
     listed = cli.shell(call).out
     assert "matches_total=400" in listed
     assert "AssertionError: 1\n" in listed
-
-
-def test_beginning_of_a_name_is_told_from_an_unknown_one_to_an_agent(cli: Any) -> None:
-    cli("run", "--", "echo", "hi")
-    told = cli("show", cli.last()[:9], CLAUDE_CODE_SESSION_ID="x")
-    assert told.code == 1
-    assert "only the beginning of a name" in told.err
 
 
 def test_the_demo_is_of_an_agent_that_overlooks_a_failure(
