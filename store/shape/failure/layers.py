@@ -34,6 +34,7 @@ OTHER_FILE = 0.1  # how much later a kind of message comes in each further file
 WHOLE_CAUSES = 2  # causes that come with all that explains them before the names of others
 ALONE = 0.4  # where these names come
 ALONE_LINES = 24
+AFTER_NAMES = 0.7  # where what they say comes
 SAID_ENOUGH = 3  # times that a cause of one kind is told before what else there is gets its turn
 REDUNDANT = 4.0  # where the name of what failed stands, if it is shown with its cause anyway
 
@@ -54,6 +55,7 @@ CONTEXT_LINES = 5
 """Lines shown at most on each side of what looks like an error."""
 
 NEAR_LINES = 2
+BESIDE_LINES = 6
 TOLD_ABOVE_LINES = 60  # before a verdict, in which what led to it begins
 NEAR_ABOVE = 7  # of these lines, shown at once
 DETAIL_LINES = 4  # lines after a failure that go with it at once, such as what was expected
@@ -163,9 +165,10 @@ def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
         if rank == NAME:
             place += REDUNDANT if name in explained else ALONE
             found.append(Placed(place, hit))
-        elif rank == CAUSE and place < GOOD_STEP and hit not in whole and name not in named and count < ALONE_LINES:
+        elif rank == CAUSE and place < GOOD_STEP and hit not in whole:
             count += 1
-            found.append(Placed(place, hit, min(place, ALONE + 0.01 * count)))
+            is_named = name in named or count > ALONE_LINES
+            found.append(Placed(max(place, AFTER_NAMES), hit, None if is_named else min(place, ALONE) + 0.01 * count))
         else:
             found.append(Placed(place, hit))
     return found
@@ -185,7 +188,18 @@ def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) 
         return tuple(lines_above(step, source, judge, ABOVE_LINES))
     layers = _of_hit(hit, source, judge)
     sort = hit.verdict.sort
-    return _with_above(hit, sort.above, layers, source, judge) if sort and sort.above else layers
+    if sort and sort.above:
+        layers = _with_above(hit, sort.above, layers, source, judge)
+    return (*layers, *_beside(hit, layers[-1], source))
+
+
+def _beside(hit: Hit, told: tuple[Span, ...], source: Source) -> Layers:
+    """What stands beside what is told of a failure: worth more than the ends of an output, and less than all else."""
+    if hit.verdict.rank not in (CAUSE, EXCEPTION, LOCATED, FAILED, WORD):
+        return ()
+    first, last = told[0][0], told[-1][1]
+    around = (max(1, min(first, hit.line) - BESIDE_LINES), min(source.line_count, last + BESIDE_LINES))
+    return ((around,),) if last - first < PARAGRAPH_LINES else ()
 
 
 def _of_hit(hit: Hit, source: Source, judge: Judge) -> Layers:

@@ -6,8 +6,10 @@ from benchmarks.failure_recall import made, measure
 
 AT_LEAST = [
     ("names", "8 KiB", 24),
-    ("names", "2 KiB", 16),
+    ("names", "2 KiB", 22),
     ("markers", "2 KiB", 20),
+    ("context", "8 KiB", 24),
+    ("context", "2 KiB", 24),
     ("above", "8 KiB", 26),
     ("above", "2 KiB", 26),
     ("words", "8 KiB", 33),
