@@ -158,9 +158,7 @@ class Rows(Protocol):
     ) -> list[Listed]:
         """Buffers, most recently used first, as the rows have them: `Reading.listed` looks at running ones anew."""
 
-    def briefs(
-        self, limit: int, *, before: int | None, characters: int, project: Project | None = None
-    ) -> list[Brief]:
+    def briefs(self, limit: int, *, before: int | None, characters: int, project: Project | None = None) -> list[Brief]:
         """As `listed`, without what costs: ten times as many in the same time; of each command the first characters."""
 
     def running(self) -> list[Buffer]:

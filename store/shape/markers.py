@@ -6,11 +6,12 @@ Where the ref of a command stands above the view, markers are short: ``[… 3-34
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _AT = r"(?:@[^\s:]+:|lines? )\d+(?:-\d+)?"
 _COUNT = r"\d{1,3}(?:,\d{3})*"
 _RANGES = r"\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*(?: and others)?"
+_PLACES = r"[\w.@+~/-]+:\d+(?: :\d+)*"
 _SHORT_AT = r"(?:\.err:)?\d+(?:-\d+)?"
 MARKER = re.compile(
     r"\[stderr\]|\[part \d+\]|\[… (?:"
@@ -26,7 +27,7 @@ MARKER = re.compile(
     rf"|(?:{_COUNT} (?:character|byte|line|token)s?|an unknown part) missing(?:: [^…]+)?"
     r") …\]"
     rf"|\[… (?:{_SHORT_AT}(?:, {_COUNT} error lines?)?|×{_COUNT} more: {_SHORT_AT}"
-    rf"|{_COUNT} more error lines?(?:: (?:\.err:)?{_RANGES})?)\]"
+    rf"|{_COUNT} more error lines?(?:: (?:\.err:)?{_RANGES})?|at {_PLACES}(?:, {_PLACES})*(?: and others)?)\]"
 )
 """Matches, with ``fullmatch``, every line of a body that is no line of a stream."""
 
@@ -172,6 +173,32 @@ def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: i
     if not listed:
         return shortest
     return f"{start}{', '.join(listed)}{'' if named == count else ' and others'}{end}"
+
+
+def error_places(places: Mapping[str, Sequence[int]], room: int) -> str:
+    """Where errors are that are not shown, by file: one of each first. Empty where not even two files have room.
+
+    Args:
+        places: the lines of each file.
+        room: bytes that the marker may take.
+    """
+    left = room - len("[… at  and others]".encode())
+    listed: dict[str, list[int]] = {}
+    most = max(map(len, places.values()), default=0)
+    for nth in range(most):
+        for file, lines in places.items():
+            if nth >= len(lines) or (nth and file not in listed):
+                continue
+            size = len(f" :{lines[nth]}") if nth else len(f", {file}:{lines[0]}")
+            if size > left:
+                continue
+            left -= size
+            listed.setdefault(file, []).append(lines[nth])
+    if len(listed) < 2:
+        return ""
+    told = ", ".join(f"{file}:{' :'.join(map(str, lines))}" for file, lines in listed.items())
+    is_all = sum(map(len, listed.values())) == sum(map(len, places.values()))
+    return f"[… at {told}{'' if is_all else ' and others'}]"
 
 
 def pasted_lines(text: str) -> str:

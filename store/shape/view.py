@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 REGIONS_PERCENT = 96
 """What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
 
+FEWEST_FILES = 6
+"""In fewer files than so many, errors that are not shown are not listed by place."""
+
+PLACES_PERCENT, PLACE_BYTES = 30, 32
+"""What the places of errors get at most that are not shown; about what one of them takes."""
+
 NUMBERS_PERCENT = 10
 """What the line numbers of errors that are not shown get at most, where the lines themselves take all they can."""
 
@@ -161,8 +167,11 @@ class StreamViewer:
                 segments += (Segment("\n"),)
                 is_open = False
             left = room - text_bytes(join_segments(segments)) - 1
-            text = markers.more_errors(self._ref, errors, self._hidden_errors(runs), left, short=self._short)
+            most = min(left, room * NUMBERS_PERCENT // 100) if self._lists_places() else left
+            text = markers.more_errors(self._ref, errors, self._hidden_errors(runs), most, short=self._short)
             segments += (Segment(text + "\n"),)
+            if self._lists_places():
+                segments += self._places(runs, left - text_bytes(text) - 1)
         shown = sum(run.lines for run in runs if not run.gone)
         truncated = sum(run.lines for run in runs) < self._count or any(run.clipped for run in runs)
         return View(segments, text_bytes(join_segments(segments)), shown, truncated, errors, is_open)
@@ -232,7 +241,20 @@ class StreamViewer:
             return 0
         numbers = len(self._failures.spans) * (2 * len(str(self._count)) + 3) if room > SMALL_BYTES else 0
         shortest = markers.more_errors(self._ref, max(2, self._failures.total), (), 0, short=self._short)
-        return text_bytes(shortest) + 2 + min(numbers, room * NUMBERS_PERCENT // 100)
+        size = text_bytes(shortest) + 2 + min(numbers, room * NUMBERS_PERCENT // 100)
+        if self._lists_places():
+            size += min(PLACE_BYTES * (self._failures.files - FEWEST_FILES + 1), room * PLACES_PERCENT // 100)
+        return size
+
+    def _lists_places(self) -> bool:
+        """Whether the errors that are not shown are in so many files that these are worth their room."""
+        return self._short and self._failures is not None and self._failures.files >= FEWEST_FILES
+
+    def _places(self, runs: list[Run], room: int) -> tuple[Segment, ...]:
+        """Where the errors are that no run shows, as far as there is room."""
+        assert self._examination is not None
+        text = markers.error_places(self._examination.places(self._source, spans_of(runs)), room)
+        return (Segment(text + "\n"),) if text else ()
 
     def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_percent: int) -> tuple[list[Run], int]:
         """Whole lines from the head and the tail, and the bytes they leave.

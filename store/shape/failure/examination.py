@@ -5,7 +5,7 @@ Whose it is shows in its command, and in a glance at its streams: enough of each
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,13 @@ from sightline.shape.failure.failures import Failures, Hit, Named, find_failures
 from sightline.shape.failure.judge import CACHED_LINES, EXIT, Judge, Verdict, judged_part, name_and_place
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
+from sightline.shape.failure.places import Places, places_of
 from sightline.shape.failure.scope import EVERYTHING, Scope
 from sightline.shape.failure.sieve import NUMBERS
 from sightline.shape.failure.steps import Steps, find_steps
 from sightline.shape.failure.tallies import Tally, tally
 from sightline.shape.failure.tool_rules import Block, Failure, Rule
+from sightline.shape.runs import Span
 from sightline.shape.source import Source
 
 if TYPE_CHECKING:
@@ -187,6 +189,10 @@ class Examination:
         """What picks lines of one of the streams for a body; see there."""
         failures, steps = self.failures(source), self.steps(source)
         return Picker(source, self.judge, failures, steps, gap_bytes=gap_bytes, fold_bytes=fold_bytes, short=short)
+
+    def places(self, source: Source, shown: Sequence[Span]) -> Places:
+        """Where the failures of one of the streams are that stand in none of some lines."""
+        return places_of(source, self.failures(source), shown)
 
     @property
     def says_failed(self) -> bool:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, MINOR, NAME, Judge, Verdict, judged_part
+from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, LOCATED, MINOR, NAME, Judge, Verdict, judged_part
 from sightline.shape.failure.sieve import Sieve
 from sightline.shape.failure.tool_rules import Rule
 from sightline.shape.source import Source
@@ -53,6 +53,12 @@ class Failures(NamedTuple):
     total: int
     spans: tuple[tuple[int, int], ...]
     hits: tuple[Hit, ...]
+
+    @property
+    def files(self) -> int:
+        """How many files those are about that are told with a place, and name nothing else."""
+        placed = (hit.verdict for hit in self.hits if hit.verdict.rank <= LOCATED and not hit.verdict.name)
+        return len({verdict.about for verdict in placed if "." in verdict.about})
 
 
 def find_failures(

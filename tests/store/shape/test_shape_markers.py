@@ -48,6 +48,15 @@ def test_markers_follow_their_grammar(written: str, text: str) -> None:
     assert MARKER.fullmatch(written)
 
 
+def test_places_of_errors_are_one_of_each_file_before_two_of_any() -> None:
+    places = {"src/a.c": [12, 40, 77], "src/b.c": [3]}
+    assert markers.error_places(places, 200) == "[… at src/a.c:12 :40 :77, src/b.c:3]"
+    assert markers.error_places(places, 44) == "[… at src/a.c:12, src/b.c:3 and others]"
+    assert markers.error_places(places, 30) == ""
+    for room in (44, 60, 200):
+        assert MARKER.fullmatch(markers.error_places(places, room))
+
+
 def test_the_cut_in_a_line_tells_its_bytes() -> None:
     written = markers.clipping(REF, 1, 49_990_000)
     assert written == "[… 49,990,000 bytes of this line elided: @cmd_a1b2c3:1 …]"

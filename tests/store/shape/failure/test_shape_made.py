@@ -8,6 +8,8 @@ AT_LEAST = [
     ("names", "8 KiB", 24),
     ("names", "2 KiB", 22),
     ("markers", "2 KiB", 20),
+    ("floods", "8 KiB", 18),
+    ("floods", "2 KiB", 11),
     ("context", "8 KiB", 24),
     ("context", "2 KiB", 24),
     ("above", "8 KiB", 26),
