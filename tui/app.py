@@ -285,9 +285,9 @@ class InspectorApp(FaultTold[None]):
 
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
-        from sightline.tui.commands import Help, actions_of, sections_of  # 8 ms
+        from sightline.tui.commands import Help, actions_of, help_of  # 8 ms
 
-        sections = sections_of(actions_of(self.screen, self._keys))
+        sections = help_of(actions_of(self.screen, self._keys), self.focused)
         if self.screen is self._inspector:
             sections.append(("What can be asked after :", list(asking.FORMS)))
         self.push_screen(Help(sections))

@@ -1,13 +1,13 @@
 """What can be done on the screen that is shown: its actions with their keys, as a page and as a palette."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen, Screen
@@ -24,12 +24,48 @@ from sightline.tui.common.theme import load_style
 ANYWHERE = "Anywhere"
 _OURS = "sightline."
 _PANES = {
-    "BufferList": "Buffers",
+    "BufferList": "The list",
     "FoundLines": "Found lines",
-    "TextRows": "Answer",
-    "ResultPane": "Answer",
-    "DiffView": "Comparison",
+    "Viewer": "The output",
+    "TextRows": "The answer",
+    "ResultPane": "The answer",
+    "DiffView": "The comparison",
+    "ComparisonView": "The comparison",
+    "JsonView": "The tree",
+    "CallRows": "The calls",
+    "CoverageRows": "What had been seen",
+    "SessionRows": "The sessions",
+    "SessionFactRows": "The session",
+    "NoteRows": "The notes",
+    "BriefRows": "The brief",
+    "ReplyRows": "The replies",
+    "FactRows": "The facts",
 }
+"""What a pane is called, by its class."""
+
+_TASKS = (
+    ("next_miss", "What did it miss? The next such failure"),
+    ("next_unseen", "What did it not look at? The next such lines"),
+    ("brief", "What happened? All of it on one screen"),
+    ("timeline", "What is it doing? Call by call, live"),
+    ("sessions", "Who is at work?"),
+    ("diff", "What changed since the last run?"),
+    ("shown", "What was it told of this output?"),
+    ("note", "Tell it something: a note on lines"),
+    ("choose_project", "Where is another project?"),
+)
+"""What a person wants to know, by the action that answers."""
+
+LEGEND = (
+    ("tinted, ○", "a line that no agent saw"),
+    ("▎", "a line that an agent was shown"),
+    ("┊", "one that was recognised in a reply"),
+    ("▘ ·", "one shown in part; one only counted or searched"),
+    ("!", "a failure that no agent saw"),
+    ("✓ ✗ ?", "ended well; did not; how is not known"),
+    ("● ◌ ◔", "running; interrupted; only a part reached the store"),
+)
+"""What the signs mean."""
 
 _MOVES = frozenset(("move", "page", "scroll_by", "top", "bottom", "edge", "sideways", "line_start", "line_end"))
 
@@ -78,9 +114,13 @@ def as_looked_for(actions: Iterable[Action], here: DOMNode | None) -> list[Actio
         here: what has the focus.
     """
 
-    def rank(action: Action) -> tuple[bool, int]:
-        moves = action.call.partition("(")[0] in _MOVES
-        return moves, 0 if action.pane == ANYWHERE else 1 if action.node is here else 2
+    firsts = ("next_miss", "brief", "timeline", "live")
+
+    def rank(action: Action) -> tuple[bool, int, int]:
+        name = action.call.partition("(")[0]
+        moves = name in _MOVES
+        first = firsts.index(name) if name in firsts and action.pane == ANYWHERE else len(firsts)
+        return moves, first, 0 if action.pane == ANYWHERE else 1 if action.node is here else 2
 
     return sorted(actions, key=rank)
 
@@ -120,6 +160,24 @@ def sections_of(actions: Iterable[Action]) -> list[Section]:
     return list(sections.items())
 
 
+def help_of(actions: Sequence[Action], here: DOMNode | None) -> list[Section]:
+    """The sections of the help: what one may want to know, the keys of the pane that has the focus, others, the signs.
+
+    Args:
+        actions: as `actions_of` gives them.
+        here: what has the focus.
+    """
+    keys = {action.call.partition("(")[0]: action.keys[0] for action in reversed(actions)}
+    tasks = [(keys[call], task) for call, task in _TASKS if call in keys]
+    sections = sections_of(sorted(actions, key=lambda action: action.node is not here))
+    signs = [("What the signs mean", list(LEGEND))] if tasks else []
+    return [*([("What do you want to know?", tasks)] if tasks else []), *sections, *signs]
+
+
+TWO_COLUMNS = 110
+"""Cells of a screen from which on the help has two columns."""
+
+
 class Help(ModalScreen[None]):
     """A page of keys over the screen."""
 
@@ -135,18 +193,38 @@ class Help(ModalScreen[None]):
         self._sections = sections
 
     def compose(self) -> ComposeResult:
-        """The sections under each other."""
+        """The sections under each other; where it is wide, in two columns of about the same height."""
         with VerticalScroll(id="help") as panel:
-            panel.border_title = "Keys"
-            for name, rows in self._sections:
-                yield Static(Content(name), classes="section", markup=False)
-                width = max(len(keys) for keys, _ in rows)
-                lines = [Content.assemble((f"{keys:>{width}}", "bold $primary"), "  ", what) for keys, what in rows]
-                yield Static(Content("\n").join(lines), markup=False)
+            panel.border_title = "Help"
+            wide = self.app.size.width >= TWO_COLUMNS
+            panel.set_class(wide, "-wide")
+            with Horizontal(id="help-columns"):
+                for column in _columns(self._sections, 2 if wide else 1):
+                    with Vertical(classes="help-column"):
+                        for name, rows in column:
+                            yield Static(Content(name), classes="section", markup=False)
+                            yield Static(_lines_of(rows), markup=False)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by a line."""
         self.query_one("#help").scroll_relative(y=lines, animate=False)
+
+
+def _columns(sections: Sequence[Section], count: int) -> list[list[Section]]:
+    """Sections in so many columns, in their order, the first as long as the half of all rows needs."""
+    rows = sum(len(rows) + 2 for _, rows in sections)
+    columns: list[list[Section]] = [[] for _ in range(count)]
+    at = 0
+    for one in sections:
+        columns[min(at * count // max(rows, 1), count - 1)].append(one)
+        at += len(one[1]) + 2
+    return columns
+
+
+def _lines_of(rows: Sequence[tuple[str, str]]) -> Content:
+    width = max(len(keys) for keys, _ in rows)
+    lines = [Content.assemble((f"{keys:>{width}}", "bold $primary"), "  ", what) for keys, what in rows]
+    return Content("\n").join(lines)
 
 
 class Choices(RowView, can_focus=False):

@@ -17,7 +17,7 @@ from sightline.tui import asking, buffers
 from sightline.tui.buffer_actions import BufferActions
 from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.buffers.list_title import ListTitle
-from sightline.tui.buffers.order import GROUPS, SORTS, Order
+from sightline.tui.buffers.order import GROUPS, Order
 from sightline.tui.common import messages
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
@@ -165,17 +165,16 @@ class Inspector(BufferActions):
     # what the panes tell
 
     def on_order_chosen(self, message: messages.OrderChosen) -> None:
-        """The list and its title stand in another order, the next time too."""
+        """The list and its title stand in another order."""
         order = Order(message.sort, message.turned, message.group)
         self.query_one(BufferList).set_order(order)
         self.query_one(ListTitle).ordered(order)
-        for name, value in order._asdict().items():
-            self._remembered.put(name, value)
+        self._remembered.put("group", order.group)
 
     def _remembered_order(self) -> Order:
-        usual = Order()
-        order = Order(*(self._remembered.get(name, getattr(usual, name)) for name in Order._fields))
-        return order if order.sort in SORTS and order.group in GROUPS else usual
+        """Grouped as the last time; a sort that was chosen then ended with it."""
+        group = self._remembered.get("group", "")
+        return Order(group=group) if group in GROUPS else Order()
 
     def on_store_counted(self, message: messages.StoreCounted) -> None:
         """Counts go to the header."""

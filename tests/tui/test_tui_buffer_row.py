@@ -75,7 +75,8 @@ def test_a_click_on_a_name_orders_by_it() -> None:
     names = "".join(part.text for part in heading_parts(120, Order()))
     for name, sort in (("COMMAND", "command"), ("EXIT", "exit"), ("LINES", "lines"), ("TIME", "duration")):
         assert sort_at(120, names.index(name) + 1) == sort
-    assert sort_at(120, 6) == sort_at(120, 119) == ""
+    assert sort_at(120, 6) == ""
+    assert sort_at(120, 119) == "recent"
 
 
 def test_the_order_is_seen_above_its_column() -> None:
@@ -85,8 +86,29 @@ def test_the_order_is_seen_above_its_column() -> None:
 
 
 def test_what_a_filter_found_stands_out() -> None:
-    parts = row_parts(BUFFER, 120, NOW, terms=terms_of("crgtst night b2c 7f3"))
+    parts = row_parts(BUFFER, 160, NOW, terms=terms_of("crgtst night b2c 7f3"))
     assert "".join(part.text for part in parts if part.style == "match") == "b2c" + "night" + "crgtst" + "7f3"
+
+
+@pytest.mark.parametrize("width", [44, 58, 78, 92, 120, 200])
+def test_a_command_has_half_of_the_list_and_columns_go_by_their_worth(width: int) -> None:
+    room = layout(width)
+    assert room.command >= width // 2
+    names = [column.name for column in room.columns]
+    assert ("EXIT" in names, "SEEN" in names) == (True, True)
+    assert room.ref in (12, 6, 0)
+    assert "AGE" not in names or room.ref or width < 50
+
+
+def test_the_ref_is_the_first_to_go_to_its_digits_then_to_none() -> None:
+    assert [layout(width).ref for width in (58, 49, 36)] == [12, 6, 0]
+    assert " a1b2c3 " in shown(49)
+    assert "a1b2c3" not in shown(36)
+
+
+@pytest.mark.parametrize(("order", "name"), [("exit", "EXIT"), ("recent", "AGE"), ("size", "SIZE"), ("seen", "SEEN")])
+def test_headings_keep_their_letters_when_sorted(order: str, name: str) -> None:
+    assert name in "".join(part.text for part in heading_parts(120, Order(order, turned=True)))
 
 
 def test_a_mark_is_seen() -> None:

@@ -177,7 +177,7 @@ def test_the_palette_offers_all_that_the_help_lists_and_closes_again(store: Stor
             await rest(pilot)
             offered = pilot.app.screen._actions
             assert {"Filter", "Sort", "Delete", "Follow", "Diff", "Quit"} <= {action.what for action in offered}
-            assert {"Buffers", "Viewer", "Anywhere"} == {action.pane for action in offered}
+            assert {"The list", "The output", "Anywhere"} == {action.pane for action in offered}
             await press(pilot, "down", "up", "escape")
             assert isinstance(pilot.app.screen, Inspector)
 

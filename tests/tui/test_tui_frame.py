@@ -112,15 +112,15 @@ def test_the_header_warns_near_a_limit(store: Store) -> None:
         async with opened(store) as pilot:
             header = pilot.app.query_one("#header")
             assert "2 of 2 buffers" in text(header)[0]
-            (_, right) = header._rows[0]
-            assert [part.style for part in right if "buffers" in part.text] == ["interrupted"]
+            (left, _) = header._rows[0]
+            assert [part.style for part in left if "buffers" in part.text] == ["interrupted"]
 
     run(body)
 
 
 def test_a_click_on_a_key_does_what_the_key_does(store: Store) -> None:
     async def body() -> None:
-        async with opened(store, (80, 24)) as pilot:
+        async with opened(store, (120, 24)) as pilot:
             keys = text(pilot.app.query_one("#keys"))[0]
             assert keys.endswith("q Quit")
             await pilot.click("#keys", offset=(keys.index("Mark"), 0))
@@ -157,9 +157,9 @@ def test_a_fault_leaves_a_sentence_and_a_private_file(store: Store, capsys: pyte
 
 
 def test_nothing_is_said_of_a_store_before_it_is_counted() -> None:
-    header = Header(Settings())
+    header = Header(Settings(), "all projects")
     header.on_mount()
-    assert [part.text.strip() for part in header._rows[0][0]] == ["◉", "Sightline"]
+    assert [part.text.strip() for part in header._rows[0][0]] == ["◉", "Sightline", "·", "all projects"]
     assert not header._rows[0][1]  # and not that there are 0 buffers
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sightline.tui.buffers.matcher import AnyTerm
 
 _LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
-_REF = 12
+_REF, _REF_DIGITS = 12, 6
 _LEAST_COMMAND = 15  # columns go so that this much of a command can be read
 OVERLOOKED = "!"
 _FOLDED, _UNFOLDED = "▸", "▾"
@@ -50,7 +50,7 @@ _LINES = Column("LINES", 5, "lines", lambda buffer, _: wording.short_count(buffe
 _TIME = Column("TIME", 5, "duration", lambda buffer, now: wording.duration(buffer, now))
 _SESSION = Column("SESSION", 18, "", lambda buffer, _: title(buffer.session), left=True)
 
-_BY_WEIGHT = (_AGE, _EXIT, _SEEN, _SIZE, _LINES, _TIME, _SESSION)
+_BY_WEIGHT = (_EXIT, _SEEN, _AGE, _SIZE, _TIME, _LINES, _SESSION)
 """The first of them are the last to go where it is narrow."""
 
 _IN_ORDER = (_EXIT, _LINES, _SIZE, _TIME, _SEEN, _AGE, _SESSION)
@@ -60,33 +60,40 @@ class Layout(NamedTuple):
     """What a row has room for.
 
     Attributes:
+        ref: cells for the ref: all of it, its six digits, or none.
         command: cells for label and command.
         columns: those right of it.
     """
 
+    ref: int
     command: int
     columns: tuple[Column, ...]
 
 
 @lru_cache(maxsize=8)
 def layout(width: int) -> Layout:
-    """What a row of this many cells has room for."""
-    room = width - _LEFT - _REF - 2  # a space on both sides of the command
-    kept = list[Column]()
+    """What a row of this many cells has room for: the command has half of it wherever other things can go."""
+    needed = sum(column.cells + 1 for column in (_EXIT, _SEEN))
+    for ref in (_REF, _REF_DIGITS, 0):
+        left = width - _LEFT - (ref + 1 if ref else 0) - 1
+        if left - needed >= max(width // 2, _LEAST_COMMAND):
+            break
+    room, kept = left, list[Column]()
     for column in _BY_WEIGHT:
-        least = _LEAST_COMMAND if kept else 4
+        last = column in (_EXIT, _SEEN)  # to go
+        least = (_LEAST_COMMAND if kept else 4) if last else max(width // 2, _LEAST_COMMAND)
         if room - column.cells - 1 < least:
             break
         kept.append(column)
         room -= column.cells + 1
-    return Layout(max(room, 4), tuple(column for column in _IN_ORDER if column in kept))
+    return Layout(ref, max(room, 4), tuple(column for column in _IN_ORDER if column in kept))
 
 
 def heading_parts(width: int, order: Order) -> list[Part]:
     """The names of the columns, that of the order with an arrow."""
     room = layout(width)
     parts = [
-        Part(" " * _LEFT + pad("REF", _REF) + " ", "dim"),
+        Part(" " * _LEFT + (pad("REF", room.ref) + " " if room.ref else ""), "dim"),
         _head("COMMAND", "command", room.command, order, left=True),
     ]
     parts.append(Part(" "))
@@ -98,7 +105,8 @@ def heading_parts(width: int, order: Order) -> list[Part]:
 
 def _head(name: str, sort: str, cells: int, order: Order, *, left: bool) -> Part:
     if order.sort == sort and not (sort == "recent" and not order.turned):
-        name = f"{name[: cells - 1]}{'▴' if order.turned else '▾'}"
+        arrow = "▴" if order.turned else "▾"
+        name = name + arrow if len(name) < cells or left else name  # where there is no room for both, its colour tells
         return Part(pad(name, cells) if left else f"{name:>{cells}}", "accent")
     return Part(pad(name, cells) if left else f"{name:>{cells}}", "dim")
 
@@ -106,7 +114,7 @@ def _head(name: str, sort: str, cells: int, order: Order, *, left: bool) -> Part
 def sort_at(width: int, x: int) -> str:
     """The order that the name of the column in a cell stands for; empty for none."""
     room = layout(width)
-    at = _LEFT + _REF + 1
+    at = _LEFT + (room.ref + 1 if room.ref else 0)
     if at <= x < at + room.command:
         return "command"
     at += room.command + 1
@@ -154,8 +162,7 @@ def row_parts(
         Part(wording.MARKS[state], faded or state),
         Part(wording.PIN if buffer.pinned else " ", faded or "accent"),
         _told(buffer, overlooked, faded),
-        *_ref_parts(buffer, faded, terms),
-        Part(" "),
+        *_ref_parts(buffer, room.ref, faded, terms),
         *_named(buffer, room.command, faded, terms),
         Part(" "),
     ]
@@ -179,10 +186,14 @@ def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> Part:
     return Part(wording.PARTIAL, faded or "interrupted")
 
 
-def _ref_parts(buffer: Buffer, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:
+def _ref_parts(buffer: Buffer, cells: int, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:
+    """The ref in so many cells and a blank: its digits alone where there is no room for more, nothing for 0 cells."""
+    if not cells:
+        return []
     kind, _, digits = buffer.ref.partition("_")
-    parts = [Part(kind + "_", faded or f"kind-{buffer.kind}"), Part(digits, faded or "ref")]
-    return filled(marked_parts(parts, terms), _REF)
+    lead = [Part(kind + "_", faded or f"kind-{buffer.kind}")] if cells >= _REF else []
+    parts = [*lead, Part(digits, faded or (f"kind-{buffer.kind}" if buffer.kind != "cmd" and not lead else "ref"))]
+    return [*filled(marked_parts(parts, terms), cells), Part(" ")]
 
 
 def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:

@@ -19,7 +19,10 @@ DARK = Theme(
     warning="#e5c76b",
     error="#ef7e83",
     dark=True,
-    variables={"unseen": "#2b2413"},  # behind lines that no agent saw
+    variables={
+        "unseen": "#2b2413",  # behind lines that no agent saw
+        "focused": "#1d3b47",  # behind the title of the pane that the keys go to
+    },
 )
 
 LIGHT = Theme(
@@ -35,7 +38,11 @@ LIGHT = Theme(
     warning="#8a6100",
     error="#b3262e",
     dark=False,
-    variables={"unseen": "#fbf0cd", "panel-lighten-1": "#b3bfcb"},  # what it colours must stand out from the background
+    variables={
+        "unseen": "#fbf0cd",
+        "focused": "#c4e4ea",
+        "panel-lighten-1": "#b3bfcb",
+    },  # what it colours must stand out from the background
 )
 
 _ANSI = BUILTIN_THEMES["ansi-dark"]
@@ -48,6 +55,7 @@ TERMINAL = replace(
     variables={
         **_ANSI.variables,
         "unseen": "ansi_default",
+        "focused": "ansi_blue",
         "primary-muted": "ansi_blue",
         "secondary-muted": "ansi_bright_black",
         "success-muted": "ansi_bright_black",
