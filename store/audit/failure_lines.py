@@ -123,12 +123,12 @@ def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bo
 
 def _blocks(reader: Stream, first: int) -> Iterator[Block]:
     """Blocks from a line on, small at first: the next failure may be near."""
-    near = first + _NEAR_LINES
+    near = first + NEAR_LINES
     yield first, b"".join(line.data + b"\n" for line in reader.lines(first, near - 1))
     yield from reader.blocks(near)
 
 
-_NEAR_LINES = 200
+NEAR_LINES = 200
 
 
 def _blocks_above(reader: Stream, line: int) -> Iterator[Block]:

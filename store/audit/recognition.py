@@ -15,7 +15,7 @@ MOST_LINES = 20_000
 """Lines of a text that are looked for; no reply has more."""
 
 _KEPT_OCCURRENCES = 32  # of a line that occurs often, from either end: which of them it was, nobody can tell
-_SCANNED_BYTES = 64 << 20  # of a larger stream only the lines are read that went in, where these are scattered
+SCANNED_BYTES = 64 << 20  # of a larger stream only the lines are read that went in, where these are scattered
 _COUNTERS = frozenset(("wc", "od", "xxd"))
 _COUNTING = re.compile(r"-[a-zA-Z]*[clLq]|--(?:count|quiet|silent|files-with(?:out)?-match(?:es)?)")
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg"))
@@ -221,7 +221,7 @@ def _lines_of(source: Source, among: Spans, wanted: dict[bytes, list[int]]) -> I
     if not among:
         return
     sought = frozenset(wanted)
-    if len(among) > 1 and source.byte_count > _SCANNED_BYTES:
+    if len(among) > 1 and source.byte_count > SCANNED_BYTES:
         for first, last in among:
             for line in source.lines(first, last):
                 if line.whole:

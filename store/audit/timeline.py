@@ -246,10 +246,10 @@ class Timeline:
             self._start()
         self._newest = newest
         before, self._settled = self.calls, [self._refreshed(call) for call in self._settled]
-        most = -1 if limit is None else limit + _TAIL
+        most = -1 if limit is None else limit + TAIL_CALLS
         rows = self._store.index.views_after(self._after, session=self._session, limit=most)
         self._behind = len(rows) == most
-        settling, tail = rows[:-_TAIL], rows[-_TAIL:]
+        settling, tail = rows[:-TAIL_CALLS], rows[-TAIL_CALLS:]
         self._settled += self._calls(settling, self._seen)
         self._after = settling[-1][0] if settling else self._after
         last = self._calls(tail, dict(self._seen))
@@ -293,7 +293,7 @@ class Timeline:
 _Seen = dict[tuple[str, str, str], Spans]
 """What was shown so far, by session, buffer and stream."""
 
-_TAIL = 64  # the last calls are read anew each time: which lines they showed may have been found since
+TAIL_CALLS = 64  # the last calls are read anew each time: which lines they showed may have been found since
 
 
 def _ordered(calls: Iterable[Call]) -> list[Call]:

@@ -113,11 +113,11 @@ def _rules_of(store: Store) -> str:
 
 def _settled_origin(status: os.stat_result, rules: str = "") -> str:
     """The origin; marked where the file's next change might leave its times: then the content is compared."""
-    is_settled = status.st_ctime < time.time() - _FRESH_SECONDS and _file_system(status.st_dev) in _TIMED
+    is_settled = status.st_ctime < time.time() - _FRESH_SECONDS and file_system(status.st_dev) in _TIMED
     return origin(status) + ("" if is_settled else _FRESH) + rules
 
 
-def _file_system(device: int) -> str:
+def file_system(device: int) -> str:
     """The type of the file system that a device has; empty where the system does not tell."""
     number = f"{os.major(device)}:{os.minor(device)}"
     try:

@@ -66,7 +66,7 @@ def exit_code_of(writers: Collection[int] | None) -> int | None:
     poll.register(writer, select.POLLIN)
     poll.poll()  # a pipeline does not end before its processes
     told = bytearray(struct.pack("=QQ48x", _INFO_EXIT, 0))
-    for _ in range(_REAPING_TURNS):
+    for _ in range(REAPING_TURNS):
         try:
             fcntl.ioctl(writer, _GET_INFO, told)
         except OSError:  # a system that knows no such question, or tells nothing before the process is reaped
@@ -84,4 +84,4 @@ def exit_code_of(writers: Collection[int] | None) -> int | None:
 
 _GET_INFO = 0xC040FF0B  # PIDFD_GET_INFO of <linux/pidfd.h>: _IOWR(0xFF, 11, 64 bytes of struct pidfd_info)
 _INFO_EXIT = 1 << 3  # PIDFD_INFO_EXIT: the exit status, which is there once the process' parent has asked for it
-_REAPING_TURNS, _REAPING_TURN_SECONDS = 200, 0.001  # its parent, a shell, waits for nothing else
+REAPING_TURNS, _REAPING_TURN_SECONDS = 200, 0.001  # its parent, a shell, waits for nothing else

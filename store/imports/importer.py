@@ -33,9 +33,9 @@ TOLD_TROUBLES = 1_000
 
 _LEDGER_FORMAT = 1
 _KNOWN_SESSIONS = 100
-_BATCH_CALLS = 1024
+BATCH_CALLS = 1024
 _BATCH_BYTES = 8 << 20
-_SETTLE_BUFFERS = 2_000  # after so many, what is over the limits goes: the disk must hold no more than these allow
+SETTLE_BUFFERS = 2_000  # after so many, what is over the limits goes: the disk must hold no more than these allow
 _PLACE_BUFFERS = 20_000  # after so many, they are put in their places, whatever the limits say
 _OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
 
@@ -202,7 +202,7 @@ class Importer:
 
         None goes for its age: that is counted from its last use, which its import is.
         """
-        if self._unsettled < _SETTLE_BUFFERS:
+        if self._unsettled < SETTLE_BUFFERS:
             return False
         totals = self._store.index.totals()
         return (
@@ -291,7 +291,7 @@ class Importer:
                 self._silent.add(event.id)
             self._waiting.add(event.id)
             self._batch.append((event._replace(inner=inner), session))
-            if len(self._batch) >= _BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
+            if len(self._batch) >= BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
 
     def _session(self, past: CallSession, written: float) -> Session:

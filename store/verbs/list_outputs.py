@@ -17,9 +17,9 @@ from sightline.verbs.reply import Reply, in_order
 
 VERB = "list_outputs"
 LIMIT = 20
-_MATCHED_BUFFERS = 10_000  # how far back a match is looked for
+MATCHED_BUFFERS = 10_000  # how far back a match is looked for
 _COMMAND_CHARACTERS = 100
-_PAGE = 500
+PAGE_BUFFERS = 500
 
 
 class Request(NamedTuple):
@@ -49,9 +49,9 @@ def list_outputs(asking: Asker, request: Request) -> Reply:
     total = asking.store.index.totals().buffers
     fields: dict[str, Any] = {}
     is_narrowed = bool(request.match or request.session or request.project)
-    within = f"the {_MATCHED_BUFFERS:,} used last" if request.match and total > _MATCHED_BUFFERS else ""
+    within = f"the {MATCHED_BUFFERS:,} used last" if request.match and total > MATCHED_BUFFERS else ""
     if not buffers and within:
-        fields["note"] = f"nothing matches among {within}; {total - _MATCHED_BUFFERS:,} were not looked at"
+        fields["note"] = f"nothing matches among {within}; {total - MATCHED_BUFFERS:,} were not looked at"
     elif not buffers:
         fields["note"] = (
             "nothing matches"
@@ -92,15 +92,15 @@ def _matching(store: Reading, match: str, session: str | None, project: Project 
     accepts = BufferFilter(store, conditions).accepts
     words = match.lower().split()
     before: int | None = None
-    for _ in range(_MATCHED_BUFFERS // _PAGE):
-        page = store.listed(_PAGE, before=before, session=session, project=project)
+    for _ in range(MATCHED_BUFFERS // PAGE_BUFFERS):
+        page = store.listed(PAGE_BUFFERS, before=before, session=session, project=project)
         for item in filter(lambda listed: accepts(listed.buffer), page):
             text = f"{item.buffer.ref} {item.buffer.command} {item.buffer.label}".lower()
             if all(word in text for word in words):
                 exact.append(item.buffer)
             elif (score := fuzz.partial_ratio(match.lower(), text)) >= _CLOSE_SCORE:
                 close.append((-score, -item.used, item.buffer))
-        if len(page) < _PAGE:
+        if len(page) < PAGE_BUFFERS:
             break
         before = page[-1].used
     return exact + [buffer for *_, buffer in sorted(close, key=lambda row: row[:2])]

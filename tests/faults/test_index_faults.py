@@ -9,14 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
-from sightline.disk import database, recovery
-from sightline.disk.layout import Layout
+from sightline.disk import database, sorter
 from sightline.disk.recovery import rebuild_buffers
+from sightline.disk.sorter import with_sorter
 from sightline.doors.cli.main import main
 from sightline.doors.doctor.doctor import examine
 from sightline.log.log import verify
@@ -271,11 +272,12 @@ def test_a_filling_that_was_broken_off_is_done_by_the_next_to_look(
     store.start_index_anew()
     store.close()
 
-    def killed(*_: object) -> None:
+    def killed(fill: Callable[[Any], object]) -> None:
+        with_sorter(fill)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during, Store(store.root, Settings()) as first:
-        during.setattr(recovery, "_evicted", killed)
+        during.setattr(sorter, "with_sorter", killed)
         with pytest.raises(KeyboardInterrupt):
             first.listed(9)
     with Store(store.root, Settings()) as other:
@@ -289,14 +291,13 @@ def test_who_looks_while_another_fills_the_index_waits_for_all_of_it(
     store.start_index_anew()
     store.close()
     begun, go_on = threading.Event(), threading.Event()
-    evicted = recovery._evicted
 
-    def slowly(layout: Layout) -> Iterator[Buffer]:
+    def slowly(fill: Callable[[Any], object]) -> object:
         begun.set()
         assert go_on.wait(PATIENCE_SECONDS)
-        return evicted(layout)
+        return with_sorter(fill)
 
-    monkeypatch.setattr(recovery, "_evicted", slowly)
+    monkeypatch.setattr(sorter, "with_sorter", slowly)
     listed: list[set[str]] = []
 
     def look() -> None:

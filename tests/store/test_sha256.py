@@ -1,15 +1,16 @@
 """SHA-256 comes out the same whatever way it is made."""
 
 import hashlib
+import subprocess
+import sys
 from tempfile import TemporaryFile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline import sha256
 from sightline.disk.lines import newlines_in
-from sightline.sha256 import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher, sha256_hex
+from sightline.sha256 import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher
 
 SIZES = (0, 1, SMALL_BYTES - 1, SMALL_BYTES, SMALL_BYTES + 1, INLINE_BYTES, INLINE_BYTES + 1)
 
@@ -38,14 +39,20 @@ def test_pieces_of_any_size_make_one_hash(pieces: list[bytes]) -> None:
     assert found == hashlib.sha256(b"".join(pieces)).hexdigest()
 
 
-@pytest.mark.parametrize("builtin", [True, False])
-def test_short_texts_hash_alike_with_and_without_the_interpreters_own(
-    monkeypatch: pytest.MonkeyPatch, builtin: bool
-) -> None:
-    if not builtin:
-        monkeypatch.setattr(sha256, "_builtin_sha256", lambda: None)
-    for size in SIZES:
-        assert sha256_hex(b"x" * size) == hashlib.sha256(b"x" * size).hexdigest()
+HASHES = """
+import sys
+sys.modules |= dict.fromkeys(sys.argv[1].split())
+from sightline.sha256 import sha256_hex
+print(*(sha256_hex(b"x" * int(size)) for size in sys.argv[2:]), "hashlib" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("lacks", ["", "_sha2 _sha256"], ids=["with", "without"])
+def test_short_texts_hash_alike_with_and_without_the_interpreters_own(lacks: str) -> None:
+    sizes = [size for size in SIZES if size <= SMALL_BYTES]
+    words = [sys.executable, "-c", HASHES, lacks, *map(str, sizes)]
+    told = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+    assert told == [*(hashlib.sha256(b"x" * size).hexdigest() for size in sizes), str(bool(lacks))]
 
 
 def test_a_stream_that_is_given_up_leaves_no_thread() -> None:

@@ -18,7 +18,7 @@ from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_out
 
 _AGENT, _PERSON = "demo-agent", "demo-person"
-_LOG_SECONDS = 60
+LOG_SECONDS = 60
 
 _PRICES = '''\
 """Prices with discounts, in cents."""
@@ -106,7 +106,7 @@ class _Step(NamedTuple):
 
 def _steps() -> list[_Step]:
     python = sys.executable
-    log = _LOG.format(rounds=_LOG_SECONDS * 5)
+    log = _LOG.format(rounds=LOG_SECONDS * 5)
     return [
         _Step(
             "an agent runs the tests, and they fail", ("run", "--", python, "-m", "unittest", "-v", "test_prices.py")

@@ -10,7 +10,7 @@ from sightline.doors.doctor.complaints import Finding
 from sightline.doors.doctor.doctor import examine
 from sightline.shape.summary import human_bytes
 
-_DRAWN_SECONDS = 0.1
+DRAWN_SECONDS = 0.1
 _MARKS = {"ok": "✓", "note": "·", "mended": "✚", "problem": "✗"}
 
 
@@ -63,7 +63,7 @@ class Progress:
     def __call__(self, what: str, more: int) -> None:
         """As `findings.Advance` has it."""
         self._done[what] = self._done.get(what, 0) + more
-        if self._is_seen and (now := time.monotonic()) - self._drawn > _DRAWN_SECONDS:
+        if self._is_seen and (now := time.monotonic()) - self._drawn > DRAWN_SECONDS:
             self._drawn, self._stands = now, True
             done = human_bytes(self._done[what]) if what == "bytes" else f"{self._done[what]:,} {what}"
             write_all(2, f"\r  {done} checked\x1b[K".encode())

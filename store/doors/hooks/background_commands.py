@@ -12,9 +12,9 @@ from sightline.records import Buffer, Session
 from sightline.store import Store
 
 _ADDED_BYTES = 32  # at the end of a file, which the harness may have added
-_LARGEST_FILE = 256 << 20  # bytes; a hook has seconds
+LARGEST_FILE_BYTES = 256 << 20  # bytes; a hook has seconds
 _READ_BYTES = 1 << 18
-_BOUND = f"of its file only the first {_LARGEST_FILE >> 20} MiB were taken in"
+_BOUND = f"of its file only the first {LARGEST_FILE_BYTES >> 20} MiB were taken in"
 
 
 def note_background(harness: Harness, call: ToolCall) -> None:
@@ -67,11 +67,11 @@ def _kept(
         size -= harness.added_bytes(os.pread(fd, _ADDED_BYTES, max(0, size - _ADDED_BYTES)))
         recording = store.begin("cmd", pending.command, session.cwd, session.name, artifact=artifact)
         try:
-            left = min(size, _LARGEST_FILE)
+            left = min(size, LARGEST_FILE_BYTES)
             while left > 0 and (data := file.read(min(_READ_BYTES, left))):
                 recording.append("out", data)
                 left -= len(data)
-            partial = _BOUND if size > _LARGEST_FILE else ""
+            partial = _BOUND if size > LARGEST_FILE_BYTES else ""
             return recording.seal(exit_code=code, note="merged", partial=partial)
         except BaseException:
             recording.discard()

@@ -23,9 +23,9 @@ VERB = "tool"
 """What the log calls it, as it does for a proxied server's tools; the request tells which."""
 
 _LARGEST_FILE = 8 << 20  # bytes; of a larger file only what was read of it is kept
-_LARGEST_WHOLE = 256 << 20  # bytes; a hook has seconds, and holds it in memory
+LARGEST_WHOLE_BYTES = 256 << 20  # bytes; a hook has seconds, and holds it in memory
 _ARGUMENT_CHARACTERS = 500
-_PATIENCE_TURNS, _TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
+_PATIENCE_TURNS, TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
 _MATCHED_CHARACTERS = 1 << 21  # of a longer text it is not looked for which lines stand in it
 _JSON_STARTS = (b"{", b"[", b'"')
 
@@ -112,7 +112,7 @@ def _with_saved(call: ToolCall) -> ToolCall:
         if data is not None:
             errors = tuple(part for part in call.parts if part.stream == "err")
             return call._replace(parts=((Part(call.stream, data),) if data else ()) + errors, partial="", gaps=())
-        time.sleep(_TURN_SECONDS)  # opencode was seen to write it while its hook ran
+        time.sleep(TURN_SECONDS)  # opencode was seen to write it while its hook ran
     return call
 
 
@@ -123,10 +123,10 @@ def _read_saved(call: ToolCall) -> bytes | None:
     fd = open_beside(call.saved.file)
     with open(fd, "rb") as file:
         size, tail = os.fstat(fd).st_size, call.saved.tail.encode(errors="surrogatepass")
-        if size > _LARGEST_WHOLE:
+        if size > LARGEST_WHOLE_BYTES:
             raise OSError(errno.EFBIG, "it is too large for a hook")
         ends_so = os.pread(fd, len(tail), max(0, size - len(tail))) == tail
-        return file.read(_LARGEST_WHOLE) if size >= call.saved.size and ends_so else None
+        return file.read(LARGEST_WHOLE_BYTES) if size >= call.saved.size and ends_so else None
 
 
 def _command(store: Store, session: Session, call: ToolCall) -> Buffer:

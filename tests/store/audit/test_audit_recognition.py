@@ -178,7 +178,7 @@ def test_what_looks_for_lines_is_held_as_queries_are(
 
 
 def test_scattered_lines_of_a_large_stream_are_read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_SCANNED_BYTES", 0)
+    monkeypatch.setattr(matching, "SCANNED_BYTES", 0)
     assert _match("alpha one\nbeta two\ndelta four", among=((1, 1), (5, 6))) == ((1, 1), (5, 6))
 
 

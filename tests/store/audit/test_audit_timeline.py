@@ -82,7 +82,7 @@ def test_calls_stand_in_order_of_time_and_only_from_a_time_on_where_that_is_want
 
     assert shown() == [-300, -200, 0, 1, 2]
     assert shown(since=now) == [0, 1, 2]
-    monkeypatch.setattr(timeline, "_TAIL", 1)
+    monkeypatch.setattr(timeline, "TAIL_CALLS", 1)
     followed = Timeline(store, since=now)
     followed.refresh(1)
     while followed.behind:
@@ -277,7 +277,7 @@ def test_limits_take_a_removed_session_s_records_like_any(store: Store, keep: Ke
 def test_a_timeline_is_followed_and_tells_from_where_on_it_has_changed(
     store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "_TAIL", 2)
+    monkeypatch.setattr(timeline, "TAIL_CALLS", 2)
     buffer = keep(TEN)
     followed = Timeline(store)
     assert followed.refresh() == 0
@@ -296,7 +296,7 @@ def test_a_timeline_is_followed_and_tells_from_where_on_it_has_changed(
 def test_a_followed_timeline_starts_anew_where_the_views_were_indexed_anew(
     store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "_TAIL", 1)
+    monkeypatch.setattr(timeline, "TAIL_CALLS", 1)
     one, two = keep(TEN), keep(TEN)
     views = [ask(buffer, (1, 1)) for buffer in (one, two, one)]
     rebuild_views(store)
@@ -317,7 +317,7 @@ def test_a_followed_timeline_starts_anew_where_the_views_were_indexed_anew(
 def test_how_a_call_in_the_background_ended_is_known_when_it_has(
     store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "_TAIL", 0)
+    monkeypatch.setattr(timeline, "TAIL_CALLS", 0)
     recording = store.begin("cmd", "slow", "/", "s")
     recording.register()
     ask(store.index.running()[0], verb="run_command", request={"command": "slow"})
@@ -368,7 +368,7 @@ def test_a_long_timeline_can_be_taken_in_by_and_by(store: Store, keep: Keep, ask
     whole = calls_of(store)
     timeline_ = Timeline(store)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(timeline, "_TAIL", 1)
+        patch.setattr(timeline, "TAIL_CALLS", 1)
         assert (timeline_.refresh(limit=3), timeline_.behind) == (0, True)
         assert timeline_.calls == whole[:4]
         while timeline_.behind:

@@ -81,6 +81,6 @@ def test_each_stream_has_its_own(keep: Keep, store: Store) -> None:
 
 
 def test_one_may_give_up(keep: Keep, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_NEAR_LINES", 1)
+    monkeypatch.setattr(module, "NEAR_LINES", 1)
     with pytest.raises(GivenUp):
         FailureLines(store, keep(b"fine\n" * 10), lambda: True).next_region("out", 0)

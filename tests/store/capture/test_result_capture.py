@@ -9,7 +9,6 @@ import pytest
 from sightline.capture.recorder import Size, Unkept
 from sightline.capture.result import Block, blocks_of, call_text, capture_result, fields_of
 from sightline.config import Settings
-from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.pretty import facts_of
 from sightline.disk.recovery import rebuild_buffers
 from sightline.errors import StoreFailed
@@ -108,7 +107,7 @@ def test_where_storing_fails_the_text_is_given_back(store: Store, monkeypatch: p
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(BufferWriter, "_append", full)
+    monkeypatch.setattr("sightline.disk.buffer_writer.write_all", full)
     kept = capture_result(store, [Block([b"out"]), Block([b"\0"], "image/png")], command="t", cwd="/", session="s")
     assert isinstance(kept, Unkept)
     assert kept.out == b"out"

@@ -461,7 +461,7 @@ def test_next_call_of_a_view_that_leaves_out_failures_lists_them(cli: Any) -> No
 def test_the_demo_is_of_an_agent_that_overlooks_a_failure(
     cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo, "_LOG_SECONDS", 0)
+    monkeypatch.setattr(demo, "LOG_SECONDS", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert main(["demo", "--headless"]) == 0
     told = capfd.readouterr().out

@@ -131,10 +131,10 @@ def test_index_is_made_anew_from_the_folders(cli: Any, numbers: str, damage: str
 def test_index_that_turns_out_damaged_while_it_is_read_is_told(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def damaged(_: list[str]) -> int:
+    def damaged(_: object) -> int:
         raise sqlite3.DatabaseError("database disk image is malformed")
 
-    monkeypatch.setattr(main, "_dispatch", damaged)
+    monkeypatch.setattr("sightline.doors.cli.list.main", damaged)
     assert main.main(["list"]) == 1
     assert "malformed\n  `sightline doctor` makes it anew" in capfd.readouterr().err
 
@@ -268,7 +268,7 @@ def test_how_far_the_check_has_come_stands_on_a_terminal_and_goes_again(
         keep(data)
     for seen in (False, True):
         monkeypatch.setattr(os, "isatty", lambda fd, seen=seen: seen and fd == 2)
-        monkeypatch.setattr(doctor, "_DRAWN_SECONDS", -1.0)
+        monkeypatch.setattr(doctor, "DRAWN_SECONDS", -1.0)
         progress = doctor.Progress()
         found = list(examine(store, advance=progress))
         progress.clear()

@@ -176,7 +176,7 @@ def test_imported_outputs_stand_where_their_time_puts_them(
 
 
 def test_what_is_over_the_limits_goes_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.imports.importer._SETTLE_BUFFERS", 4)
+    monkeypatch.setattr("sightline.imports.importer.SETTLE_BUFFERS", 4)
     for number in range(6):
         claude = Claude(f"session{number}")
         lines = [

@@ -149,8 +149,8 @@ def test_match_finds_words_labels_and_near_misses(agent: Any) -> None:
 def test_list_says_how_far_back_it_has_looked_for_a_match(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for word in ("kestrel", "walrus", "gannet"):
         agent.run(f"echo {word}")
-    monkeypatch.setattr(listing, "_MATCHED_BUFFERS", 2)
-    monkeypatch.setattr(listing, "_PAGE", 1)
+    monkeypatch.setattr(listing, "MATCHED_BUFFERS", 2)
+    monkeypatch.setattr(listing, "PAGE_BUFFERS", 1)
     assert _list(agent, match="kestrel").fields["note"] == "nothing matches among the 2 used last; 1 were not looked at"
     assert _list(agent, match="walrus").fields["note"] == "looked for among the 2 used last of 3"
     assert "note" not in _list(agent, match="walrus", limit=1).fields

@@ -187,7 +187,7 @@ def test_where_the_system_does_not_tell_no_code_is_claimed(monkeypatch: pytest.M
         raise OSError(25, "Inappropriate ioctl for device")
 
     monkeypatch.setattr(pipe_writers.fcntl, "ioctl", unknown)
-    monkeypatch.setattr(pipe_writers, "_REAPING_TURNS", 3)
+    monkeypatch.setattr(pipe_writers, "REAPING_TURNS", 3)
     with subprocess.Popen(["true"]) as process:
         fd = os.pidfd_open(process.pid)
         assert pipe_writers.exit_code_of([fd]) is None

@@ -56,7 +56,7 @@ def test_the_whole_comes_from_the_harness_own_file(claude: Harness, tmp_path: Pa
 def test_a_file_that_is_never_whole_is_not_taken_for_it(
     claude: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record, "_TURN_SECONDS", 0)
+    monkeypatch.setattr(record, "TURN_SECONDS", 0)
     about = {"persistedOutputPath": str(persisted(tmp_path, LINES)), "persistedOutputSize": len(LINES) + 1}
     claude.tell("PostToolUse", **bash(), tool_response={"stdout": "1\n2\n", "stderr": "", **about})
     (buffer,) = claude.buffers()
@@ -92,7 +92,7 @@ def test_nothing_but_a_file_that_the_harness_keeps_outputs_in_is_read(
             named = f"{path.parent}/../tool-results/b1.txt"
         case "too large":
             path.write_text("secret")
-            monkeypatch.setattr(record, "_LARGEST_WHOLE", 3)
+            monkeypatch.setattr(record, "LARGEST_WHOLE_BYTES", 3)
         case "nul":
             named = f"{path.parent}/b\0.txt"
     response = {"stdout": "1\n2\n", "stderr": "", "persistedOutputPath": named, "persistedOutputSize": 6}

@@ -94,7 +94,7 @@ def test_of_one_that_is_captured_already_only_the_code_is_added(claude: Harness,
 def test_a_very_large_file_is_taken_in_as_far_as_a_hook_has_time(
     claude: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "_LARGEST_FILE", 10)
+    monkeypatch.setattr(tasks, "LARGEST_FILE_BYTES", 10)
     started(claude)
     path = file_of(tmp_path)
     path.write_bytes(b"0123456789abcdef\n\n[exited with code 4]\n")

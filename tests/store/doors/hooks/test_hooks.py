@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sightline.disk.recording import Recording
 from sightline.doors.hooks.command_line import capture_program, hook_words
 from sightline.doors.hooks.hook_session import session_of
 from sightline.doors.hooks.pending_capture import PendingCapture
@@ -386,7 +387,7 @@ def test_in_mode_shape_what_can_no_longer_be_kept_is_printed(
     assert pending
     kept = PendingCapture(pending, None)
     kept.take("out", memoryview(b"1\n2\n"), 2)
-    monkeypatch.setattr(kept, "_seal", lambda *_: 1 / 0)
+    monkeypatch.setattr(Recording, "seal", lambda *_, **__: 1 / 0)
     kept.take("out", memoryview(b"3\n"), 1)
     kept.end(None, cut=False, left_open=False)
     assert capfd.readouterr().out == "1\n2\n3\n"
