@@ -36,7 +36,7 @@ def test_overview_names_every_command_below_those_who_ask_for_it(cli: Any) -> No
             told = ran.out.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
             assert re.findall(r"^  (\S+(?: \S+)?)  ", told, re.MULTILINE) == list(group)
     first = [re.split(r"\W", title)[0] for title in GROUPS]
-    assert first == ["Run", "Look", "Audit", "Connect", "Care"]
+    assert first == ["Run", "Look", "Audit", "Connect", "Care", "Ship"]
 
 
 def test_every_module_that_declares_a_command_line_is_a_command() -> None:
