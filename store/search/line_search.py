@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from typing import NamedTuple
 
 from sightline.errors import SightlineError
@@ -56,6 +57,7 @@ def search(
     invert: bool = False,
     offset: int = 0,
     lines_before: int = 0,
+    last: int = 0,
     seconds: float = DEFAULT_SECONDS,
     cancel: Cancel | None = None,
     engines: Sequence[str] = ENGINES,
@@ -70,6 +72,7 @@ def search(
         invert: whether the lines that do not match are wanted.
         offset: byte at which to begin, the start of a line.
         lines_before: how many lines stand before ``offset``; numbers count them.
+        last: the last line that is looked at; 0 for the end of the stream.
         seconds: time limit.
         cancel: ends it from another thread.
         engines: which engines may be used; the first that this machine has is.
@@ -95,17 +98,57 @@ def search(
     if ended.exit_code > NO_MATCH:
         raise SearchFailed(f"the search broke off: {ended.complaint}", "try a simpler pattern")
     total = int(count.strip() or 0)
-    numbers = _Numbers(lines_before, first)
+    numbers = _Numbers(lines_before, first, last)
+    if total and last:
+        with suppress(_Beyond):
+            answer(sought, Wanted("lines", invert=invert), numbers.feed)
+        return LineHits(numbers.total, tuple(numbers.lines), sought.literal, engine)
     if total and first > 0:
         answer(sought, Wanted("lines", first, invert), numbers.feed)
     return LineHits(max(total, len(numbers.lines)), tuple(numbers.lines), sought.literal, engine)
 
 
+def first_place(
+    path: str, pattern: str, *, ignore_case: bool, literal: bool, offset: int, cancel: Cancel | None
+) -> int:
+    """Where in a line that matches its first match begins, in bytes from the line's start; 0 where nothing tells.
+
+    Args:
+        path: the stream's file.
+        pattern: as it was searched for, and so the next two.
+        ignore_case: whether letters match in either case.
+        literal: whether it is a plain text.
+        offset: byte at which the line begins.
+        cancel: ends it from another thread.
+    """
+    begun = bytearray()
+
+    def feed(data: bytes) -> None:
+        begun.extend(data[:_MOST_DIGITS])
+        if b":" in begun:
+            raise _Beyond
+
+    with suppress(_Beyond, SearchFailed), opened(path, offset) as stdin:
+        sought = Pattern(pattern, ignore_case, literal)
+        look(stdin, sought, Wanted("places", 1), feed, engine=engine_of(), seconds=DEFAULT_SECONDS, cancel=cancel)
+    number = bytes(begun).partition(b":")[0]
+    return int(number) if number.isdigit() else 0
+
+
+_MOST_DIGITS = 24
+
+
+class _Beyond(Exception):
+    """What the engine prints from here on is of no interest."""
+
+
 class _Numbers:
     """Reads ``NUMBER:line``, keeping the numbers; a line is never kept, however long."""
 
-    def __init__(self, lines_before: int, most: int) -> None:
+    def __init__(self, lines_before: int, most: int, last: int = 0) -> None:
         self.lines: list[int] = []
+        self.total = 0
+        self._last = last
         self._lines_before = lines_before
         self._most = most
         self._begun = b""
@@ -125,8 +168,12 @@ class _Numbers:
             at = end + 1
 
     def _number(self) -> None:
+        number = int(self._begun) + self._lines_before
+        if self._last and number > self._last:
+            raise _Beyond
+        self.total += 1
         if len(self.lines) < self._most:
-            self.lines.append(int(self._begun) + self._lines_before)
+            self.lines.append(number)
         self._begun = b""
 
 

@@ -104,6 +104,7 @@ def _shown(asking: Asker, target: Target, request: Request, *, named: bool) -> R
             request.search,
             context=request.context,
             ignore_case=asking.profile.reading.ignore_case if request.ignore_case is None else request.ignore_case,
+            limit=request.limit,
             verb=VERB,
             logged=request.logged(),
         )

@@ -2,17 +2,22 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from sightline.log.views import Shows, parts_of, settled, shown_of
-from sightline.search.line_search import LineHits, search
+from sightline.search.line_search import LineHits, first_place, search
+from sightline.shape.budgets import HARD_LIMIT_BYTES
+from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment
+from sightline.shape.source import CutLine, Line
 from sightline.store import Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.lines import Lines, around, open_lines
+from sightline.verbs.lines import Lines, around, beyond, open_lines
 from sightline.verbs.reply import Reply, in_order
 
 SHOWN_BYTES = 8_000
+_LEAST_ROW_BYTES = 4  # of a match as it is shown: by it a limit of bytes is one of matches
+_READ_BYTES = 1 << 20
 LINE_CHARACTERS = 400  # a longer line is clipped around its first match
 
 
@@ -23,23 +28,38 @@ def search_reply(
     *,
     context: int,
     ignore_case: bool,
+    limit: int | None = None,
     verb: str,
     logged: dict[str, Any],
 ) -> Reply:
-    """The lines of a stream that match, the first of them where there are many.
+    """The lines of a stream, or of a range of its lines, that match; the first of them where there are many.
 
     Raises:
         UsageError: the pattern is empty or spans lines.
         SearchFailed: the time limit was reached; Cancelled: the caller has ended it.
     """
-    most = asking.profile.reading.matches
+    most = asking.profile.reading.matches if limit is None else max(limit // _LEAST_ROW_BYTES, 1)
     path = asking.store.local_copy(target)
-    hits = search(path, pattern, ignore_case=ignore_case, first=most, cancel=asking.cancel)
     with open_lines(asking.store, target, asking.profile) as lines:
-        body, shown = _body(lines, hits, context, _word_of(pattern, hits.literal))
         total, size, unended = lines.line_count, lines.byte_count, lines.unended
+        if target.first > max(total, 1):
+            raise beyond(target.ref, target.first, total)
+        window = Window(max(target.first, 1), min(target.last or total, total))
+        hits = search(
+            path,
+            pattern,
+            ignore_case=ignore_case,
+            first=most,
+            offset=offset_of(path, window.first),
+            lines_before=window.first - 1,
+            last=window.last if window.last < total else 0,
+            cancel=asking.cancel,
+        )
+        matches = _Matches(asking, pattern, ignore_case, hits)
+        body, shown = _body(lines, matches, context, window, min(limit or SHOWN_BYTES, HARD_LIMIT_BYTES))
     fields: dict[str, Any] = {
         "output_id": target.ref,
+        "lines": f"{window.first}-{window.last}" if target.first else None,
         "matches_shown": shown,
         "matches_total": hits.total,
         "total_lines": total,
@@ -49,9 +69,14 @@ def search_reply(
         fields["truncated"] = True
         flags = ("F" if hits.literal else "") + ("i" if ignore_case else "")
         quoted = "'" + pattern.replace("'", "'\\''") + "'"
-        fields["next"] = asking.calls(
-            "query", pipeline=f"rg -n{flags} -e {quoted} {target.ref} | sed -n '{shown + 1},{shown + most}p'"
-        )
+        if target.first or limit is not None:  # which no query has
+            rest = f"{hits.lines[shown - 1] + 1}-{window.last}"
+            given = {name: logged[name] for name in ("context", "ignore_case", "limit") if name in logged}
+            fields["next"] = asking.calls(verb, ref=target.ref, search=pattern, lines=rest, **given)
+        else:
+            fields["next"] = asking.calls(
+                "query", pipeline=f"rg -n{flags} -e {quoted} {target.ref} | sed -n '{shown + 1},{shown + most}p'"
+            )
     if hits.literal:
         fields["note"] = "the pattern does not compile as a regular expression; it was searched for as it stands"
     elif not hits.total:
@@ -82,18 +107,80 @@ def settled_reply(reply: Reply, target: Target, unended: Iterable[tuple[str, int
     return reply._replace(shows=shows)
 
 
-def _body(lines: Lines, hits: LineHits, context: int, word: str) -> tuple[list[Segment], int]:
+class Window(NamedTuple):
+    """The lines that are searched, inclusive."""
+
+    first: int
+    last: int
+
+
+def offset_of(path: str, line: int) -> int:
+    """The byte at which a line of a file begins."""
+    if line <= 1:
+        return 0
+    before, left = 0, line - 1
+    with open(path, "rb") as file:
+        while data := file.read(_READ_BYTES):
+            count = data.count(b"\n")
+            if count >= left:
+                at = -1
+                for _ in range(left):
+                    at = data.index(b"\n", at + 1)
+                return before + at + 1
+            left -= count
+            before += len(data)
+    return before
+
+
+class _Matches:
+    """Shows lines that match, long ones clipped around the first match."""
+
+    def __init__(self, asking: Asker, pattern: str, ignore_case: bool, hits: LineHits) -> None:
+        self.lines = hits.lines
+        self._asking = asking
+        self._pattern = pattern
+        self._ignore_case = ignore_case
+        self._literal = hits.literal
+        self._word = _word_of(pattern, hits.literal)
+
+    def text_of(self, ref: str, line: Line) -> tuple[str, CutLine | None]:
+        """A line's text, and what it shows of it where that is not all."""
+        text, cut = around(line, LINE_CHARACTERS, self._word)
+        if cut is None or (self._word and self._word in text.lower()):
+            return text, cut
+        target = self._asking.store.resolve(ref)
+        path = self._asking.store.local_copy(target)
+        start = offset_of(path, line.number)
+        place = first_place(
+            path,
+            self._pattern,
+            ignore_case=self._ignore_case,
+            literal=self._literal,
+            offset=start,
+            cancel=self._asking.cancel,
+        )
+        first = max(place - LINE_CHARACTERS // 3, 0)
+        last = min(first + LINE_CHARACTERS, line.length)
+        with open(path, "rb") as file:
+            file.seek(start + first)
+            data = file.read(last - first)
+        told = clean_line(data.decode("utf-8", "ignore").encode())
+        head, tail = "…" if first else "", "…" if last < line.length else ""
+        return f"{head}{told}{tail}", line.cut((first, last))
+
+
+def _body(lines: Lines, matches: _Matches, context: int, window: Window, room: int) -> tuple[list[Segment], int]:
     """The lines in blocks, as grep writes them: ``12:`` a match, ``11-`` its context, ``--`` between blocks."""
-    matching = set(hits.lines)
+    matching = set(matches.lines)
     body: list[Segment] = []
-    shown, left = 0, SHOWN_BYTES
-    for first, last in _blocks(hits.lines, context, lines.line_count):
+    shown, left = 0, room
+    for first, last in _blocks(matches.lines, context, window):
         separator = [Segment("--\n")] if body and context else []
         for number, (ref, line) in enumerate(lines.numbered(first, last), first):
             is_match = number in matching
             if left < 0 and not is_match:  # context alone has filled the reply: the match it leads up to still comes
                 continue
-            text, cut = around(line, LINE_CHARACTERS, word if is_match else "")
+            text, cut = matches.text_of(ref, line) if is_match else around(line, LINE_CHARACTERS, "")
             row = f"{number}{':' if is_match else '-'}{text}\n"
             left -= len(row.encode())
             if left < 0 and shown:
@@ -115,11 +202,11 @@ def _word_of(pattern: str, literal: bool) -> str:
     return max(re.split(r"\\.|[^\w ]", pattern), key=len).lower()
 
 
-def _blocks(numbers: Iterable[int], context: int, total: int) -> list[tuple[int, int]]:
-    """Ranges of lines around the matches, those that touch as one."""
+def _blocks(numbers: Iterable[int], context: int, window: Window) -> list[tuple[int, int]]:
+    """Ranges of lines around the matches, those that touch as one; none goes beyond the window."""
     blocks: list[tuple[int, int]] = []
     for number in numbers:
-        first, last = max(number - context, 1), min(number + context, total)
+        first, last = max(number - context, window.first), min(number + context, window.last)
         if blocks and context and first <= blocks[-1][1] + 1:
             blocks[-1] = (blocks[-1][0], last)
         else:

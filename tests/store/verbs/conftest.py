@@ -59,7 +59,7 @@ class Caller:
         assert words[:2] == ["sightline", "show"], call
         options = dict(zip(words[3::2], words[4::2], strict=True))
         given: dict[str, Any] = {name.lstrip("-"): text for name, text in options.items()}
-        for name in ("offset", "limit", "wait"):
+        for name in ("offset", "limit", "wait", "context"):
             if name in given:
                 given[name] = int(given[name])
         return self.read(words[2], **given)

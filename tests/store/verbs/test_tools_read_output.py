@@ -486,3 +486,36 @@ def test_stored_bytes_are_never_touched_by_reading(agent: Any, keep: Keep) -> No
     assert agent.read(ref).text == "bold\n\N{REPLACEMENT CHARACTER}\n"
     assert agent.raw(agent.store.resolve(ref).buffer) == data
     assert Path(agent.store.path(Target(agent.newest(), "out"))).read_bytes() == data
+
+
+def test_a_search_stays_within_lines_and_counts_there(agent: Any, keep: Keep) -> None:
+    ref = keep(b"".join(b"%d\n" % n for n in range(1, 2001)))
+    reply = agent.read(ref, search="0$", lines="101-200", context=1)
+    assert (reply.fields["matches_total"], reply.fields["lines"]) == (10, "101-200")
+    assert reply.text.startswith("109-109\n110:110\n111-111\n")
+    assert reply.text.endswith("199-199\n200:200\n")
+    assert agent.read(f"{ref}:1991-", search="0$").fields["matches_total"] == 1
+    with pytest.raises(BadRange):
+        agent.read(ref, search="0$", lines="3000-")
+
+
+def test_a_search_gives_as_many_bytes_as_asked_and_the_call_for_the_rest(agent: Any, keep: Keep) -> None:
+    ref = keep(b"".join(b"line %d\n" % n for n in range(1, 2001)))
+    reply = agent.read(ref, search="line", lines="11-40", limit=100)
+    assert len(reply.text) <= 100
+    told = reply.text
+    while "next" in reply.fields:
+        reply = agent.follow(reply.fields["next"])
+        told += reply.text
+    assert told == "".join(f"{n}:line {n}\n" for n in range(11, 41))
+    assert agent.read(ref, search="line", limit=40_000).fields["matches_shown"] == 2000
+
+
+@pytest.mark.parametrize("pattern", ["need.e", "[n]eedle", "NEEDLE"])
+@pytest.mark.parametrize("size", [5_000, 3_000_000])
+def test_a_match_is_shown_wherever_it_stands_in_its_line(agent: Any, keep: Keep, pattern: str, size: int) -> None:
+    ref = keep(b"first\n" + b"a" * size + "é NEEDLE é".encode() + b"b" * size + b"\nlast\n")
+    reply = agent.read(ref, search=pattern)
+    assert "a é NEEDLE éb" in reply.text
+    assert reply.text.startswith("2:…")
+    assert len(reply.text) < 500
