@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sightline.errors import UsageError
@@ -30,12 +31,14 @@ class Request(NamedTuple):
         session: name of the session that captured.
         limit: how many buffers at most.
         project: a folder of the project that captured.
+        mine: whether the calls of the session that asks are wanted instead, newest first.
     """
 
     match: str = ""
     session: str = ""
     limit: int = LIMIT
     project: str = ""
+    mine: bool = False
 
     def logged(self) -> dict[str, Any]:
         """The arguments that were given, for the audit log."""
@@ -43,7 +46,9 @@ class Request(NamedTuple):
 
 
 def list_outputs(asking: Asker, request: Request) -> Reply:
-    """List buffers, a line each. Raises UsageError for a limit below 1."""
+    """List buffers, or the calls of a session, a line each. Raises UsageError for a limit below 1."""
+    if request.mine:
+        return _calls(asking, request)
     buffers = find_buffers(asking.store, request)
     now = time.time()
     total = asking.store.index.totals().buffers
@@ -64,8 +69,26 @@ def list_outputs(asking: Asker, request: Request) -> Reply:
         fields["note"] = f"the {request.limit} most recently used of {total:,}"
     ordered = in_order(fields)
     ordered.pop("exit_code", None)
-    body = (Segment("".join(f"{row}\n" for row in rows(buffers, now))),) if buffers else ()
+    known = list[str]()
+    if not asking.person:
+        from sightline.verbs.past_calls import known_of  # 15 ms that a person's list does without
+
+        known = known_of(asking, buffers)
+    body = (Segment("".join(f"{row}\n" for row in rows(buffers, now, known))),) if buffers else ()
     return Reply(ordered, body, Shows(VERB, request.logged()), missing=bool(ordered))
+
+
+def _calls(asking: Asker, request: Request) -> Reply:
+    from sightline.verbs.past_calls import past_calls  # as above
+
+    if others := [name for name in ("match", "session", "project") if getattr(request, name)]:
+        raise UsageError(f"mine and {others[0]} do not go together", "mine is what this session has asked")
+    if request.limit < 1:
+        raise UsageError(f"limit is {request.limit}", "it is a number from 1 on")
+    lines = past_calls(asking, request.limit, time.time())
+    fields = {} if lines else {"note": "this session has asked nothing yet"}
+    body = (Segment("".join(f"{line}\n" for line in lines)),) if lines else ()
+    return Reply(fields, body, Shows(VERB, request.logged()), missing=bool(fields))
 
 
 def find_buffers(store: Reading, request: Request) -> list[Buffer]:
@@ -109,9 +132,11 @@ def _matching(store: Reading, match: str, session: str | None, project: Project 
 _CLOSE_SCORE = 75
 
 
-def rows(buffers: list[Buffer], now: float) -> list[str]:
-    """A line for each buffer, in columns."""
+def rows(buffers: list[Buffer], now: float, known: Sequence[str] = ()) -> list[str]:
+    """A line for each buffer, in columns; ``known`` is what else is told of each."""
     table = [_row(buffer, now) for buffer in buffers]
+    if known:
+        table = [(*row[:2], told, *row[2:]) for row, told in zip(table, known, strict=True)]
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]) - 1)] if table else []
     return [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in table

@@ -24,6 +24,7 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument("--match", default="", metavar="TEXT", help="list those that are like these words and filters")
     made.add_argument("--session", default="", metavar="SESSION", help="list those that this session captured")
     made.add_argument("--project", default="", metavar="DIR", help="list those of the project that this folder lies in")
+    made.add_argument("--mine", action="store_true", help="list what this session has asked, and what it was told")
     made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"list at most N (default {LIMIT})")
     return made
 
@@ -31,7 +32,7 @@ def parser(name: str) -> ArgumentParser:
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     project = os.path.realpath(given.project) if given.project else ""
-    request = Request(match=given.match, session=given.session, limit=given.limit, project=project)
+    request = Request(match=given.match, session=given.session, limit=given.limit, project=project, mine=given.mine)
     door = Door()
 
     def as_json() -> Reply:
@@ -44,7 +45,7 @@ def main(given: Namespace) -> int:
             write_err(f"sightline: {warning}\n")
 
     try:
-        if given.json:
+        if given.json and not given.mine:
             return door.answer(VERB, request.logged(), as_json, as_json_alone)
         return door.answer(VERB, request.logged(), lambda: list_outputs(door.asking, request))
     finally:

@@ -171,11 +171,13 @@ _DEFINED = {
         _tool(
             "list_outputs",
             "List captured outputs",
-            "List captured outputs, most recently used first: ref, state, lines, size, age, command.",
+            "List captured outputs, most recently used first: ref, exit, failures, how much you have not seen, lines, "
+            "size, age, command. mine=true lists what you asked before and were told: for after a compaction.",
             {
                 "match": _text("words that command, ref or label resemble"),
                 "session": _text("only what this session captured"),
                 "limit": _whole("how many (default 20)", 1),
+                "mine": _flag("your own past calls instead"),
             },
         ),
     )

@@ -188,3 +188,23 @@ def test_data_has_the_fields_that_scripts_read(agent: Any) -> None:
     assert (data["kind"], data["state"], data["exit_code"], data["pinned"]) == ("cmd", "sealed", 3, False)
     assert (data["out"]["lines"], data["out"]["bytes"], len(data["out"]["sha256"])) == (1, 4, 64)
     assert data["session"] == agent.asking.session.name
+
+
+def test_a_session_s_past_calls_are_told_briefly_and_are_its_own(agent: Any, person: Any) -> None:
+    ref = agent.run("seq 1 5000; exit 3").fields["output_id"]
+    agent.read(ref, lines="10-20")
+    person.run("echo someone else")
+    reply = agent.deliver(listing.list_outputs(agent.asking, listing.Request(mine=True)))
+    read, ran = reply.text.splitlines()
+    assert " ago  run_command  seq 1 5000; exit 3  → " in ran
+    assert f"{ref} failed with exit 3" in ran
+    assert f"read_output  {ref} lines=10-20  → {ref}" in read
+
+
+def test_an_agent_is_told_what_it_has_not_seen_and_what_failed(agent: Any) -> None:
+    agent.run("seq 1 5000; echo 'error: broken' >&2; exit 3")
+    agent.run("echo short")
+    short, long = agent.deliver(listing.list_outputs(agent.asking, listing.Request())).text.splitlines()
+    assert "all seen" in short
+    assert "1 failure" in long
+    assert " unseen" in long

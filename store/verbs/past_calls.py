@@ -1,0 +1,90 @@
+"""What a session has asked before, and what it knows of an output: for an agent whose context was compacted."""
+
+import json
+import re
+from collections.abc import Sequence
+
+from sightline.audit.coverage_list import CoverageList
+from sightline.audit.failures import failures_if_quick
+from sightline.errors import SightlineError
+from sightline.log.log_index import list_views
+from sightline.log.view_text import view_text
+from sightline.records import Buffer, IndexedView
+from sightline.shape.summary import human_seconds
+from sightline.verbs.asker import Asker
+from sightline.verbs.printable_text import printable
+
+_ASKED_CHARACTERS = 100
+_TOLD_CHARACTERS = 160
+_SUMMARY = r'[ {,]"?summary"?[=:]("(?:[^"\\]|\\.)*")'
+_WHAT = ("command", "argv", "pipeline", "ref", "path", "match")
+"""The argument of a verb that says what was asked."""
+
+
+def past_calls(asking: Asker, limit: int, now: float) -> list[str]:
+    """A line for each of the newest calls of a session, newest first: when, what was asked, of what, what was told."""
+    views = list_views(asking.store, session=asking.session.name, limit=limit)
+    return [_row(asking, indexed, now) for indexed in views]
+
+
+def _row(asking: Asker, indexed: IndexedView, now: float) -> str:
+    view = indexed.view
+    request = json.loads(view.request) if view.request else {}
+    others = [
+        f"{name}={value}" for name, value in request.items() if name not in (*_WHAT, "caller") and value is not None
+    ]
+    what = next((request[name] for name in _WHAT if request.get(name)), "")
+    asked = " ".join([" ".join(what) if isinstance(what, list) else str(what), *others])
+    refs = " ".join(f"@{name}" for name in view.refs[:2])
+    age = human_seconds(max(now - view.time, 0))
+    told = _told(asking, indexed)
+    return (
+        f"{age} ago  {view.verb}  {_short(asked, _ASKED_CHARACTERS)}  → {' '.join(filter(None, (refs, told)))}".rstrip()
+    )
+
+
+def _told(asking: Asker, indexed: IndexedView) -> str:
+    """The summary that the reply had, else how it ended."""
+    view = indexed.view
+    try:
+        head = view_text(asking.store, indexed).partition("\n")[0]
+    except SightlineError:
+        head = ""
+    if found := re.search(_SUMMARY, head):
+        return _short(str(json.loads(found[1])), _TOLD_CHARACTERS)
+    if view.failed:
+        return "an error"
+    return "" if view.exit_code is None else "ok" if view.exit_code == 0 else f"exit {view.exit_code}"
+
+
+def _short(text: str, most: int) -> str:
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def known_of(asking: Asker, buffers: Sequence[Buffer]) -> list[str]:
+    """What an agent should know of each output: its failures, and how much of it the session has not seen."""
+    coverage = CoverageList(asking.store, asking.session.name)
+    coverage.refresh(only=[buffer.name for buffer in buffers])
+    return [", ".join(filter(None, (_failures(asking, buffer), _unseen(coverage, buffer)))) for buffer in buffers]
+
+
+def _failures(asking: Asker, buffer: Buffer) -> str:
+    try:
+        found = failures_if_quick(asking.store, buffer)
+    except SightlineError:
+        return ""
+    if found is None:
+        return "not examined"
+    return f"{len(found):,} failure{'' if len(found) == 1 else 's'}" if found else ""
+
+
+def _unseen(coverage: CoverageList, buffer: Buffer) -> str:
+    share = coverage.of(buffer)
+    unseen = round(share.total - share.seen)
+    if not share.total:
+        return ""
+    if unseen <= 0:
+        return "all seen, or nearly" if share.at_most else "all seen"
+    least = "at least " if share.at_most else ""
+    return "unseen" if unseen == share.total else f"{least}{unseen:,} unseen"
