@@ -119,7 +119,7 @@ def as_looked_for(actions: Iterable[Action], here: DOMNode | None) -> list[Actio
     def rank(action: Action) -> tuple[bool, int, int]:
         name = action.call.partition("(")[0]
         moves = name in _MOVES
-        first = firsts.index(name) if name in firsts and action.pane == ANYWHERE else len(firsts)
+        first = firsts.index(name) if name in firsts else len(firsts)
         return moves, first, 0 if action.pane == ANYWHERE else 1 if action.node is here else 2
 
     return sorted(actions, key=rank)

@@ -24,7 +24,7 @@ class Header(Bar):
         super().__init__(id="header")
         self._scope = scope
         self._settings = settings
-        self._polling = False
+        self._polling = self._live = False
         self._counts: StoreCounted | None = None
         self._verdict: Verdict | None = None
 
@@ -45,6 +45,11 @@ class Header(Bar):
     def show_scope(self, scope: str) -> None:
         """Another project is looked at, or all; what is known of failures is of the one before."""
         self._scope, self._verdict = scope, None
+        self._tell()
+
+    def show_live(self, live: bool) -> None:
+        """Whether the newest output is shown, whatever comes."""
+        self._live = live
         self._tell()
 
     def polling(self) -> None:
@@ -68,7 +73,8 @@ class Header(Bar):
         return [Part(f"{MARKS['running']} {running:,} running", "running")] if running else []
 
     def _scoped(self) -> list[Part]:
-        return [Part(title(self._scope), "strong")]
+        live = [Part("  live", "running")] if self._live else []
+        return [Part(title(self._scope), "strong"), *live]
 
     def _polls(self) -> list[Part]:
         return [Part("polling", "failed")] if self._polling else []

@@ -80,6 +80,7 @@ class Inspector(BufferActions):
         self._split = Split(self, remembered, "-narrow")
         self._target = target
         self._query = ""
+        self._live = False
         self._contents: buffers.Contents | None = None
         self._once_open: list[Callable[[], None]] = []
         self._misses = Misses(self, store, project, lambda verdict: self.query_one(Header).judge(verdict))
@@ -186,6 +187,7 @@ class Inspector(BufferActions):
         """The selected buffer is the one shown."""
         if self._is_whole and message.buffer != self._buffer and not self._searches_contents:
             self._show(message.buffer)
+            self._stay_at_end()
 
     def _show(self, buffer: Buffer | None) -> None:
         if buffer is None or self._buffer is None or buffer.name != self._buffer.name:
@@ -207,6 +209,17 @@ class Inspector(BufferActions):
             waiting, self._once_open = self._once_open, []
             for deed in waiting:
                 deed()
+
+    def on_live_switched(self, message: messages.LiveSwitched) -> None:
+        """The list stays on the newest, or no longer, which the header says; the viewer stays at its end with it."""
+        if self._is_whole:
+            self._live = message.live
+            self.query_one(Header).show_live(message.live)
+            self._stay_at_end()
+
+    def _stay_at_end(self) -> None:
+        if self._live and self._buffer is not None:
+            self._when_open(self.query_one(Viewer).action_follow)
 
     def on_list_filtered(self, message: messages.ListFiltered) -> None:
         """What the filter found goes to the title."""

@@ -22,7 +22,7 @@ from sightline.tui.buffers.seen_reader import Answer as SeenAnswer
 from sightline.tui.buffers.seen_reader import Seen, SeenReader
 from sightline.tui.common.key_order import PATIENCE_SECONDS
 from sightline.tui.common.keys import named
-from sightline.tui.common.messages import BufferSelected, ListFiltered, OrderChosen, StoreCounted
+from sightline.tui.common.messages import BufferSelected, ListFiltered, LiveSwitched, OrderChosen, StoreCounted
 from sightline.tui.common.phrases import age, duration
 from sightline.tui.common.row_view import RowTable, row_keys
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
@@ -50,6 +50,7 @@ _FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 c
 _KEYS = [
     *row_keys("Most recently used", "Least recently used"),
     Binding("enter", "choose", "Read"),
+    Binding("F", "live", "Live, always the newest", show=False),
     Binding("m", "mark", "Mark"),
     Binding("S", "sort", "Sort"),
     Binding("R", "turn", "Reverse", show=False),
@@ -96,6 +97,7 @@ class BufferList(RowTable):
         self._look_for_best = False
         self._to_bottom = False
         self._read_all = False
+        self._live = False
         self._growing = False
         self._announced: object = self
         self._drawn: object = self
@@ -260,6 +262,8 @@ class BufferList(RowTable):
         if self._to_bottom:
             self.rows.move_to(len(self.rows) - 1)
             self._to_bottom = not self.rows.catalog.complete
+        elif self._live and answer.newer:
+            in_sight = self._go_to_newest()
         self.post_message(StoreCounted(*answer.totals))
         self._redraw(shift, in_sight)
         self._refresh_where_aged()
@@ -378,8 +382,28 @@ class BufferList(RowTable):
         """How many rows there are, those that have not been read among them."""
         return len(self.rows)
 
+    def action_live(self) -> None:
+        """Stay on what was used last, whatever comes, until the cursor is moved; asked again, no longer."""
+        self._set_live(not self._live)
+        if self._live:
+            self._go_to_newest()
+            self._redraw()
+
+    def _go_to_newest(self) -> bool:
+        """Put the cursor on the buffer that was used last, wherever it stands in the list; it is to be in sight."""
+        newest = self.rows.catalog.entries
+        if newest:
+            self.rows.select(newest[0].name)
+        return True
+
+    def _set_live(self, live: bool) -> None:
+        if live != self._live:
+            self._live = live
+            self.post_message(LiveSwitched(live))
+
     def move_to(self, at: int) -> None:
         """Put the cursor on a row, and bring it into sight."""
+        self._set_live(False)
         self._to_bottom = self._look_for_best = False
         self.rows.move_to(at)
         self.bring_cursor_into_sight()

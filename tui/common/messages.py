@@ -88,6 +88,13 @@ class ListFiltered(State):
 
 
 @dataclass(eq=False, repr=False)
+class LiveSwitched(State):
+    """Whether the list stays on what was used last."""
+
+    live: bool
+
+
+@dataclass(eq=False, repr=False)
 class OrderChosen(Message):
     """The list is to stand in another order; see `sightline.tui.buffers.order.Order`."""
 
