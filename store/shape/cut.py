@@ -40,7 +40,8 @@ def shape(
         err: standard error; where it is not empty it follows a line ``[stderr]``.
         budget: bytes of the body, markers included; None for as much of the head as the limit lets through.
         failed: whether the command failed.
-        examination: what is known of the output; by default it is examined without knowing the command.
+        examination: what is known of the output; by default, after a failure, it is examined without knowing the
+            command. Of what went well a quiet one tells the lines that say otherwise.
         limit: bytes of the body that no budget exceeds: the hard limit, less what the rest of the reply takes.
         head_percent: what the head gets of the bytes that error regions leave.
         short_markers: whether the command's ref stands above the body, so that markers need not repeat it.
@@ -53,15 +54,15 @@ def shape(
         from sightline.shape.failure.examination import Examination
 
         examination = Examination(out, err)
-    known = examination if failed else None
+    known = examination if failed or (examination and examination.quiet) else None
     if not err.line_count:
-        return _shaped(_view(out, known, room, share, short_markers), out, _NOTHING, err)
+        return _shaped(_view(out, known, room, share, short_markers, failed), out, _NOTHING, err)
     if not out.line_count:
-        view = _view(err, known, room - len(SEPARATOR.text), share, short_markers)
+        view = _view(err, known, room - len(SEPARATOR.text), share, short_markers, failed)
         return _shaped(_NOTHING, out, view, err)
     room -= len(SEPARATOR.text)
-    out_viewer = StreamViewer(out, examination=known, room=room, short=short_markers)
-    err_viewer = StreamViewer(err, examination=known, room=room, short=short_markers)
+    out_viewer = StreamViewer(out, examination=known, room=room, short=short_markers, failed=failed)
+    err_viewer = StreamViewer(err, examination=known, room=room, short=short_markers, failed=failed)
     err_view = err_viewer.view(_err_room(out_viewer, err_viewer, room, failed), head_percent=share)
     out_view = out_viewer.view(room - err_view.size - out_viewer.is_open, head_percent=share)
     return _shaped(out_view, out, err_view, err)
@@ -70,10 +71,10 @@ def shape(
 _NOTHING = View((), 0, 0, False)
 
 
-def _view(source: Source, examination: "Examination | None", room: int, share: int, short: bool) -> View:
+def _view(source: Source, examination: "Examination | None", room: int, share: int, short: bool, failed: bool) -> View:
     if not source.line_count:
         return _NOTHING
-    viewer = StreamViewer(source, examination=examination, room=room, short=short)
+    viewer = StreamViewer(source, examination=examination, room=room, short=short, failed=failed)
     return viewer.view(room, head_percent=share)
 
 

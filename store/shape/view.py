@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from sightline.shape.failure.failures import Failures
     from sightline.shape.failure.picker import Picker
 
+QUIET_PERCENT = 30
+"""What lines of an output that went well get at most which say that something did not."""
+
 REGIONS_PERCENT = 96
 """What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
 
@@ -96,7 +99,9 @@ class StreamViewer:
         whole: the view that shows everything, if it fits; else None.
     """
 
-    def __init__(self, source: Source, *, examination: "Examination | None", room: int, short: bool = False) -> None:
+    def __init__(
+        self, source: Source, *, examination: "Examination | None", room: int, short: bool = False, failed: bool = True
+    ) -> None:
         """Read as much as it takes to know whether all of the stream fits.
 
         Args:
@@ -104,10 +109,12 @@ class StreamViewer:
             examination: tells the failure lines, which then come first; None where nothing failed.
             room: bytes of the whole body, the most that a view can be asked to take.
             short: whether markers are short, as where the ref stands above the view.
+            failed: whether the command failed; else few lines are failures, and the ends of the output matter more.
         """
         self._source = source
         self._ref = source.ref
         self._short = short and bool(source.ref)
+        self._failed = failed
         self._count = source.line_count
         self._terminated = terminated(source)
         first = 10 ** (len(str(self._count)) - 1)  # as wide as any line's number
@@ -206,8 +213,7 @@ class StreamViewer:
         if self._failures or not self._examination:
             return
         self._failures = self._examination.failures(self._source)
-        judge = self._examination.judge
-        self._is_error = lambda data: judge.verdict(data) is not None
+        self._is_error = self._examination.is_failure
 
     def _nothing(self) -> str:
         return self._elision(1, self._count, self._failures.total if self._failures else 0)
@@ -229,9 +235,11 @@ class StreamViewer:
         picker = self._examination.picker(
             self._source, gap_bytes=self._gap_bytes, fold_bytes=self._fold_bytes, short=self._short
         )
-        picker.pick(spare * REGIONS_PERCENT // 100)
+        picker.pick(spare * (REGIONS_PERCENT if self._failed else QUIET_PERCENT) // 100)
         ends, left = self._pick_ends(picker.blocks, spare - picker.used, spare, head_percent)
         picker.include(ends, spare - left - picker.used)
+        if not self._failed:
+            return _Picked(picker.runs)
         picker.pick(spare)
         return _Picked(picker.runs, picker)
 

@@ -160,6 +160,9 @@ def cut_view(
     budget = budget_for(verbosity, not failed, profile.budgets)
     few = cut_to_lines_only(profile, out, err)
     ref = str(fields["output_id"])
+    looked_into = known
+    if known and not failed and profile.budgets.measure == "reply":
+        looked_into = known.of_success(ending.exit_code)
 
     def told(at_most: int | None = None) -> str:
         return late.summary(out, err, **ending._asdict(), examination=known, at_most=at_most)
@@ -169,7 +172,7 @@ def cut_view(
             fields,
             HARD_LIMIT_BYTES,
             lambda limit: shape_output(
-                profile, out, err, budget=body, failed=failed, examination=known, short=few, limit=limit
+                profile, out, err, budget=body, failed=failed, examination=looked_into, short=few, limit=limit
             ),
             lambda made: join_segments(made.shaped.segments),
             room,
@@ -181,7 +184,7 @@ def cut_view(
         if path and out.line_count == 1 and "next" not in full:  # a line is no way to its parts
             full["next"] = calls("read_output", ref=ref, path=path)
         if shaped.truncated and "next" not in full:
-            search = examination().search if shaped.errors_elided else ""
+            search = examination().search if shaped.errors_elided and failed else ""
             full["next"] = _next_call(calls, ref, shaped, search, out, err)
         full = in_order(full)
         return full if paid is None else fitted_head(full, paid, failed=failed, summary=told)

@@ -17,7 +17,7 @@ from sightline.shape.failure.judge import CACHED_LINES, EXIT, Judge, Verdict, ju
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.places import Places, places_of
-from sightline.shape.failure.scope import EVERYTHING, Scope
+from sightline.shape.failure.scope import EVERYTHING, Scope, scope_of
 from sightline.shape.failure.sieve import NUMBERS
 from sightline.shape.failure.steps import Steps, find_steps
 from sightline.shape.failure.tallies import Tally, tally
@@ -31,12 +31,19 @@ if TYPE_CHECKING:
 SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
 TITLED_HITS = 12  # failure lines of a tool and weight whose headers are looked for: more than a summary names
 
+QUIET_BYTES = 1 << 24
+"""An output that went well is looked through for what says otherwise up to this size."""
+
 TITLE_LINES = 4
 """Lines above or below a block's start in which its name is looked for."""
 
 
 class Examination:
-    """What is known of an output, found when it is first asked for."""
+    """What is known of an output, found when it is first asked for.
+
+    Attributes:
+        quiet: whether it is of an output that went well, of which some lines say that something did not.
+    """
 
     def __init__(
         self,
@@ -64,6 +71,7 @@ class Examination:
         self._failures: dict[int, Failures] = {}
         self._steps: dict[int, Steps] = {}
         self._limits: dict[str, TimeLimit] = {}
+        self.quiet = False
         self._catalogue: Catalogue = with_added(added) if added else built_in()
 
     @cached_property
@@ -115,6 +123,21 @@ class Examination:
         if place not in self._steps:
             self._steps[place] = find_steps(source, self.judge)
         return self._steps[place]
+
+    def of_success(self, exit_code: int | None) -> "Examination | None":
+        """The same of an output that went well, of whose lines few are failures; None where none is, or it is huge."""
+        if sum(source.byte_count for source in self._streams) > QUIET_BYTES:
+            return None
+        scope = scope_of(self._command, failed=False, exit_code=exit_code)
+        made = Examination(*self._streams, self._command, scope)
+        made.judge = self.judge
+        made.quiet = True
+        return made if any(made.failures(source).total for source in self._streams) else None
+
+    def is_failure(self, data: bytes) -> bool:
+        """Whether a raw line is a failure line that counts."""
+        verdict = self.judge.verdict(data)
+        return verdict is not None and self.counts(verdict, data)
 
     def counts(self, verdict: Verdict, data: bytes) -> bool:
         """Whether a raw line that looks like a failure is one, by how its command ended."""
@@ -188,7 +211,10 @@ class Examination:
     def picker(self, source: Source, *, gap_bytes: int, fold_bytes: int, short: bool = False) -> Picker:
         """What picks lines of one of the streams for a body; see there."""
         failures, steps = self.failures(source), self.steps(source)
-        return Picker(source, self.judge, failures, steps, gap_bytes=gap_bytes, fold_bytes=fold_bytes, short=short)
+        judge, is_error = self.judge, self.is_failure
+        return Picker(
+            source, judge, failures, steps, is_error=is_error, gap_bytes=gap_bytes, fold_bytes=fold_bytes, short=short
+        )
 
     def places(self, source: Source, shown: Sequence[Span]) -> Places:
         """Where the failures of one of the streams are that stand in none of some lines."""

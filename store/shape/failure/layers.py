@@ -195,8 +195,8 @@ def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) 
 
 def _beside(hit: Hit, told: tuple[Span, ...], source: Source) -> Layers:
     """What stands beside what is told of a failure: worth more than the ends of an output, and less than all else."""
-    if hit.verdict.rank not in (CAUSE, EXCEPTION, LOCATED, FAILED, WORD):
-        return ()
+    if hit.verdict.rank != WORD and not (hit.verdict.rank == CAUSE and hit.verdict.sort):
+        return ()  # has its region, or is told in a line
     first, last = told[0][0], told[-1][1]
     around = (max(1, min(first, hit.line) - BESIDE_LINES), min(source.line_count, last + BESIDE_LINES))
     return ((around,),) if last - first < PARAGRAPH_LINES else ()

@@ -8,7 +8,7 @@ from sightline.shape.failure.judge import Judge
 from sightline.shape.failure.layers import STEP as OF_STEP
 from sightline.shape.failure.layers import Layers, in_order, layers_of
 from sightline.shape.failure.steps import Steps
-from sightline.shape.runs import Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
+from sightline.shape.runs import IsError, Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
 from sightline.shape.source import Source
 
 CAUSE_LINE_BYTES = (
@@ -45,6 +45,7 @@ class Picker:
         failures: Failures,
         steps: Steps,
         *,
+        is_error: IsError,
         gap_bytes: int,
         fold_bytes: int,
         short: bool = False,
@@ -56,6 +57,7 @@ class Picker:
             judge: tells its failure lines from others.
             failures: its failure lines.
             steps: the steps that it is made of, where they are known.
+            is_error: whether a line counts as a failure line.
             gap_bytes: what a marker of left-out lines takes at most, newline included.
             fold_bytes: the same of a folded run.
             short: whether markers are short.
@@ -65,6 +67,7 @@ class Picker:
         self.used = 0
         self._source = source
         self._judge = judge
+        self._is_error = is_error
         self._room = 0
         self._gap_bytes = gap_bytes
         self._fold_bytes = fold_bytes
@@ -155,6 +158,3 @@ class Picker:
             limit = min(CAUSE_LINE_BYTES, self._room // 2) if matters else min(CONTEXT_LINE_BYTES, self._room // 8)
             too_long = row.unread or text_bytes(row.text) >= limit
             yield (clip(row, self._source.ref, limit, short=self._short) or row) if too_long else row
-
-    def _is_error(self, data: bytes) -> bool:
-        return self._judge.verdict(data) is not None

@@ -8,6 +8,7 @@ AT_LEAST = [
     ("names", "8 KiB", 24),
     ("names", "2 KiB", 22),
     ("markers", "2 KiB", 20),
+    ("quiet", "auto", 16),
     ("floods", "8 KiB", 18),
     ("floods", "2 KiB", 11),
     ("context", "8 KiB", 24),
