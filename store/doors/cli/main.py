@@ -55,6 +55,8 @@ GROUPS = {
         "hook": ("hook", "answer an event of a harness; its settings call this"),
     },
     "Care for the store": {
+        "completions": ("completion", "have your shell complete commands, refs and sessions at Tab"),
+        "man": ("man", "print the manual page"),
         "doctor": ("doctor", "check the store and the harnesses, and mend what can be mended"),
         "rules": ("rules", "list the tools whose output is known"),
         "rules try": ("rules.try_output", "show how an output is read, and by which rule"),
@@ -85,6 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the process' exit code."""
     if arguments is None:
         _leave(main(sys.argv[1:]))
+    if "_ARGCOMPLETE" in os.environ:
+        return _complete()
     _hold_standard_streams()
     try:
         return _dispatch(list(arguments))
@@ -101,6 +105,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _store_failed(error)
     except KeyboardInterrupt:
         return 130
+
+
+def _complete() -> int:
+    """Answer a shell in which somebody has pressed Tab; nothing that goes wrong is told into his line."""
+    try:
+        from sightline.doors.cli.completion import answer_shell
+
+        answer_shell()
+    except Exception:
+        return 1
+    return 0
 
 
 def _leave(code: int) -> NoReturn:

@@ -47,7 +47,7 @@ def parser(name: str) -> ArgumentParser:
         made.add_argument("output", metavar="OUTPUT", help="the ref of a kept output, or a file that holds one")
         made.add_argument("--command", default="", metavar="C", help="read it as the output of this command line")
         made.add_argument("--exit", type=int, metavar="N", help="read it as that of a command that ended with N")
-        made.add_argument("--rules", default="", metavar="FILE", help="use this file of rules, too")
+        made.add_argument("--rules", default="", metavar="RULES", help="use this file of rules, too")
         return made
     if name == "rules new":
         made = command_parser(
