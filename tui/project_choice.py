@@ -11,8 +11,9 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input
 
+from sightline.audit.project_scope import KnownProject, projects_of
 from sightline.audit.verdict import Verdict, VerdictReader
-from sightline.project import KnownProject, project_of, projects_of
+from sightline.project import project_of
 from sightline.store import Store
 from sightline.tui.buffers.matcher import terms_of
 from sightline.tui.common.phrases import counted

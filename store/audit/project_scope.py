@@ -1,11 +1,46 @@
-"""What of a store concerns one project: its buffers, and the calls about them."""
+"""The projects of a store, and what of it concerns one: its buffers, and the calls about them."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from sightline.audit.timeline import Call
-from sightline.project import Project, known_project
+from sightline.project import Project, known_project, main_worktree, named
 from sightline.records import Buffer
 from sightline.store import Reading
+
+
+class KnownProject(NamedTuple):
+    """A project that something was captured in.
+
+    Attributes:
+        root: of the repository, or the folder.
+        repository: the repository that it is a linked worktree of; itself for any other.
+        buffers: how many there are.
+    """
+
+    root: str
+    repository: str
+    buffers: int
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: ``shop``, or of a linked worktree ``shop (fix-login)``."""
+        return named(self.root, self.repository)
+
+
+def projects_of(rows: Iterable[tuple[str, str, int]]) -> list[KnownProject]:
+    """All projects of the rows that `Index.folders` gives, the largest first; linked worktrees behind their own."""
+    counts = dict[str, int]()
+    for project, folder, count in rows:
+        root = project or known_project(folder)
+        counts[root] = counts.get(root, 0) + count
+    known = [KnownProject(root, main_worktree(root) if root else root, count) for root, count in counts.items()]
+    of_repository = dict[str, int]()
+    for one in known:
+        of_repository[one.repository] = of_repository.get(one.repository, 0) + one.buffers
+    return sorted(
+        known, key=lambda one: (-of_repository[one.repository], one.repository, one.root != one.repository, one.root)
+    )
 
 
 def belongs(buffer: Buffer, project: Project | None) -> bool:

@@ -51,14 +51,19 @@ def welcome() -> list[Said]:
     return [
         [Part("Nothing captured yet", "strong")],
         [],
-        [Part("Run a command through Sightline, and its output appears here:", "dim")],
-        [],
+        [Part("Have an agent's outputs kept from now on, in another terminal:", "dim")],
+        [Part("sightline install claude-code", "command")],
+        [Part("Look at sessions that it has had before:", "dim")],
+        [Part("sightline import", "command")],
+        [Part("Keep one command:", "dim")],
         [Part("sightline run -- COMMAND", "command")],
+        [Part("Look around in an example:", "dim")],
+        [Part("sightline demo", "command")],
         [],
-        [Part("Leave this open: what other terminals and agents capture", "dim")],
-        [Part("shows up by itself, while it runs.", "dim")],
+        [Part("It shows up here by itself, while it runs; what no agent saw", "dim")],
+        [Part("is tinted, and ", "dim"), Part("!", "accent"), Part(" goes to the next failure among it.", "dim")],
         [],
-        [Part("?", "accent"), Part(" keys   ", "dim"), Part("q", "accent"), Part(" quit", "dim")],
+        [Part("?", "accent"), Part(" help and signs   ", "dim"), Part("q", "accent"), Part(" quit", "dim")],
     ]
 
 
@@ -69,5 +74,5 @@ def nothing_found() -> list[Said]:
         [],
         [Part("Esc", "accent"), Part(" shows all again", "dim")],
         [Part("//", "accent"), Part(" looks for a text in what all of them hold", "dim")],
-        [Part("'word  ^start  end$  !without", "command")],
+        [Part("'word  ^start  end$  !without  exit:!0  seen:<50  is:running", "command")],
     ]

@@ -114,7 +114,12 @@ def recipients(sessions: Sequence[SessionFacts], captor: str, now: float) -> lis
         one for one in by_name.values() if one.session.client != CLIENT and one.counts.calls and not one.is_removed
     ]
     found += [
-        Recipient(one.session.name, f"send to {one.name}", f"asked {age(now - one.counts.last)} ago")
-        for one in others[:_SESSIONS]
+        Recipient(one.session.name, f"send to {one.name}", _asked(now - one.counts.last)) for one in others[:_SESSIONS]
     ]
     return found
+
+
+def _asked(seconds: float) -> str:
+    """When someone asked last, as ``asked 5m ago`` or ``asked just now``."""
+    told = age(seconds)
+    return "asked just now" if told == "now" else f"asked {told} ago"
