@@ -127,7 +127,7 @@ def keys() -> str:
 
 def commands() -> str:
     """The help of each command, as it prints it, by who asks for it."""
-    from sightline.doors.cli.main import GROUPS
+    from sightline.doors.cli.commands import GROUPS
 
     names = [name for group in GROUPS.values() for name in group]
     with ThreadPoolExecutor(2) as pool:

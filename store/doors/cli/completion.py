@@ -10,7 +10,7 @@ from typing import Any
 
 from sightline.config import default_root
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
-from sightline.doors.cli.main import COMMANDS, command_of
+from sightline.doors.cli.commands import COMMANDS, command_of
 from sightline.doors.cli.output import write_out
 from sightline.errors import SightlineError
 from sightline.log.session_list import list_sessions

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
-from sightline.doors.cli.main import GROUPS, command_of
+from sightline.doors.cli.commands import GROUPS, command_of
 from sightline.doors.cli.output import write_out
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from sightline.doors.cli import demo
-from sightline.doors.cli.main import COMMANDS, GROUPS, command_of, main
+from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
+from sightline.doors.cli.main import main
 
 HELPED = sorted(name for name in COMMANDS if name != "demo")
 

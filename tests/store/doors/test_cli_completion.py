@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from sightline.doors.cli.commands import COMMANDS, command_of
 from sightline.doors.cli.completion import SHELLS
-from sightline.doors.cli.main import COMMANDS, command_of
 
 pytest.importorskip("argcomplete")
 
