@@ -213,9 +213,17 @@ def _row(line: Line, judge: IsError | None) -> Run:
     if line.whole:
         return Run(line.number, line.number, clean_line(line.data), error)
     half = len(line.data) // 2
+    if b"\r" in line.data[half:].rstrip(b"\r"):
+        text = _last_state(line.data[:half], line.data[half:])
+        return Run(line.number, line.number, text, error, clipped=True, ends=("", text))
     head, tail = _whole_characters(line.data[:half], line.data[half:])
     unread = line.length - len(head) - len(tail)
     return Run(line.number, line.number, clean_line(head), error, unread=unread, tail=clean_line(tail))
+
+
+def _last_state(head: bytes, tail: bytes) -> str:
+    """What a line came to that carriage returns rewrote, by its two ends: of what lies between, all is written over."""
+    return clean_line(head[: head.rfind(b"\r") + 1] + tail[tail.find(b"\r") + 1 :])
 
 
 def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:

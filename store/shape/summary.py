@@ -3,6 +3,7 @@
 A number that the output does not give is not stated, and what the exit code contradicts is told as such.
 """
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from sightline.shape.source import Source
@@ -96,11 +97,13 @@ _NO_NAMES = _Naming(0, 0)
 
 
 def _within(at_most: int | None, sentences: list[str]) -> str:
-    """The first of some sentences that has so few bytes; else the last, cut."""
-    fitting = (one for one in sentences if at_most is None or len(one.encode()) <= at_most)
-    if (found := next(fitting, None)) is not None or at_most is None:
-        return found or sentences[0]
-    return sentences[-1].encode()[: max(0, at_most - len("…".encode()))].decode(errors="ignore") + "…"
+    """The first of some sentences that has so few bytes; else the last, cut between two of its parts."""
+    for sentence in sentences:
+        if at_most is None or len(sentence.encode()) <= at_most:
+            return sentence
+    cut = sentences[-1].encode()[: max(0, (at_most or 0) - len("…".encode()))].decode(errors="ignore")
+    end = max(cut.rfind(", "), cut.rfind("; "))
+    return (cut[:end] if end > 0 else re.split(r"\d", cut, maxsplit=1)[0].rstrip(" (:,;")) + "…"
 
 
 def _told(tally: "Tally", failed: list["Named"], several: bool, naming: _Naming) -> str:

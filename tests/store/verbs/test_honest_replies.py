@@ -1,0 +1,64 @@
+"""What holds of the reply to every case, recorded and made, at every budget: it fits, and all it says is so."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.failure_recall import DEFAULT as RECORDED
+from benchmarks.failure_recall import Case, load, made
+from benchmarks.failures.made import CASES
+from sightline.doors.cli.output import cli_call
+from sightline.profile import DEFAULT
+from sightline.shape.failure.examination import Examination
+from sightline.shape.memory import BytesSource
+from sightline.verbs.command_view import Ending, cut_view
+from sightline.verbs.head import head_line
+from tests.store.verbs.views_kit import ERR, OUT, Output, Viewed, check_failures, check_lines, check_ranges
+
+BUDGETS = {"silent": 200, "auto": 0, "concise": 2048, "normal": 8192, "verbose": 16_384}
+_NUMBER = re.compile(
+    r"(?<![\w.])(\d[\d,]*) (passed|failed|errors?|failures?|skipped|warnings?|tests)\b(?! \(counted\))"
+)
+
+
+def _cases() -> Iterator[Case]:
+    yield from load(RECORDED)
+    for name in CASES:
+        yield from list(made(name))[::4]  # one of each tool
+
+
+@pytest.mark.parametrize("case", _cases(), ids=lambda case: str(case.entry["id"]))
+def test_a_reply_fits_and_is_honest(case: Case) -> None:
+    output = Output(case.entry["command"], case.out, case.err, case.failed)
+    out, err = BytesSource(case.out, OUT), BytesSource(case.err, ERR)
+    examination = Examination(out, err, output.command)
+    ending = Ending(case.entry["exit_code"])
+    for verbosity, size in BUDGETS.items():
+        shaped, fields = cut_view(
+            cli_call,
+            DEFAULT,
+            (out, err),
+            ending,
+            {"output_id": OUT, "exit_code": ending.exit_code},
+            verbosity=verbosity,
+            examination=lambda: examination,
+        )
+        viewed = Viewed(output, out, err, examination, size, shaped)
+        budget = size or (8192 if case.failed else 1024)
+        head = head_line(fields) if shaped.truncated else ""
+        assert len((head + viewed.body).encode()) <= budget, verbosity
+        check_lines(viewed)
+        check_ranges(viewed)
+        if case.failed:
+            check_failures(viewed)
+        _check_numbers(str(fields["summary"]), (case.out + case.err).decode("utf-8", "replace"))
+
+
+def _check_numbers(summary: str, text: str) -> None:
+    """Every number that a summary gives of what was counted stands in the output, or is said to be counted."""
+    for part in re.split(r", |; | — ", summary):
+        told = _NUMBER.match(part)
+        if told and "(counted)" not in part:
+            digits = told[1].replace(",", "")
+            assert re.search(rf"(?<!\d){digits}(?!\d)", text.replace(",", "")), (part, summary)
