@@ -18,6 +18,7 @@ FIELD_ORDER = (
     "timed_out",
     "partial",
     "summary",
+    "compared_with",
     "truncated",
     "stdout_shown",
     "stdout_total",

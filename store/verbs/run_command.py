@@ -13,9 +13,10 @@ from sightline.config import working_directory
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log.views import Shows
 from sightline.profile import Profile
-from sightline.records import known_fields
+from sightline.records import Buffer, joined_notes, known_fields
 from sightline.refs import is_ack
 from sightline.shape.budgets import budget_for
+from sightline.shape.segments import Segment
 from sightline.store import Target, cause_of
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
@@ -44,6 +45,7 @@ class Request(NamedTuple):
         background: whether to reply at once and let it go on.
         acknowledge_risk: whether a destructive command is run without asking back.
         label: a name for the buffer.
+        compare: ``last``, or a ref: what changed since the run before is wanted instead of a view.
     """
 
     command: str = ""
@@ -54,6 +56,7 @@ class Request(NamedTuple):
     background: bool = False
     acknowledge_risk: bool = False
     label: str = ""
+    compare: str = ""
 
     @property
     def line(self) -> str:
@@ -116,6 +119,8 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
     cwd = doorway.confine(os.path.abspath(os.path.expanduser(request.cwd))) if request.cwd else working_directory()
     if not os.path.isdir(cwd):
         raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")
+    if request.compare and request.background:
+        raise UsageError("compare and background do not go together", "compare the outputs once it has ended: diff")
     if _asks_only(request, doorway):
         from sightline.verbs.query import query_instead  # 20 ms that only a ref costs
 
@@ -139,7 +144,7 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
 
 def _asks_only(request: Request, doorway: Doorway) -> bool:
     """Whether a command may be a question of outputs that `query` answers: nothing is asked of it but its answer."""
-    plain = not (request.background or request.label) and request.verbosity == "auto"
+    plain = not (request.background or request.label or request.compare) and request.verbosity == "auto"
     return "@" in request.command and plain and doorway.echo is None
 
 
@@ -192,9 +197,57 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
     more: dict[str, Any] = {}
     if captured.unfiltered is not None:
         more = _unfiltered_fields(captured.unfiltered)
-    return command_reply(
+    earlier = _earlier(asking, request, captured.buffer, ending)
+    if request.compare and earlier:
+        return _compared(asking, request, earlier, captured.buffer, ending, more)
+    if request.compare:
+        more["note"] = "there is no earlier run of this command to compare it with"
+    reply = command_reply(
         asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged(), **more
     )
+    return _with_same_failure(asking, reply, earlier, captured.buffer) if earlier else reply
+
+
+def _earlier(asking: Asker, request: Request, buffer: Buffer, ending: Ending) -> Buffer | None:
+    """The run that one is compared with, where it is asked for or has failed; None where there is none.
+
+    Raises:
+        BadRef, UnknownRef, ExpiredRef, AmbiguousRef: a ref that it is to be compared with names nothing.
+    """
+    if request.compare and request.compare != "last":
+        return asking.resolve(request.compare).buffer
+    if not (request.compare or ending.exit_code):
+        return None
+    from sightline.verbs.previous_run import previous_run  # what goes well is not compared
+
+    return previous_run(asking.store, buffer)
+
+
+def _compared(
+    asking: Asker, request: Request, before: Buffer, buffer: Buffer, ending: Ending, more: dict[str, Any]
+) -> Reply:
+    """The reply that says what changed."""
+    from sightline.verbs.run_comparison import comparison_of_runs  # 30 ms that only a comparison costs
+
+    text = comparison_of_runs(asking, before, buffer)
+    was = "" if before.exit_code == ending.exit_code else f"; that one had exit code {before.exit_code}"
+    told = {"output_id": buffer.ref, "exit_code": ending.exit_code, "compared_with": before.ref}
+    fields = in_order({**told, "next": asking.calls("read_output", ref=buffer.ref), **more})
+    fields["note"] = f"what changed since {before.ref}{was}"
+    shows = Shows(VERB, request.logged(), refs=(buffer.name, before.name), exit_code=ending.exit_code, truncated=True)
+    return Reply(fields, (Segment(text),), shows, missing=True, exit_code=ending.process_code)
+
+
+def _with_same_failure(asking: Asker, reply: Reply, before: Buffer, buffer: Buffer) -> Reply:
+    """The reply, with a word where it failed as the run before did; what is short says so itself."""
+    if "output_id" not in reply.fields or before.session != asking.session.name or not before.exit_code:
+        return reply
+    from sightline.verbs.run_comparison import same_failure  # as above
+
+    if not same_failure(asking, before, buffer):
+        return reply
+    note = joined_notes(reply.fields.get("note") or "", f"same failure as {before.ref}")
+    return reply._replace(fields=in_order({**reply.fields, "note": note}))
 
 
 def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
@@ -232,6 +285,7 @@ def _goes_on(asking: Asker, request: Request, name: str) -> Reply:
         verb=VERB,
         request=request.logged(),
         always_ref=True,
+        note="it is not compared yet: it still runs" if request.compare else None,
     )
 
 

@@ -17,10 +17,14 @@ def parser(name: str) -> ArgumentParser:
         "Compare two buffers line by line. "
         "On a terminal all differences are printed, to a pipe as many as an agent gets.",
         "sightline diff @last~1 @last",
+        "sightline diff @last~1 @last --volatile",
         profile=True,
     )
     made.add_argument("a", metavar="REF", help="the older buffer, whose lines are marked with -")
     made.add_argument("b", metavar="REF", help="the newer buffer, whose lines are marked with +")
+    made.add_argument(
+        "--volatile", action="store_true", help="leave out what differs from run to run: times, numbers, hashes"
+    )
     made.add_argument("--full", action="store_true", help="print all differences, to a pipe too")
     return made
 
@@ -31,6 +35,13 @@ def main(given: Namespace) -> int:
     full = FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
 
     def call() -> Reply:
+        if given.volatile:
+            from sightline.verbs.run_comparison import comparison_reply  # 30 ms
+
+            sides = (door.asking.resolve_whole(given.a), door.asking.resolve_whole(given.b))
+            return comparison_reply(
+                door.asking, *sides, verb=VERB, request={"diff": [given.a, given.b], "volatile": True}
+            )
         names = []
         for ref in (given.a, given.b):
             target = door.asking.resolve_whole(ref)
@@ -39,7 +50,7 @@ def main(given: Namespace) -> int:
         pipeline = f"diff -u {labels} {' '.join(names)}"
         return query(door.asking, Request(pipeline, sink=full))
 
-    finish = (lambda reply: full.finish(door, reply)) if full else None
+    finish = (lambda reply: full.finish(door, reply)) if full and not given.volatile else None
     try:
         return door.answer(VERB, {"diff": [given.a, given.b]}, call, finish)
     finally:

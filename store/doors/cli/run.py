@@ -59,6 +59,12 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument(
         "--background", action="store_true", help="print the ref at once and let the command go on, as for a server"
     )
+    made.add_argument(
+        "--compare",
+        default="",
+        metavar="REF",
+        help="print what changed since the run before (last) of this command, or since another one",
+    )
     made.add_argument("--label", default="", metavar="TEXT", help="name the buffer, so that `list --match` finds it")
     made.add_argument("--quiet", action="store_true", help="print only the view, on a terminal too")
     made.add_argument(
@@ -78,7 +84,7 @@ def main(given: Namespace) -> int:
     request = _request(given)
     door = Door(as_json=given.json, profile=given.profile, insist=False)
     try:
-        if os.isatty(1) and not (given.json or given.quiet or request.background):
+        if os.isatty(1) and not (given.json or given.quiet or request.background or request.compare):
             return _stream(door, request)
         watches = is_person(door.asking.session) and not (given.json or given.quiet)
         doorway = _doorway(request, unkept_to=passing_on() if watches else None)
@@ -103,6 +109,7 @@ def _request(given: Namespace) -> Request:
         background=given.background,
         acknowledge_risk=given.acknowledge_risk,
         label=given.label,
+        compare=given.compare,
     )
 
 

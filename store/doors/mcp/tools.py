@@ -108,6 +108,7 @@ _DEFINED = {
                     enum=_VERBOSITIES,
                 ),
                 "background": _flag("answer at once with the ref and let it go on"),
+                "compare": _text("last: answer with what changed since the last run of this command"),
                 "acknowledge_risk": _flag("run a destructive command without asking back"),
             },
             ["command"],

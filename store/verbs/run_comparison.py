@@ -1,0 +1,103 @@
+"""What changed since the run before: which failures are new, gone or still there, else the lines that differ.
+
+Times, addresses and the like, which differ from run to run, make no difference.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.audit.failures import Failure, failures_of
+from sightline.errors import SightlineError
+from sightline.log.views import Shows
+from sightline.records import Buffer
+from sightline.search.diff.comparison import compare
+from sightline.search.diff.engines import Ignore
+from sightline.search.diff.feed import without_volatile
+from sightline.search.diff.sides import open_side
+from sightline.shape.clean import clean_line
+from sightline.shape.segments import Segment
+from sightline.shape.source import Line
+from sightline.store import Target
+from sightline.verbs.asker import Asker
+from sightline.verbs.reply import Reply, in_order
+
+_NAMED = 50  # failures of a kind that are named
+_LINE_CHARACTERS = 400
+_BODY_BYTES = 8_000
+_NOTHING = "nothing changed but what differs from run to run, such as times"
+
+
+def comparison_of_runs(asking: Asker, before: Buffer, after: Buffer) -> str:
+    """What changed between two runs of a command: failures by name, else lines. Raises as `failures_of`."""
+    was, now = failures_of(asking.store, before), failures_of(asking.store, after)
+    if not (was or now):
+        return changed_lines(
+            asking, Target(before, "out"), Target(after, "out"), Target(before, "err"), Target(after, "err")
+        )
+    old, new = {_identity(one): one for one in was}, {_identity(one): one for one in now}
+    groups = (
+        ("newly failing", [new[key] for key in new if key not in old], after),
+        ("no longer failing", [old[key] for key in old if key not in new], before),
+        ("still failing", [new[key] for key in new if key in old], after),
+    )
+    return "".join(_group(title, failures, buffer) for title, failures, buffer in groups if failures)
+
+
+def same_failure(asking: Asker, before: Buffer, after: Buffer) -> bool:
+    """Whether two runs failed alike: with the same failures, at least one. False where that cannot be told."""
+    try:
+        was, now = failures_of(asking.store, before), failures_of(asking.store, after)
+    except SightlineError:
+        return False
+    return bool(now) and {_identity(one) for one in was} == {_identity(one) for one in now}
+
+
+def _identity(failure: Failure) -> str:
+    return failure.name or without_volatile(f"{failure.text}\n".encode()).decode(errors="replace")
+
+
+def _group(title: str, failures: list[Failure], buffer: Buffer) -> str:
+    rows = [f"  {one.name or one.text}  {one.ref(buffer.name)}\n" for one in failures[:_NAMED]]
+    more = [f"  and {len(failures) - _NAMED:,} more\n"] if len(failures) > _NAMED else []
+    return "".join([f"{title} ({len(failures):,}):\n", *rows, *more])
+
+
+def changed_lines(asking: Asker, *targets: Target) -> str:
+    """The lines that differ between pairs of streams, older and newer by turns; ``-`` and ``+`` before each."""
+    rows: list[str] = []
+    left, dropped = _BODY_BYTES, 0
+    for old, new in zip(targets[::2], targets[1::2], strict=True):
+        for row in _changed(asking, old, new):
+            left -= len(row.encode())
+            if left < 0:
+                dropped += 1
+            else:
+                rows.append(row)
+    if not rows and not dropped:
+        return f"{_NOTHING}\n"
+    more = [f"and {dropped:,} more lines differ\n"] if dropped else []
+    return "".join([*rows, *more])
+
+
+def _changed(asking: Asker, old: Target, new: Target) -> Iterator[str]:
+    with open_side(asking.store, old) as left, open_side(asking.store, new) as right:
+        for hunk in compare(left, right, Ignore(volatile=True), cancel=asking.cancel).hunks:
+            for line in left.lines(hunk.left, hunk.left_end - 1) if hunk.left_count else ():
+                yield f"-{_row(line)}"
+            for line in right.lines(hunk.right, hunk.right_end - 1) if hunk.right_count else ():
+                yield f"+{_row(line)}"
+
+
+def _row(line: Line) -> str:
+    """A line with its number, a long one clipped."""
+    text = clean_line(line.data)
+    return f"{line.number}: {text[:_LINE_CHARACTERS]}{'…' if len(text) > _LINE_CHARACTERS else ''}\n"
+
+
+def comparison_reply(asking: Asker, before: Target, after: Target, *, verb: str, request: dict[str, Any]) -> Reply:
+    """The reply to a comparison of two streams that leaves out what differs from run to run."""
+    text = changed_lines(asking, before, after)
+    equal = text.startswith(_NOTHING)
+    names = (before.buffer.name, after.buffer.name)
+    shows = Shows(verb, request, refs=names, exit_code=0 if equal else 1)
+    return Reply(in_order({"exit_code": 0 if equal else 1}), (Segment(text),), shows, exit_code=0 if equal else 1)
