@@ -17,6 +17,11 @@ from sightline.log.sessions import SHELL, current_session, safe_name
 from sightline.profile import load_profile
 from sightline.records import Session
 from sightline.store import Store
+from sightline.verbs import list_outputs as list_outputs_verb
+from sightline.verbs import query as query_verb
+from sightline.verbs import read_file as read_file_verb
+from sightline.verbs import read_output as read_output_verb
+from sightline.verbs import run_command as run_command_verb
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.list_outputs import LIMIT
@@ -61,9 +66,7 @@ def run_command(
         >>> str(run_command("seq 1 3"))
         '1\\n2\\n3\\n'
     """
-    from sightline.verbs import run_command as verb
-
-    request = verb.Request(
+    request = run_command_verb.Request(
         command=command if isinstance(command, str) else "",
         argv=() if isinstance(command, str) else tuple(command),
         cwd=os.fspath(cwd),
@@ -73,7 +76,13 @@ def run_command(
         acknowledge_risk=acknowledge_risk,
         label=label,
     )
-    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.run_command(asking, request))
+    return _answered(
+        store,
+        session,
+        run_command_verb.VERB,
+        request.logged(),
+        lambda asking: run_command_verb.run_command(asking, request),
+    )
 
 
 def read_file(
@@ -96,10 +105,10 @@ def read_file(
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
     """
-    from sightline.verbs import read_file as verb
-
-    request = verb.Request(os.fspath(path), start_line, end_line)
-    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.read_file(asking, request))
+    request = read_file_verb.Request(os.fspath(path), start_line, end_line)
+    return _answered(
+        store, session, read_file_verb.VERB, request.logged(), lambda asking: read_file_verb.read_file(asking, request)
+    )
 
 
 def read_output(
@@ -148,12 +157,16 @@ def read_output(
         4000
         4001
     """
-    from sightline.verbs import read_output as verb
-
-    request = verb.Request(
+    request = read_output_verb.Request(
         ref, lines, offset, limit, search, context, ignore_case, stream, wait, path, schema, verbosity, until
     )
-    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.read_output(asking, request))
+    return _answered(
+        store,
+        session,
+        read_output_verb.VERB,
+        request.logged(),
+        lambda asking: read_output_verb.read_output(asking, request),
+    )
 
 
 def query(pipeline: str, *, store: Store | None = None, session: str = "") -> Reply:
@@ -172,10 +185,10 @@ def query(pipeline: str, *, store: Store | None = None, session: str = "") -> Re
         >>> query(f"grep -c 7 {ref}").text
         '1355\\n'
     """
-    from sightline.verbs import query as verb
-
-    request = verb.Request(pipeline)
-    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.query(asking, request))
+    request = query_verb.Request(pipeline)
+    return _answered(
+        store, session, query_verb.VERB, request.logged(), lambda asking: query_verb.query(asking, request)
+    )
 
 
 def list_outputs(
@@ -193,10 +206,14 @@ def list_outputs(
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
     """
-    from sightline.verbs import list_outputs as verb
-
-    request = verb.Request(match, captured_by, limit)
-    return _answered(store, session, verb.VERB, request.logged(), lambda asking: verb.list_outputs(asking, request))
+    request = list_outputs_verb.Request(match, captured_by, limit)
+    return _answered(
+        store,
+        session,
+        list_outputs_verb.VERB,
+        request.logged(),
+        lambda asking: list_outputs_verb.list_outputs(asking, request),
+    )
 
 
 def _answered(

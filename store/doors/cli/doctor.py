@@ -5,9 +5,11 @@ import time
 from collections.abc import Iterator
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.install import here, told_root
 from sightline.doors.cli.output import Door, dim, print_json, red, write_all, write_out
 from sightline.doors.doctor.complaints import Finding
 from sightline.doors.doctor.doctor import examine
+from sightline.doors.install.harness_health import examine_harnesses
 from sightline.shape.summary import human_bytes
 
 DRAWN_SECONDS = 0.1
@@ -77,10 +79,6 @@ class Progress:
 
 def _findings(door: Door, rebuild: bool, progress: Progress) -> Iterator[Finding]:
     yield from examine(door.store, rebuild=rebuild, advance=progress)
-    # Loaded here: a broken store is to be told of first.
-    from sightline.doors.cli.install import here, told_root
-    from sightline.doors.install.harness_health import examine_harnesses
-
     yield from examine_harnesses(here(), told_root())
 
 

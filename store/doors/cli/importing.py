@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
 from sightline.harnesses.formats import Source, find_sources, transcribing, usual_places
+from sightline.imports.follower import Follower
 from sightline.imports.importer import Counts, Importer
 from sightline.imports.live_transcript import catch_up
 from sightline.shape.summary import human_bytes
@@ -167,8 +168,6 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _follow(importer: Importer, paths: Iterable[str], *, as_json: bool) -> None:
-    from sightline.imports.follower import Follower
-
     def told(came: int) -> None:
         if as_json:
             print_json({"calls": came})

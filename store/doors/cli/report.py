@@ -3,7 +3,10 @@
 import json
 import os
 
+from sightline.audit.report.data import as_data
 from sightline.audit.report.gather import gather
+from sightline.audit.report.html import render_html
+from sightline.audit.report.markdown import render_markdown
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, write_err, write_out
 from sightline.doors.cli.scope import Scope, add_scope, scope_of
@@ -64,13 +67,7 @@ def main(given: Namespace) -> int:
 def _rendered(door: Door, scope: Scope, form: str) -> str:
     report = gather(door.store, session=scope.session, since=scope.since, project=scope.project)
     if form == "json":
-        from sightline.audit.report.data import as_data
-
         return json.dumps(as_data(report), ensure_ascii=False, indent=1) + "\n"
     if form == "md":
-        from sightline.audit.report.markdown import render_markdown
-
         return render_markdown(report)
-    from sightline.audit.report.html import render_html
-
     return render_html(report)

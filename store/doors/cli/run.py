@@ -20,6 +20,7 @@ from sightline.log.sessions import is_person
 from sightline.records import Buffer
 from sightline.shape.segments import Segment
 from sightline.store import Target
+from sightline.verbs import late
 from sightline.verbs.command_view import ending_of
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply
@@ -184,7 +185,5 @@ def _question(reply: Reply) -> tuple[Segment, ...]:
 
 
 def _summary(door: Door, buffer: Buffer) -> str:
-    from sightline.shape.summary import summary
-
     with door.store.open(Target(buffer, "out")) as out, door.store.open(Target(buffer, "err")) as err:
-        return summary(out, err, **ending_of(buffer)._asdict())
+        return late.summary(out, err, **ending_of(buffer)._asdict())

@@ -7,6 +7,7 @@ import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from sightline.doors.hooks import late
 from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, recall
 from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
@@ -121,12 +122,10 @@ def _known_of(harness: Harness, call: ToolCall) -> tuple[str, str]:
 
 def _lines_of(call: ToolCall, buffer: Buffer | None, text: str) -> Shown | None:
     """The lines of a file that were read, where the event tells, and a text has them whole."""
-    from sightline.audit.recognition import has_long_lines  # few calls are of files
-
     read = call.text
     if not (buffer and buffer.kind == "file" and read):
         return None
-    if not has_long_lines(read.encode(errors="surrogatepass"), text):
+    if not late.has_long_lines(read.encode(errors="surrogatepass"), text):
         return None
     return Shown(buffer.name, "out", call.first, min(call.first + len(read.splitlines()) - 1, buffer.lines))
 
@@ -171,8 +170,6 @@ def _is_logged(store: Store, session: Session, harness: Harness, buffer: Buffer,
     views = store.index.views(buffer=buffer.name, session=session.name, limit=1)
     if not views or not use or f'"{use}"' not in views[0].view.request:
         return False
-    from sightline.log.view_text import view_text  # few views are our own
-
     said = text[found.end() :] if (found := re.match(harness.exit_line, text)) else text
-    told = view_text(store, views[0]).strip()
+    told = late.view_text(store, views[0]).strip()
     return told in (said.strip(), "")  # instead of nothing harnesses say that there was nothing

@@ -6,6 +6,7 @@ import os
 import time
 
 from sightline.config import HOOKS
+from sightline.doors.hooks import late
 from sightline.harnesses.base import Harness, Json
 from sightline.log.sessions import safe_name
 from sightline.private_files import make_folder, open_private
@@ -56,12 +57,10 @@ def notes_answer(store: Store, session: Session, harness: Harness, event: str) -
 
 def waiting_notes(store: Store, session: Session) -> list[str]:
     """The notes that wait, which with this are sent."""
-    from sightline.log.notes import hold_waiting, release  # few sessions have any
-
-    held = hold_waiting(store, session.name, anyone=True)
+    held = late.hold_waiting(store, session.name, anyone=True)
     if not held:
         return []
-    release(store, held, session)
+    late.release(store, held, session)
     told = "\n".join(f"{waiting.ref}: {waiting.text}" for waiting in held)
     return [f"Notes from the person who looks on, about lines of outputs:\n{told}"]
 

@@ -9,6 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from sightline.doors.hooks import late
 from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, Part, ToolCall, open_beside
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
@@ -87,13 +88,11 @@ def buffer_of_use(store: Store, session: Session, use: str, *, unfiltered: bool 
 
 def _file_version(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     """The version of the file that was read, if what was read stands in it."""
-    from sightline.capture.file import FileNotReadable, capture_file  # few calls are of files
-
     try:
         if os.path.getsize(call.command) > _LARGEST_FILE:
             return None
-        buffer = capture_file(store, call.command, session.name)
-    except (OSError, FileNotReadable):
+        buffer = late.capture_file(store, call.command, session.name)
+    except (OSError, late.FileNotReadable):
         return None
     read = call.text.splitlines()
     last = min(call.first + len(read) - 1, buffer.lines)
@@ -163,12 +162,10 @@ def _result(store: Store, session: Session, call: ToolCall) -> Buffer | None:
 
 def _structured(store: Store, session: Session, call: ToolCall, command: str, about: dict[str, Any]) -> Buffer | None:
     """Keep what may be JSON, or is no text."""
-    from sightline.capture.result import Block, capture_result  # 6 ms, which plain text need not pay
-
-    made = {part.stream: Block([_content(part)], part.mime) for part in call.parts}
+    made = {part.stream: late.Block([_content(part)], part.mime) for part in call.parts}
     last = max(int(stream.removeprefix("part.")) for stream in made)
-    blocks = [made.get(f"part.{number}", Block([])) for number in range(last + 1)]
-    kept = capture_result(store, blocks, command=command, cwd=call.cwd, session=session.name, **about)
+    blocks = [made.get(f"part.{number}", late.Block([])) for number in range(last + 1)]
+    kept = late.capture_result(store, blocks, command=command, cwd=call.cwd, session=session.name, **about)
     return kept if isinstance(kept, Buffer) else None
 
 
@@ -256,14 +253,10 @@ def _lines_in(store: Store, buffers: list[Buffer], text: str, command: str) -> "
     """Which lines of buffers stand in a text, of each what was found."""
     if not buffers or not 0 < len(text) <= _MATCHED_CHARACTERS:
         return []
-    from sightline.imports.shown_lines import shown_lines  # 4 ms; of many events nothing is kept
-
-    return [shown_lines(store, one, text, command=command) for one in buffers]
+    return [late.shown_lines(store, one, text, command=command) for one in buffers]
 
 
 def tidy(store: Store) -> None:
     """Let go of what is over the limits."""
     if store.over_limits():
-        from sightline.log.retention import enforce_limits
-
-        enforce_limits(store)
+        late.enforce_limits(store)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sightline.doors.cli.output import render_text
+from sightline.doors.hooks import late
 from sightline.doors.hooks.pending_commands import PendingCommand
 from sightline.doors.hooks.tool_result import VERB, request_of
 from sightline.doors.mcp.tools import TOOLS, calls_in
@@ -75,6 +76,4 @@ def _reply(asking: Asker, buffer: Buffer, call: ToolCall, request: dict[str, Any
         return command_reply(
             asking, buffer, ending_of(buffer), verbosity="auto", verb="capture", request=request, always_ref=True
         )
-    from sightline.verbs.result_view import result_reply
-
-    return result_reply(asking, buffer, verb=VERB, request=request, failed=call.failed, always_ref=True)
+    return late.result_reply(asking, buffer, verb=VERB, request=request, failed=call.failed, always_ref=True)

@@ -1,0 +1,32 @@
+"""What only some events need of the floors below: each name is loaded where one does, and would add to all others."""
+
+from typing import TYPE_CHECKING
+
+from sightline.late_names import late_names
+
+if TYPE_CHECKING:
+    from sightline.audit.recognition import has_long_lines as has_long_lines
+    from sightline.capture.file import FileNotReadable as FileNotReadable
+    from sightline.capture.file import capture_file as capture_file
+    from sightline.capture.result import Block as Block
+    from sightline.capture.result import capture_result as capture_result
+    from sightline.imports.shown_lines import shown_lines as shown_lines
+    from sightline.log.notes import hold_waiting as hold_waiting
+    from sightline.log.notes import release as release
+    from sightline.log.retention import enforce_limits as enforce_limits
+    from sightline.log.view_text import view_text as view_text
+    from sightline.verbs.result_view import result_reply as result_reply
+else:
+    __getattr__ = late_names(
+        "sightline",
+        **{
+            "audit.recognition": ("has_long_lines",),  # few calls are of files
+            "capture.file": ("FileNotReadable", "capture_file"),  # likewise
+            "capture.result": ("Block", "capture_result"),  # few are of other tools
+            "imports.shown_lines": ("shown_lines",),  # few results are shown other than they are
+            "log.notes": ("hold_waiting", "release"),  # few sessions have notes that wait
+            "log.retention": ("enforce_limits",),  # few stores are full
+            "log.view_text": ("view_text",),  # few views are our own
+            "verbs.result_view": ("result_reply",),  # few modes show views
+        },
+    )
