@@ -13,6 +13,7 @@ from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import (
     ASSIGNMENT,
     MAY_FAIL,
+    Pipeline,
     Pipelines,
     Stage,
     program_of,
@@ -122,6 +123,29 @@ def left_side(command: str, argv: list[str]) -> Split | None:
         return None
     split = find_split(argv[-1], bash=bash, hardened=hardened)
     return split and split._replace(left=given.left)
+
+
+def inner_filter(command: str) -> str:
+    """The filter of a pipeline that does not end the command, as in ``make | tail -5; echo $?``; empty where none is.
+
+    What such a pipeline only reads, or writes down, is there anyway.
+    """
+    try:
+        tokens = tokens_of(command)
+        groups = [tokens.tokens, *tokens.substituted.groups]
+        pipelines = [one for group in groups for one in Pipelines(tuple(group)).all_pipelines()]
+    except Unclear:
+        return ""
+    return next(filter(None, map(_filter_in, pipelines)), "")
+
+
+def _filter_in(pipeline: Pipeline) -> str:
+    first, *rest = pipeline.stages
+    found = next((program_of(stage.words) for stage in rest if _is_filter(stage)), "")
+    if found and program_of(first.words) not in _READERS | {"echo", "printf"}:
+        return found
+    inner = (one for stage in pipeline.stages for one in stage.inner)
+    return next(filter(None, map(_filter_in, inner)), "")
 
 
 def _is_filter(stage: Stage) -> bool:

@@ -10,6 +10,7 @@ from sightline.late_names import late_names
 if TYPE_CHECKING:
     from sightline.capture.background import start_in_background as start_in_background
     from sightline.capture.file import changed_since as changed_since
+    from sightline.capture.filters import inner_filter as inner_filter
     from sightline.capture.filters import left_side as left_side
     from sightline.log.notes import hold_waiting as hold_waiting
     from sightline.log.notes import release as release
@@ -38,7 +39,7 @@ else:
         **{
             "capture.background": ("start_in_background",),  # 5 ms, for subprocess
             "capture.file": ("changed_since",),  # 1 ms: most replies show no file
-            "capture.filters": ("left_side",),  # 4 ms: the lexer of shell text, and its patterns
+            "capture.filters": ("inner_filter", "left_side"),  # 4 ms: the lexer of shell text, and its patterns
             "log.notes": ("hold_waiting", "release"),  # 1 ms: few replies have any
             "log.retention": ("enforce_limits",),  # 1 ms
             "shape.cut_styles": ("shape_as",),  # 5 ms: what is short is not cut

@@ -168,6 +168,7 @@ def _split(request: Request, argv: list[str]) -> "Split | None":
 
 
 def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
+    split = _split(request, argv)
     capture = CommandCapture(
         asking.store,
         argv,
@@ -179,7 +180,7 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
         stdin=doorway.stdin,
         own_group=doorway.own_group,
         keep=asking.store.settings.captures(cwd),
-        split=_split(request, argv),
+        split=split,
         echo=doorway.echo,
         unkept_to=doorway.unkept_to,
     )
@@ -197,11 +198,13 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
     more: dict[str, Any] = {}
     if captured.unfiltered is not None:
         more = _unfiltered_fields(captured.unfiltered)
+    elif split is None and "|" in request.command and (program := late.inner_filter(request.command)):
+        more["note"] = f"what went into {program} was not kept, since the command does not end there"
     earlier = _earlier(asking, request, captured.buffer, ending)
     if request.compare and earlier:
         return _compared(asking, request, earlier, captured.buffer, ending, more)
     if request.compare:
-        more["note"] = "there is no earlier run of this command to compare it with"
+        more["note"] = joined_notes(more.get("note", ""), "there is no earlier run of this command to compare it with")
     reply = command_reply(
         asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged(), **more
     )

@@ -261,3 +261,8 @@ def test_j05_half_a_minute_unless_told(agent: Any) -> None:
     assert Request("true").limit_secs(profile) == 30
     for told in (120, 300, 86_400):
         assert Request("true", timeout_secs=told).limit_secs(profile) == told
+
+
+def test_i01_a_ref_alone_is_its_content_with_the_total(agent: Any, keep: Callable[..., str]) -> None:
+    reply = agent.read(keep(b"a\nb\nc\n"))
+    assert (reply.text, reply.fields["total_lines"]) == ("a\nb\nc\n", 3)

@@ -263,3 +263,21 @@ def test_q11_case_and_bytes_that_are_no_text(agent: Any, keep: Keep) -> None:
     assert agent.read(ref, search="needle").fields["matches_total"] == 1
     assert agent.read(ref, search="needle", ignore_case=False).fields["matches_total"] == 0
     assert agent.store.path(Target(agent.store.resolve(ref).buffer, "out"))
+
+
+def test_i01_a_ref_alone_is_the_view_of_its_output(agent: Any, keep: Keep) -> None:
+    reply = agent.read(keep(b"".join(b"%d\n" % number for number in range(5_000))))
+    assert reply.fields["truncated"]
+    assert reply.text.endswith("4999\n")
+    assert "bytes" not in reply.fields
+
+
+def test_b02_a_command_that_only_asks_of_refs_makes_no_buffer(agent: Any, keep: Keep) -> None:
+    ref = keep(b"hello\nworld\n")
+    before = len(agent.store.listed(99))
+    assert agent.run(f"grep hello {ref} | wc -l").text == "1\n"
+    assert len(agent.store.listed(99)) == before
+
+
+def test_h13_what_an_inner_filter_cut_is_said_not_to_be_kept(agent: Any) -> None:
+    assert "was not kept" in agent.run("seq 1 9 | tail -1; true").fields["note"]

@@ -131,3 +131,8 @@ def test_q01_a_small_one_is_read_whole(agent: Any, keep: Keep) -> None:
     reply = agent.read(keep(b"a\nb\nc\n"), lines="1-")
     assert reply.text == "a\nb\nc\n"
     assert (reply.fields["total_bytes"], reply.fields["lines"], "truncated" in reply.fields) == (6, "1-3", False)
+
+
+def test_q02_a_ref_alone_is_its_first_page(agent: Any, keep: Callable[..., str]) -> None:
+    reply = agent.read(keep(b"x" * 51_200))
+    assert (reply.fields["bytes"], reply.fields["next_offset"]) == ([0, 40_960], 40_960)
