@@ -75,7 +75,7 @@ def result_reply(
     budget = budget_for("normal" if verbosity == "auto" else verbosity, exit_ok=True, budgets=budgets)
     if not always_ref and (short := _short(asking, buffer, streams, note, verbosity)) is not None:
         return _reply(note, short, buffer, verb, request, truncated=False)
-    total_bytes = buffer.bytes if blocks is None else sum(buffer.stream(stream).bytes for stream in streams)
+    total_bytes = sum(buffer.stream(stream).bytes for stream in streams)  # a field's are its block's, too
     if failed:  # what explains it may well stand in a field: such are cut here, too
         streams += [field.stream for field in moved if f"part.{field.block}" in streams]
     fields: dict[str, Any] = {"output_id": buffer.ref, "total_bytes": total_bytes, **note}

@@ -38,12 +38,15 @@ class Step(NamedTuple):
         key: of an object's member; None for an element.
         place: of an array's element, from 0, or from -1 backwards.
         is_slice: whether all from there on are meant.
+        in_fewer: the place, from 0, in an array that has fewer elements than a slice before it asked for; None where no
+            slice did.
     """
 
     text: str
     key: str | None = None
     place: int = 0
     is_slice: bool = False
+    in_fewer: int | None = None
 
 
 class Found(NamedTuple):
@@ -71,11 +74,21 @@ def parse_path(path: str) -> tuple[Step, ...]:
     steps: list[Step] = []
     while at < len(text):
         match = _SEGMENT.match(text, at)
-        if not match or (steps and steps[-1].is_slice):
+        after_slice = bool(steps) and steps[-1].is_slice
+        if not match or (after_slice and not match["index"]):
             raise _unsupported(text, at, after_slice=bool(match))
-        steps.append(_step(match))
+        step = _step(match)
+        steps.append(_of_slice(steps.pop(), step) if after_slice else step)
         at = match.end()
     return tuple(steps)
+
+
+def _of_slice(last: Step, step: Step) -> Step:
+    """The element that a place among the last ones means. Raises BadPath where they are never so many."""
+    text = last.text + step.text
+    if step.place >= -last.place:
+        raise BadPath(f"{text}: {last.text} has {-last.place:,} elements at most", "count them from 0")
+    return Step(text, place=last.place + step.place, in_fewer=step.place)
 
 
 def _step(match: re.Match[str]) -> Step:
@@ -100,7 +113,7 @@ def _unsupported(text: str, at: int, *, after_slice: bool) -> BadPath:
     segment = _BRACKETED.match(text, at)
     told = segment[0] if segment else text[at:]
     if after_slice:
-        return BadPath(f"nothing can follow a slice: {told}", "take one element, [-N], to go on from there")
+        return BadPath(f"{told} cannot follow a slice", "take one of its elements, [0], to go on from there")
     hint = "write [0]" if re.fullmatch(r"\[-0+:?\]", told) else _FORMS + " supported; `jq` in a query does more"
     return BadPath(f"this path is not supported: {told}", hint)
 
@@ -127,7 +140,12 @@ def find(source: Source, steps: tuple[Step, ...], window: int = WINDOW_BYTES) ->
         elif step.is_slice:
             return _last_elements(scanner, at, kind, step, path)
         else:
-            at = _element(scanner, at, kind, step, path)
+            try:
+                at = _element(scanner, at, kind, step, path)
+            except NotFound:
+                if step.in_fewer is None:
+                    raise
+                at = _element(scanner, at, kind, step._replace(place=step.in_fewer), path)
         path += step.text
     return Found(kind_of(scanner.char(at)), at, scanner.value_end(at))
 

@@ -62,6 +62,12 @@ def test_a_long_json_result_is_sampled_and_described(agent: Any, result: Any) ->
     assert lines.text == '    {\n      "id": 5,\n      "name": "Item 5",\n      "data": "' + "X" * 30 + '"\n    },\n'
 
 
+def test_the_size_of_a_result_counts_its_fields_once(result: Any) -> None:
+    whole = json.dumps({"title": "t", "body": "line of text\n" * 5000})
+    _, reply = result(whole)
+    assert reply.fields["total_bytes"] == len(whole)
+
+
 def test_a_large_field_is_shown_as_its_ref(agent: Any, result: Any) -> None:
     buffer, reply = result({"title": "t", "body": "line of text\n" * 5000})
     assert f'  "body": "[… 65,000 bytes of this string elided: {buffer.ref}.1 …]"\n' in reply.text

@@ -34,6 +34,8 @@ def found(path: str, window: int = 1 << 17) -> object:
         ("users[-1].name", "bob"),
         ("$.users[-1:]", [{"name": "bob"}]),
         ("$.users[-9:]", DATA["users"]),
+        ("$.users[-1:][0].name", "bob"),
+        ("$.users[-9:][0].name", "alice"),
         ('$["a.b"]["q\\"x"][1]', 2),
         ("$['a.b'].日本", True),
         ("$.empty[-3:]", []),
