@@ -10,6 +10,7 @@ from benchmarks import (
     coverage,
     diff,
     failure_recall,
+    fleet,
     hooks,
     importing,
     lines,
@@ -43,6 +44,7 @@ ALL = {
     "tui": tui,
     "importing": importing,
     "failure_recall": failure_recall,
+    "fleet": fleet,
     "load": load,
 }
 _ONLY_NAMED = {"load"}

@@ -377,6 +377,8 @@ def _encoded(entry: dict[str, Any]) -> bytes:
 def fit(value: Any) -> Any:
     """A value as the database can hold it: no NUL, no half of a surrogate pair, no NaN, no endless text."""
     if isinstance(value, str):
+        if value.isascii() and "\0" not in value and len(value) <= _TEXT_CHARACTERS:
+            return value
         text = storable(value).replace("\0", "\\x00")
         return text if len(text) <= _TEXT_CHARACTERS else text[:_TEXT_CHARACTERS] + " [… cut]"
     if isinstance(value, dict):

@@ -73,8 +73,8 @@ class Packer:
         self.number = 0  # of packs that were handed out
         self.stored = 0  # bytes of frames so far
         self._take, self._pack_bytes = take, pack_bytes
-        self._pieces: list[bytes] = []
-        self._size = self._raw = 0
+        self._data = bytearray()
+        self._raw = 0
         self._waiting: deque[tuple[Future[bytes] | bytes, list[Frame], int, int]] = deque()
         self._threads = ThreadPoolExecutor(_THREADS, "sightline-pack")
         self._compressors = threading.local()
@@ -128,20 +128,19 @@ class Packer:
     def _place(self) -> None:
         waiting, frames, raw, newlines = self._waiting.popleft()
         stored = waiting if isinstance(waiting, bytes) else waiting.result()
-        frames.append(Frame(self.number, self._size, len(stored), raw, newlines))
-        self._pieces.append(stored)
-        self._size += len(stored)
+        frames.append(Frame(self.number, len(self._data), len(stored), raw, newlines))
+        self._data += stored  # kept apart, each would hold on to the room that its compression had taken
         self.stored += len(stored)
         self._raw += raw
-        if self._size >= self._pack_bytes:
+        if len(self._data) >= self._pack_bytes:
             self._close_pack()
 
     def _close_pack(self) -> None:
-        if not self._pieces:
+        if not self._data:
             return
-        data, raw = b"".join(self._pieces), self._raw
-        self._pieces.clear()
-        self._size = self._raw = 0
+        data, raw = bytes(self._data), self._raw
+        self._data.clear()
+        self._raw = 0
         self.number += 1
         self._take(Pack(data, hashlib.sha256(data).hexdigest(), raw))
 

@@ -4,7 +4,8 @@ import time
 from typing import NamedTuple
 
 from sightline.fleet.queue import Queue
-from sightline.fleet.selection import Selection
+from sightline.fleet.selection import DIRECTORY, SIZE, Selection
+from sightline.shape.summary import human_bytes
 from sightline.store import Store
 
 
@@ -56,3 +57,30 @@ def ship_status(store: Store) -> ShipStatus:
         )
     finally:
         queue.close()
+
+
+def in_words(status: ShipStatus, database: str) -> str:
+    """The status, a sentence a line; ``database`` is its address."""
+    if not database:
+        return "no fleet is set: nothing leaves this machine"
+    lines = [f"{status.host or 'this store'} ships to {database}"]
+    if status.items:
+        lines.append(
+            f"behind by {status.buffers:,} outputs and {status.items - status.buffers:,} other items, "
+            f"{human_bytes(status.bytes)}, the oldest for {_span(status.behind_seconds)}"
+        )
+    else:
+        lines.append("all that is done is shipped")
+    lines.append(f"last contact {_span(time.time() - status.contact)} ago" if status.contact else "no contact yet")
+    words = {DIRECTORY: "of folders that are not shipped", SIZE: "larger than max_buffer_bytes"}
+    lines += [f"left out: {count:,} {words.get(why, why)}" for why, count in status.left_out.items()]
+    if status.error:
+        lines.append(f"last error: {status.error}")
+    return "\n".join(lines)
+
+
+def _span(passed: float) -> str:
+    for size, unit_of_time in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if passed >= size:
+            return f"{passed / size:.0f} {unit_of_time}"
+    return f"{max(passed, 0):.0f} s"

@@ -14,9 +14,8 @@ from sightline.threads import share_one_heap
 from sightline.verbs.printable_text import printable
 
 try:
-    from sightline.fleet.selection import DIRECTORY, SIZE
     from sightline.fleet.shipper import Progress, Shipper
-    from sightline.fleet.status import ShipStatus, ship_status
+    from sightline.fleet.status import in_words, ship_status
     from sightline.fleet.unit import unit
 except ImportError as error:
     _MISSING: ImportError | None = error
@@ -91,35 +90,8 @@ def _status(store: Store, given: Namespace) -> int:
     if given.json:
         print_json(status._asdict())
     else:
-        write_out(printable(told(status, store.settings.fleet.db)) + "\n")
+        write_out(printable(in_words(status, store.settings.fleet.db)) + "\n")
     return 0
-
-
-def told(status: "ShipStatus", database: str) -> str:
-    """The status in words."""
-    if not database:
-        return "no fleet is set: nothing leaves this machine"
-    lines = [f"{status.host or 'this store'} ships to {database}"]
-    if status.items:
-        lines.append(
-            f"behind by {status.buffers:,} outputs and {status.items - status.buffers:,} other items, "
-            f"{human_bytes(status.bytes)}, the oldest for {_span(status.behind_seconds)}"
-        )
-    else:
-        lines.append("all that is done is shipped")
-    lines.append(f"last contact {_span(time.time() - status.contact)} ago" if status.contact else "no contact yet")
-    words = {DIRECTORY: "of folders that are not shipped", SIZE: "larger than max_buffer_bytes"}
-    lines += [f"left out: {count:,} {words.get(why, why)}" for why, count in status.left_out.items()]
-    if status.error:
-        lines.append(f"last error: {status.error}")
-    return "\n".join(lines)
-
-
-def _span(passed: float) -> str:
-    for size, unit_of_time in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if passed >= size:
-            return f"{passed / size:.0f} {unit_of_time}"
-    return f"{max(passed, 0):.0f} s"
 
 
 class _Bar:

@@ -41,6 +41,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
         lambda: check_records(store, derived, advance),
         lambda: check_views(store, advance),
         lambda: _limits(store, derived.bytes),
+        lambda: _fleet(store),
         _queries,
         lambda: examine_plugins(store.root),
     )
@@ -116,6 +117,16 @@ def _limits(store: Store, derived: int) -> Iterator[Finding]:
         yield Finding(
             "note", f"{human_bytes(derived)} of files that can be made again (both streams in order, JSON in lines)"
         )
+
+
+def _fleet(store: Store) -> Iterator[Finding]:
+    if not store.settings.fleet.db:
+        return
+    from sightline.fleet.status import in_words, ship_status  # few have a fleet
+
+    status = ship_status(store)
+    level = "problem" if status.error else "note" if status.items or status.left_out else "ok"
+    yield Finding(level, in_words(status, store.settings.fleet.db).replace("\n", "; "))
 
 
 def _queries() -> Iterator[Finding]:

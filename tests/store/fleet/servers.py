@@ -206,9 +206,16 @@ class ObjectStore:
         endpoint: its URL.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, inline: bool = True) -> None:
+        """Start it.
+
+        Args:
+            folder: a new one.
+            inline: whether small objects lie beside their names: else the first one waits 5 s for a place.
+        """
         folder.mkdir()
         self._folder = folder
+        self._inline = inline
         actions = {
             ADMIN_KEY: ["Admin", "Read", "Write", "List"],
             HOST_KEY: [f"Write:{ALPHA}/*"],
@@ -301,11 +308,12 @@ def environment(key: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[tuple[Postgres, ObjectStore]]:
+def running(folder: Path, *, inline_objects: bool = True) -> Iterator[tuple[Postgres, ObjectStore]]:
     """Both, as long as they are needed."""
+    folder.mkdir(mode=0o755, exist_ok=True)
     with contextlib.ExitStack() as stack:
         postgres = Postgres(folder / "postgres")
         stack.callback(lambda: end(postgres.server))
-        objects = ObjectStore(folder / "objects")
+        objects = ObjectStore(folder / "objects", inline=inline_objects)
         stack.callback(lambda: end(objects.server))
         yield postgres, objects
