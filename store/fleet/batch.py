@@ -11,12 +11,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sightline.fleet.content import Content, Damaged, Rows
-from sightline.fleet.pack import PACK_BYTES, Pack, Packer
+from sightline.fleet.pack import Pack, Packer
 from sightline.fleet.queue import Item, Queue
 from sightline.private_files import make_folder, read_file, remove_file, write_atomically
 from sightline.store import Store
 
 MOST_ITEMS = 2_000
+BATCH_BYTES = 8 << 20
+"""Of frames: a batch ends with the item that brings it here."""
+
 _BATCH, _PACK_ENDING, _STORED_ENDING = "batch.json", ".pack", ".stored"
 
 
@@ -202,7 +205,7 @@ def _made(
                 raise _Unreadable(item, damaged.message) from damaged
             end, count = Cursor(item.seq, item.mark), count + 1
             alive()
-            if packer.stored >= PACK_BYTES:
+            if packer.stored >= BATCH_BYTES:
                 break
         if not count:
             return None

@@ -17,11 +17,10 @@ from typing import NamedTuple
 from sightline.errors import SightlineError
 from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.announcement import UNFIT, Fenced, Host, announce, enter, greet
-from sightline.fleet.batch import MOST_ITEMS, Batch, PackRow, Spool, make_batch
+from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, PackRow, Spool, make_batch
 from sightline.fleet.content import fit
 from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
 from sightline.fleet.objects import Objects, pack_key
-from sightline.fleet.pack import PACK_BYTES
 from sightline.fleet.queue import Queue
 from sightline.fleet.selection import Selection
 from sightline.store import Store
@@ -279,7 +278,7 @@ class Shipper:
                 due = age >= (WATCHED_SECONDS if self.host and self.host.is_watched else FLUSH_SECONDS)
                 if now < again_at:
                     continue
-                if waiting.items and (due or waiting.bytes >= PACK_BYTES):
+                if waiting.items and (due or waiting.bytes >= BATCH_BYTES):
                     while self.ship_batch() and not wait_for(0.0):
                         pass
                     greeted = now

@@ -287,4 +287,4 @@ def test_a_large_stream_takes_little_memory(fleet: Fleet, host: FleetSettings) -
         environment = {**os.environ, "SIGHTLINE_HOME": store.root}
         done = subprocess.run([sys.executable, "-c", ship], env=environment, capture_output=True, check=True, text=True)
     assert int(done.stdout.partition("VmHWM:")[2].split()[0]) < MEMORY_MIB * 1024
-    assert len(fleet.objects()) == 12
+    assert len(fleet.objects()) == 24
