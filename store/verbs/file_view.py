@@ -10,12 +10,14 @@ from sightline.shape.segments import Segment, join_segments, uncut
 from sightline.store import Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
+from sightline.verbs.outline import definitions, summary_of
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 from sightline.verbs.structured_view import shape_output
 
 _NEXT_LINES = 200
 _SNIFFED_BYTES = 8192
+OUTLINED_LINES = 20_000  # of a longer file only so much is looked at
 
 
 class Called(NamedTuple):
@@ -77,8 +79,15 @@ def _view(asking: Asker, target: Target, called: Called, verbosity: str) -> Repl
             lambda made: join_segments(made.shaped.segments),
             asking.room,
         )
+        outlined = definitions(buffer.command, source.lines(1, min(source.line_count, OUTLINED_LINES)))
+        told = summary_of(buffer.command, source.line_count, outlined)
     shaped = made.shaped
-    fields |= {"description": made.description or None, "truncated": shaped.truncated or None, "stdout_shown": None}
+    fields |= {
+        "summary": told if shaped.truncated else None,
+        "description": made.description or None,
+        "truncated": shaped.truncated or None,
+        "stdout_shown": None,
+    }
     fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"
     if shaped.truncated:
         is_part = made.path and shaped.out_total == 1  # a line is no way to its parts

@@ -8,8 +8,9 @@ from sightline.errors import BadRange, StoreFailed, UsageError
 from sightline.refs import looks_like_a_ref
 from sightline.store import Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.file_view import Called, fields_of, file_reply, is_binary, reply_of
+from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, file_reply, is_binary, reply_of
 from sightline.verbs.lines import beyond, open_lines, page_of
+from sightline.verbs.outline import definitions, place_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
 from sightline.verbs.read_output import Request as ReadOutput
 from sightline.verbs.read_output import clipping_fields, read_output
@@ -17,6 +18,7 @@ from sightline.verbs.reply import Reply, fitting
 from sightline.verbs.unkept_view import unkept_file
 
 VERB = "read_file"
+_LONG_LINES = 200  # of a shorter file a part needs no word on where it lies
 
 
 class Request(NamedTuple):
@@ -84,6 +86,8 @@ def _part(asking: Asker, target: Target, request: Request, called: Called) -> Re
             raise beyond(request.path, target.first, total)
         last = min(target.last or total, total)
         fields = fields_of(target.buffer)
+        if total > _LONG_LINES:
+            fields["summary"] = _where(asking, target)
         page = fitting(
             fields,
             asking.profile.reading.page_bytes,
@@ -102,3 +106,11 @@ def _part(asking: Asker, target: Target, request: Request, called: Called) -> Re
         fields |= clipping_fields(asking, page.clipped)
         cut = True
     return reply_of(fields, page.segments, target.buffer, called, missing=cut)
+
+
+def _where(asking: Asker, target: Target) -> str | None:
+    """Where the lines lie that are asked for; None where that is not known."""
+    with asking.store.open(target._replace(first=0, last=0)) as source:
+        found = definitions(target.buffer.command, source.lines(1, min(target.first, OUTLINED_LINES)))
+    place = place_of(found, target.first) if target.first <= OUTLINED_LINES else ""
+    return f"line {target.first:,} is in {place}" if place else None

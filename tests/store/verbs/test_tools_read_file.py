@@ -32,7 +32,7 @@ def test_small_file_comes_whole_and_without_a_ref(agent: Any, tmp_path: Path) ->
 def test_large_file_is_a_view_with_its_id_and_the_next_call(agent: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("".join(f"line {number}\n" for number in range(1, 3001)))
     reply = _read(agent, tmp_path / "a.txt")
-    assert list(reply.fields) == ["file_id", "truncated", "lines", "total_lines", "total_bytes", "next"]
+    assert list(reply.fields) == ["file_id", "summary", "truncated", "lines", "total_lines", "total_bytes", "next"]
     assert reply.fields["file_id"].startswith("@file_")
     assert reply.fields["total_lines"] == 3000
     assert len(reply.text.encode()) <= 8192

@@ -1,0 +1,86 @@
+"""What a file of source text is made of, in a sentence: its language, its lines, and where its definitions begin."""
+
+import os
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sightline.shape.source import Line
+
+_LANGUAGES = {
+    ".py": "Python", ".pyi": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".jsx": "JavaScript",
+    ".ts": "TypeScript", ".tsx": "TypeScript", ".go": "Go", ".rs": "Rust", ".java": "Java", ".kt": "Kotlin",
+    ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".hpp": "C++", ".cs": "C#", ".rb": "Ruby", ".php": "PHP",
+    ".swift": "Swift", ".scala": "Scala", ".sh": "shell", ".lua": "Lua", ".md": "Markdown", ".rst": "reStructuredText",
+    ".toml": "TOML", ".yml": "YAML", ".yaml": "YAML", ".ini": "INI", ".json": "JSON", ".html": "HTML", ".css": "CSS",
+    ".sql": "SQL",
+}  # fmt: skip
+_DEFINED = re.compile(
+    r"(?P<indent>\s*)(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|pub(?:\(\w+\))?|"
+    r"unsafe|open|override|suspend)\s+)*"
+    r"(?P<kind>class|def|function\*?|func|fn|struct|enum|trait|interface|impl|module|namespace|object|type|protocol)\s+"
+    r"(?:\([^)]*\)\s*)?(?P<name>[A-Za-z_$][\w$.]*(?:::[\w$]+)*)"
+)
+_HEADING = re.compile(r"(?P<kind>#{1,3}) (?P<name>\S.*)")
+_SECTION = re.compile(r"(?P<kind>\[+)(?P<name>[^\]]+)\]+\s*$")
+_PATTERNS = {"Markdown": _HEADING, "TOML": _SECTION, "INI": _SECTION}
+_NONE = ("JSON", "HTML", "CSS", "YAML", "")
+_NAMED = 12
+_LINE_CHARACTERS = 300
+
+
+class Definition(NamedTuple):
+    """Where something is defined.
+
+    Attributes:
+        line: its line, from 1.
+        name: such as ``class Reader``.
+        depth: how far it is indented.
+    """
+
+    line: int
+    name: str
+    depth: int
+
+
+def language_of(path: str) -> str:
+    """The language that a file's name tells; empty for none."""
+    return _LANGUAGES.get(os.path.splitext(path)[1].lower(), "")
+
+
+def definitions(path: str, lines: Iterable[Line]) -> list[Definition]:
+    """What a file defines, in order, by the words that its lines begin with; nothing is parsed."""
+    language = language_of(path)
+    if language in _NONE:
+        return []
+    pattern = _PATTERNS.get(language, _DEFINED)
+    found = []
+    for line in lines:
+        if match := pattern.match(line.data[:_LINE_CHARACTERS].decode(errors="replace")):
+            kind, name = match["kind"], match["name"].strip()
+            named = name if pattern is not _DEFINED else f"{kind} {name}"
+            depth = len(match["indent"].expandtabs(4)) if pattern is _DEFINED else len(kind) - 1
+            found.append(Definition(line.number, named, depth))
+    return found
+
+
+def summary_of(path: str, total: int, found: list[Definition]) -> str:
+    """``Python, 812 lines: class Reader (4), def main (120) and 3 more``; what is outermost comes first."""
+    counted = f"{total:,} line{'' if total == 1 else 's'}"
+    head = ", ".join(filter(None, (language_of(path), counted)))
+    least = min((one.depth for one in found), default=0)
+    outer = [one for one in found if one.depth == least]
+    if not outer:
+        return head
+    rest = f" and {len(outer) - _NAMED:,} more" if len(outer) > _NAMED else ""
+    return f"{head}: {', '.join(f'{one.name} ({one.line})' for one in outer[:_NAMED])}{rest}"
+
+
+def place_of(found: list[Definition], line: int) -> str:
+    """What a line lies in, from the outside inwards: ``class Reader, def read``; empty for nothing that is known."""
+    inside: list[Definition] = []
+    for one in found:
+        if one.line > line:
+            break
+        inside = [outer for outer in inside if outer.depth < one.depth] + [one]
+    return ", ".join(one.name for one in inside)
