@@ -43,6 +43,7 @@ SEEN_FIRST_SECONDS = 0.6  # after the first screen: what is read loads the rules
 SEEN_SOON_SECONDS = 0.25  # after the last change: rows come in bursts while one scrolls or types
 _SEEN_PATIENCE_SECONDS = 1.0  # where changes never end
 _KEPT_SEEN = 2_000
+LIVE_SECONDS = 0.5  # between two outputs that are gone to by themselves
 
 _FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
 
@@ -98,6 +99,7 @@ class BufferList(RowTable):
         self._to_bottom = False
         self._read_all = False
         self._live = False
+        self._follows: Timer | None = None
         self._growing = False
         self._announced: object = self
         self._drawn: object = self
@@ -263,7 +265,7 @@ class BufferList(RowTable):
             self.rows.move_to(len(self.rows) - 1)
             self._to_bottom = not self.rows.catalog.complete
         elif self._live and answer.newer:
-            in_sight = self._go_to_newest()
+            in_sight = self._follow_newest() or in_sight
         self.post_message(StoreCounted(*answer.totals))
         self._redraw(shift, in_sight)
         self._refresh_where_aged()
@@ -395,6 +397,19 @@ class BufferList(RowTable):
         if newest:
             self.rows.select(newest[0].name)
         return True
+
+    def _follow_newest(self) -> bool:
+        """The same while captures come; in a burst now and then: to open each would take all of a core."""
+        if self._follows is not None:
+            return False
+        self._follows = self.set_timer(LIVE_SECONDS, self._followed)
+        return self._go_to_newest()
+
+    def _followed(self) -> None:
+        self._follows = None
+        newest = self.rows.catalog.entries
+        if self._live and newest and self.rows.selected != newest[0].name:
+            self._redraw(in_sight=self._follow_newest())
 
     def _set_live(self, live: bool) -> None:
         if live != self._live:
