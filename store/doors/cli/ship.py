@@ -90,7 +90,8 @@ def _status(store: Store, given: Namespace) -> int:
     if given.json:
         print_json(status._asdict())
     else:
-        write_out(printable(in_words(status, store.settings.fleet.db)) + "\n")
+        for line in in_words(status, store.settings.fleet.db).split("\n"):
+            write_out(printable(line) + "\n")
     return 0
 
 
