@@ -27,8 +27,8 @@ from sightline.store import Reading, Target
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
 
-_FAILURES = "failures/5"  # another number whenever the same bytes would be judged in another way
-_UNJUDGED = "unjudged/3"  # likewise
+_FAILURES = "failures/6"  # another number whenever the same bytes would be judged in another way
+_UNJUDGED = "unjudged/4"  # likewise
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, and why."""
 

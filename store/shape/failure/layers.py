@@ -186,7 +186,7 @@ def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) 
     """The lines to show for a hit."""
     if hit.verdict.rank == STEP and (step := steps.at(hit.line)):
         return tuple(lines_above(step, source, judge, ABOVE_LINES))
-    layers = _of_hit(hit, source, judge)
+    layers = own_layers(hit, source, judge)
     sort = hit.verdict.sort
     if sort and sort.above:
         layers = _with_above(hit, sort.above, layers, source, judge)
@@ -202,7 +202,8 @@ def _beside(hit: Hit, told: tuple[Span, ...], source: Source) -> Layers:
     return ((around,),) if last - first < PARAGRAPH_LINES else ()
 
 
-def _of_hit(hit: Hit, source: Source, judge: Judge) -> Layers:
+def own_layers(hit: Hit, source: Source, judge: Judge) -> Layers:
+    """The lines that tell of a hit itself, without what stands above or beside it."""
     sort = hit.verdict.sort
     if isinstance(sort, Block):
         return _of_block(hit, sort, source, judge)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failures import Hit
 from sightline.shape.failure.judge import CAUSE, NAME
-from sightline.shape.failure.layers import layers_of
+from sightline.shape.failure.layers import own_layers
 from sightline.shape.failure.tool_rules import Block
 from sightline.shape.runs import Span
 from sightline.shape.source import Source
@@ -87,7 +87,7 @@ def _before(region: Region, line: int) -> Region:
 
 
 def _region(hit: Hit, source: Source, examination: Examination) -> Region:
-    layers = layers_of(hit, source, examination.judge)
+    layers = own_layers(hit, source, examination.judge)
     is_block = isinstance(hit.verdict.sort, Block)
     extent = [span for span in layers[-1 if is_block else 0] if span[1] >= hit.line]
     core = layers[0] if not is_block or len(layers) > 1 else ()
