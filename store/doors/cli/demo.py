@@ -116,7 +116,10 @@ def _steps() -> list[_Step]:
         _Step("it reads the code", ("read", "prices.py")),
         _Step("it lists far too much", ("run", "--", "find", os.path.dirname(os.__file__), "-name", "*.py")),
         _Step("it counts instead of reading all that", ("query", "grep -c test @last")),
-        _Step("it packs a release, which ends well", ("run", "--", python, "release.py")),
+        _Step(
+            "it packs a release, and asks for no more than how that ends",
+            ("run", "--verbosity", "silent", "--", python, "release.py"),
+        ),
         _Step("a person asks what it overlooked", ("audit", "--session", _AGENT), _PERSON),
         _Step(
             "and sends the agent a remark on that line",
