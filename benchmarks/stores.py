@@ -51,7 +51,7 @@ def grow(store: Store, count: int) -> None:
 def _work(store: Store, numbers: range) -> None:
     name = f"load-{numbers.start:07d}"
     session = Session(name, "claude-code", name, "bench", "/home/ada/project", time.time())
-    with closing(log.Appending(store.layout.audit_file(name), header_of(session))) as file:
+    with closing(log.LogWriter(store.layout.audit_file(name), header_of(session))) as file:
         for number in numbers:
             buffer, text = _deposit(store, number, name)
             shown = (Shown(buffer.name, "out", 1, buffer.lines),)

@@ -128,7 +128,7 @@ def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable:
 
 def append_all(path: str, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
     """The same of several entries at once: all of them, or none where it raises."""
-    with contextlib.closing(Appending(path, header)) as file:
+    with contextlib.closing(LogWriter(path, header)) as file:
         return file.append_all(entries, durable=durable)
 
 
@@ -141,7 +141,7 @@ class _End(NamedTuple):
     digest: str
 
 
-class Appending:
+class LogWriter:
     """A session's file, kept open for one who adds many entries; for one thread.
 
     Between two entries others may add theirs, or replace the file: the end is read again where it has moved.

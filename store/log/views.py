@@ -117,7 +117,7 @@ def append_view(
     text: Sequence[Segment],
     cleaning: str = DEFAULT.cleaning.views,
     *,
-    file: log.Appending | None = None,
+    file: log.LogWriter | None = None,
 ) -> Appended:
     """The first half of `record_view`, all that must happen before a reply is sent. Raises as that.
 

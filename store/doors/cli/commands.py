@@ -39,7 +39,7 @@ GROUPS = {
     "Connect agents": {
         "install": ("install", "add the MCP server and the hooks to an agent's harness"),
         "uninstall": ("install.take_out", "remove both again and restore its settings"),
-        "import": ("importing", "bring in past sessions of agents from their transcripts"),
+        "import": ("import_sessions", "bring in past sessions of agents from their transcripts"),
         "mcp": ("mcp", "serve an agent's client over MCP"),
         "proxy": ("proxy", "stand in front of another MCP server and keep its large results"),
         "hook": ("hook", "answer an event of a harness; its settings call this"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.install import here, told_root
 from sightline.doors.cli.output import Door, dim, print_json, red, write_all, write_out
-from sightline.doors.doctor.complaints import Finding
+from sightline.doors.doctor.check_result import CheckResult
 from sightline.doors.doctor.doctor import examine
 from sightline.doors.install.harness_health import examine_harnesses
 from sightline.shape.summary import human_bytes
@@ -77,12 +77,12 @@ class Progress:
             write_all(2, b"\r\x1b[K")
 
 
-def _findings(door: Door, rebuild: bool, progress: Progress) -> Iterator[Finding]:
+def _findings(door: Door, rebuild: bool, progress: Progress) -> Iterator[CheckResult]:
     yield from examine(door.store, rebuild=rebuild, advance=progress)
     yield from examine_harnesses(here(), told_root())
 
 
-def _row(finding: Finding) -> str:
+def _row(finding: CheckResult) -> str:
     row = f"{_MARKS[finding.level]} {finding.text}"
     if finding.level == "problem":
         return red(row)

@@ -13,7 +13,7 @@ from sightline.capture.repair import (
     record_on_disk,
     write_record,
 )
-from sightline.doors.doctor.complaints import Advance, Finding
+from sightline.doors.doctor.check_result import Advance, CheckResult
 from sightline.doors.doctor.files import Derived, check_files, is_old
 from sightline.errors import OfNewerVersion, SightlineError, UnsafeStore
 from sightline.private_files import open_private, remove_folder
@@ -27,7 +27,7 @@ _PAGE = 1_000
 _SEALED = ("sealed", "interrupted")
 
 
-def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[Finding]:
+def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[CheckResult]:
     """The index knows every folder.
 
     Of the others nothing is read here: in this order they lie scattered over the disk.
@@ -36,7 +36,7 @@ def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[
         for folder in folders:
             advance("folders", 1)
             if folder.is_symlink():
-                yield Finding("problem", f"{folder.path} is a symbolic link; nothing follows it: remove it")
+                yield CheckResult("problem", f"{folder.path} is a symbolic link; nothing follows it: remove it")
             if store.index.has(folder.name):
                 continue
             yield from check_files(folder.path, derived)
@@ -50,34 +50,34 @@ def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[
                 continue
             if not store.index.knows(folder.name) and not has_writer(store, folder.name):
                 store.index.put_buffer(buffer)
-                yield Finding("mended", f"@{folder.name} was missing in the index: added")
+                yield CheckResult("mended", f"@{folder.name} was missing in the index: added")
 
 
-def _orphan(store: Store, name: str) -> Iterator[Finding]:
+def _orphan(store: Store, name: str) -> Iterator[CheckResult]:
     folder = store.layout.folder(name)
     if not is_folder_of_buffer(store, name):
-        yield Finding("problem", f"{printable(folder)} is no buffer's folder: move it away")
+        yield CheckResult("problem", f"{printable(folder)} is no buffer's folder: move it away")
         return
     known = store.index.buffer(name)
     if known is not None and known.state in ("sealed", "interrupted"):
         try:
             write_record(store, known)
         except OSError as error:
-            yield Finding("problem", f"@{name} has lost its record, which cannot be written: {error.strerror}")
+            yield CheckResult("problem", f"@{name} has lost its record, which cannot be written: {error.strerror}")
             return
-        yield Finding("mended", f"@{name} had lost its record: written again from the index")
+        yield CheckResult("mended", f"@{name} had lost its record: written again from the index")
         return
     if has_writer(store, name) or not is_old(folder):
         return
     if not has_streams(store, name):
         remove_folder(folder)
-        yield Finding("mended", f"{folder} was an empty folder without a record: removed")
+        yield CheckResult("mended", f"{folder} was an empty folder without a record: removed")
         return
     make_record(store, name)
-    yield Finding("mended", f"@{name} had bytes and no record: it has one again, without its command")
+    yield CheckResult("mended", f"@{name} had bytes and no record: it has one again, without its command")
 
 
-def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[Finding]:
+def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[CheckResult]:
     """Every buffer has its folder, its record, and its streams with size, hash and mode.
 
     In the order in which they were captured, in which they lie on a disk.
@@ -104,15 +104,15 @@ def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[
                 if wrong := _wrong_with(store, buffer, stream, advance):
                     if not _is_still_kept(store, buffer.name):
                         break
-                    yield Finding("problem", f"{buffer.ref} ({stream}) {wrong}")
+                    yield CheckResult("problem", f"{buffer.ref} ({stream}) {wrong}")
                 else:
                     sound, size = sound + 1, size + info.bytes
         page = store.index.numbered_after(page[-1][0], _PAGE)
-    yield Finding("ok", f"streams that hash as recorded: {sound:,}, {human_bytes(size)} in all")
+    yield CheckResult("ok", f"streams that hash as recorded: {sound:,}, {human_bytes(size)} in all")
 
 
-def _of_newer(error: OfNewerVersion) -> Finding:
-    return Finding("note", f"{error.message}, and cannot be seen here: {error.hint}")
+def _of_newer(error: OfNewerVersion) -> CheckResult:
+    return CheckResult("note", f"{error.message}, and cannot be seen here: {error.hint}")
 
 
 def _is_still_kept(store: Store, name: str) -> bool:
@@ -121,12 +121,12 @@ def _is_still_kept(store: Store, name: str) -> bool:
     return buffer is not None and buffer.state in _SEALED
 
 
-def _forget(store: Store, buffer: Buffer) -> Iterator[Finding]:
+def _forget(store: Store, buffer: Buffer) -> Iterator[CheckResult]:
     if not _is_still_kept(store, buffer.name):
         return
     store.index.forget_buffer(buffer.name)
     told = printable(buffer.command[:80])
-    yield Finding("problem", f"{buffer.ref} was listed, but its folder is gone; no longer listed: {told}")
+    yield CheckResult("problem", f"{buffer.ref} was listed, but its folder is gone; no longer listed: {told}")
 
 
 def _wrong_with(store: Store, buffer: Buffer, stream: str, advance: Advance) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 
 from sightline.capture.repair import dead_captures, end_dead_captures, rebuild_index
 from sightline.doors.doctor.buffers import check_folders, check_records
-from sightline.doors.doctor.complaints import Advance, Finding, unheard
+from sightline.doors.doctor.check_result import Advance, CheckResult, unheard
 from sightline.doors.doctor.files import Derived, check_files
 from sightline.doors.doctor.plugins import examine_plugins
 from sightline.doors.doctor.views import check_views
@@ -21,7 +21,7 @@ from sightline.shape.summary import human_bytes
 from sightline.store import Store, cause_of, is_broken
 
 
-def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[Finding]:
+def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[CheckResult]:
     """Check the store; findings as they come.
 
     Args:
@@ -31,7 +31,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
     """
     derived = Derived()
     writable = partial(_writable, store)  # without which there is no index to look at
-    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+    checks: tuple[Callable[[], Iterator[CheckResult]], ...] = (
         lambda: _root(store),
         lambda: check_files(store.root, derived, besides=store.layout.buffers),
         writable,
@@ -53,10 +53,12 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
                 yield from _made_anew(store, "it was damaged")
                 yield from check()
             elif check is writable:
-                yield Finding("problem", f"nothing can be looked at: {_told(store, error)}")
+                yield CheckResult("problem", f"nothing can be looked at: {_told(store, error)}")
                 return
             else:
-                yield Finding("problem", f"this check broke off where it was to mend something: {_told(store, error)}")
+                yield CheckResult(
+                    "problem", f"this check broke off where it was to mend something: {_told(store, error)}"
+                )
 
 
 def _told(store: Store, error: Exception) -> str:
@@ -64,82 +66,84 @@ def _told(store: Store, error: Exception) -> str:
     return ": ".join(told)
 
 
-def _writable(store: Store) -> Iterator[Finding]:
+def _writable(store: Store) -> Iterator[CheckResult]:
     if store.index.unwritable:
-        yield Finding("problem", f"nothing can be written to the store, and nothing mended: {store.index.unwritable}")
+        yield CheckResult(
+            "problem", f"nothing can be written to the store, and nothing mended: {store.index.unwritable}"
+        )
         for name in dead_captures(store):
-            yield Finding("note", f"@{name}: its writer is dead; it is yet to be marked interrupted")
+            yield CheckResult("note", f"@{name}: its writer is dead; it is yet to be marked interrupted")
 
 
-def _root(store: Store) -> Iterator[Finding]:
+def _root(store: Store) -> Iterator[CheckResult]:
     status = os.stat(store.root)
     if status.st_uid != os.getuid():
-        yield Finding("problem", f"{store.root} belongs to another user: set SIGHTLINE_HOME to a folder of yours")
+        yield CheckResult("problem", f"{store.root} belongs to another user: set SIGHTLINE_HOME to a folder of yours")
     elif status.st_mode & 0o777 != FOLDER_MODE:
         os.chmod(store.root, FOLDER_MODE)
-        yield Finding("mended", f"{store.root} was open to others; now it is yours alone")
+        yield CheckResult("mended", f"{store.root} was open to others; now it is yours alone")
     else:
-        yield Finding("ok", f"{store.root} is private")
+        yield CheckResult("ok", f"{store.root} is private")
 
 
-def _index(store: Store, rebuild: bool) -> Iterator[Finding]:
+def _index(store: Store, rebuild: bool) -> Iterator[CheckResult]:
     try:
         sound = store.index.is_sound()
     except sqlite3.DatabaseError:
         sound = False
     if sound and not rebuild:
-        yield Finding("ok", "the index is sound")
+        yield CheckResult("ok", "the index is sound")
     else:
         yield from _made_anew(store, "as asked" if sound else "it was damaged")
 
 
-def _made_anew(store: Store, why: str) -> Iterator[Finding]:
+def _made_anew(store: Store, why: str) -> Iterator[CheckResult]:
     buffers, views = rebuild_index(store)
-    yield Finding("mended", f"the index was made anew, {why}: {buffers:,} buffers, {views:,} views")
+    yield CheckResult("mended", f"the index was made anew, {why}: {buffers:,} buffers, {views:,} views")
 
 
-def _dead(store: Store) -> Iterator[Finding]:
+def _dead(store: Store) -> Iterator[CheckResult]:
     adopted = end_dead_captures(store)
     for name in adopted.interrupted:
-        yield Finding("mended", f"@{name} was still marked running, but its writer is dead: marked interrupted")
+        yield CheckResult("mended", f"@{name} was still marked running, but its writer is dead: marked interrupted")
     for name in adopted.dropped:
-        yield Finding("mended", f"@{name} was reserved by a writer that died before it had a record: dropped")
+        yield CheckResult("mended", f"@{name} was reserved by a writer that died before it had a record: dropped")
 
 
-def _limits(store: Store, derived: int) -> Iterator[Finding]:
+def _limits(store: Store, derived: int) -> Iterator[CheckResult]:
     totals, settings = store.index.totals(), store.settings
-    yield Finding(
+    yield CheckResult(
         "ok",
         f"{totals.buffers:,} of {settings.max_buffers:,} buffers, "
         f"{human_bytes(totals.bytes)} of {human_bytes(settings.max_bytes)}",
     )
     if derived:
-        yield Finding(
+        yield CheckResult(
             "note", f"{human_bytes(derived)} of files that can be made again (both streams in order, JSON in lines)"
         )
 
 
-def _fleet(store: Store) -> Iterator[Finding]:
+def _fleet(store: Store) -> Iterator[CheckResult]:
     if not store.settings.fleet.db:
         return
     from sightline.fleet.status import in_words, ship_status  # few have a fleet
 
     status = ship_status(store)
     level = "problem" if status.error else "note" if status.items or status.left_out else "ok"
-    yield Finding(level, in_words(status, store.settings.fleet.db).replace("\n", "; "))
+    yield CheckResult(level, in_words(status, store.settings.fleet.db).replace("\n", "; "))
 
 
-def _queries() -> Iterator[Finding]:
+def _queries() -> Iterator[CheckResult]:
     backing = describe()
-    yield Finding("ok", backing.text)
+    yield CheckResult("ok", backing.text)
     missing = []
     for program in GRAMMARS:
         try:
             executable_of((program,), held=backing.landlock > 0)
         except ProgramMissing as error:
             if find(program):
-                yield Finding("note", f"{error.message}: {error.hint}")
+                yield CheckResult("note", f"{error.message}: {error.hint}")
             else:
                 missing.append(program)
     if missing:
-        yield Finding("note", f"not installed, so queries cannot use them: {', '.join(missing)}")
+        yield CheckResult("note", f"not installed, so queries cannot use them: {', '.join(missing)}")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from sightline.capture.repair import DERIVED
-from sightline.doors.doctor.complaints import Finding
+from sightline.doors.doctor.check_result import CheckResult
 from sightline.private_files import remove_file
 
 _YOUNG_SECONDS = 60.0  # what is younger may be of a capture that is just being made
@@ -22,7 +22,7 @@ class Derived:
     bytes = 0
 
 
-def check_files(folder: str, derived: Derived, *, besides: str = "") -> Iterator[Finding]:
+def check_files(folder: str, derived: Derived, *, besides: str = "") -> Iterator[CheckResult]:
     """No file of a folder is a link, or was left over.
 
     Args:
@@ -35,17 +35,17 @@ def check_files(folder: str, derived: Derived, *, besides: str = "") -> Iterator
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_symlink():
-                yield Finding("problem", f"{entry.path} is a symbolic link; nothing follows it: remove it")
+                yield CheckResult("problem", f"{entry.path} is a symbolic link; nothing follows it: remove it")
             elif entry.is_dir(follow_symlinks=False):
                 if entry.path != besides:
                     yield from check_files(entry.path, derived)
             elif not entry.is_file(follow_symlinks=False):
-                yield Finding("problem", f"{entry.path} is not a file; nothing reads it: move it away")
+                yield CheckResult("problem", f"{entry.path} is not a file; nothing reads it: move it away")
             elif entry.name in DERIVED:
                 derived.bytes += _size(entry)
             elif entry.name.endswith(".tmp") and is_old(entry.path):
                 remove_file(entry.path)
-                yield Finding("mended", f"{entry.path} was left by a writer that died; removed")
+                yield CheckResult("mended", f"{entry.path} was left by a writer that died; removed")
 
 
 def _size(entry: os.DirEntry[str]) -> int:

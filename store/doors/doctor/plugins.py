@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from sightline.doors.doctor.complaints import Finding
+from sightline.doors.doctor.check_result import CheckResult
 from sightline.entry_points import Checked, refresh_plugins
 from sightline.verbs.printable_text import printable
 
 
-def examine_plugins(root: str) -> Iterator[Finding]:
+def examine_plugins(root: str) -> Iterator[CheckResult]:
     """Look for them, and write down for views and hooks what was found; what was found and refused, as it comes.
 
     Raises:
@@ -15,19 +15,19 @@ def examine_plugins(root: str) -> Iterator[Finding]:
     """
     found, missing = refresh_plugins(root)
     for one in missing:
-        yield Finding("problem", printable(f"rules of {one.name}: {one.why}; tell whoever made the package"))
+        yield CheckResult("problem", printable(f"rules of {one.name}: {one.why}; tell whoever made the package"))
     for checked in found:
         yield from _told(checked)
 
 
-def _told(checked: Checked) -> Iterator[Finding]:
+def _told(checked: Checked) -> Iterator[CheckResult]:
     path = printable(checked.file.path)
     good = [one.tool for one in checked.checks if not one.problems]
     if good:
-        yield Finding("ok", f"{path}: rules that stand their examples: {printable(', '.join(good))}")
+        yield CheckResult("ok", f"{path}: rules that stand their examples: {printable(', '.join(good))}")
     for one in checked.checks:
         if one.problems:
             what = f"the rule of {printable(one.tool)} is left out" if one.tool else "it is left out"
-            yield Finding("problem", f"{path}: {what}: {printable('; '.join(one.problems))}")
+            yield CheckResult("problem", f"{path}: {what}: {printable('; '.join(one.problems))}")
         elif not one.examples:
-            yield Finding("note", f"{path}: the rule of {printable(one.tool)} has no example, so nothing tried it")
+            yield CheckResult("note", f"{path}: the rule of {printable(one.tool)} has no example, so nothing tried it")

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.doors.doctor.complaints import Advance, Finding
+from sightline.doors.doctor.check_result import Advance, CheckResult
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log import log
 from sightline.log.log_index import fill_index, last_known, rebuild_views, verify_log
@@ -16,7 +16,7 @@ _TOLD_VIEWS = 10
 _GONE = ("expired", "removed", "lost")
 
 
-def check_views(store: Store, advance: Advance) -> Iterator[Finding]:
+def check_views(store: Store, advance: Advance) -> Iterator[CheckResult]:
     """Every chain of views holds up to the last view that is known, the index knows all of them, and so on."""
     lines = sound = 0
     is_known = True
@@ -30,16 +30,16 @@ def check_views(store: Store, advance: Advance) -> Iterator[Finding]:
             lines += verify_log(store, session, known.get(session, 0), tally.take)
             sound += 1
         except OfNewerVersion as error:
-            yield Finding("note", f"{error.message}, and cannot be checked here: {error.hint}")
+            yield CheckResult("note", f"{error.message}, and cannot be checked here: {error.hint}")
             tally.take_rest(store.layout.audit_file(session))
         except SightlineError as error:
-            yield Finding("problem", f"{error.message}: {error.hint}")
+            yield CheckResult("problem", f"{error.message}: {error.hint}")
             tally.take_rest(store.layout.audit_file(session))
         fill_index(store, session)  # what its writer is about to index
         is_known = is_known and store.index.view_count(session) >= tally.views
-    yield Finding("ok", f"audit files whose chain holds: {sound:,}, {lines:,} entries in all")
+    yield CheckResult("ok", f"audit files whose chain holds: {sound:,}, {lines:,} entries in all")
     if not is_known:
-        yield Finding("mended", f"the index did not know all views: {rebuild_views(store):,} indexed anew")
+        yield CheckResult("mended", f"the index did not know all views: {rebuild_views(store):,} indexed anew")
     yield from tally.findings()
 
 
@@ -108,12 +108,12 @@ class _Tally:
             return "no longer hashes as it did then: its record was changed from outside"
         return ""
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[CheckResult]:
         """What there is to say of all of them."""
-        yield from (Finding("problem", text) for text in self._told)
+        yield from (CheckResult("problem", text) for text in self._told)
         if self._wrong > len(self._told):
-            yield Finding("problem", f"and {self._wrong - len(self._told):,} more views of such buffers")
-        yield Finding("ok", f"views whose buffers are as they were: {self._sound:,}")
+            yield CheckResult("problem", f"and {self._wrong - len(self._told):,} more views of such buffers")
+        yield CheckResult("ok", f"views whose buffers are as they were: {self._sound:,}")
         if any(self._counted.values()):
             told = ", ".join(f"{count:,} {what}" for what, count in self._counted.items() if count)
-            yield Finding("note", f"views of buffers that are gone, or without their text: {told}")
+            yield CheckResult("note", f"views of buffers that are gone, or without their text: {told}")

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sightline.doors.doctor.complaints import Finding
+from sightline.doors.doctor.check_result import CheckResult
 from sightline.doors.install.harness_settings import SCOPES, USER, Where, coincide, installable, places_of
 from sightline.doors.install.probe import Probe, probe_hooks, probe_server
 from sightline.doors.install.status import Status, status_of
@@ -65,7 +65,7 @@ def _told(path: str) -> str:
     return found.group() if found else ""
 
 
-def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:
+def examine_harnesses(where: Where, root: str) -> Iterator[CheckResult]:
     """Look at every harness; findings as they come.
 
     Args:
@@ -83,7 +83,7 @@ def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:
             try:
                 status = status_of(harness, places, root)
             except SightlineError as error:
-                yield Finding("problem", f"{harness.title}, {scope}: {error.message}; {error.hint}")
+                yield CheckResult("problem", f"{harness.title}, {scope}: {error.message}; {error.hint}")
                 continue
             if status.installed:
                 installed = True
@@ -91,40 +91,42 @@ def examine_harnesses(where: Where, root: str) -> Iterator[Finding]:
         if not installed and program.path:
             ready.append(f"{_named(harness, program)} (`sightline install {harness.name}`)")
     if ready:
-        yield Finding("note", f"harnesses that are here and do not know of Sightline: {', '.join(ready)}")
+        yield CheckResult("note", f"harnesses that are here and do not know of Sightline: {', '.join(ready)}")
 
 
-def _installed(harness: Harness, scope: str, program: Program, status: Status) -> Iterator[Finding]:
+def _installed(harness: Harness, scope: str, program: Program, status: Status) -> Iterator[CheckResult]:
     head = f"{_named(harness, program)}, {'user' if scope == USER else 'this folder'}"
     found = "" if program.path else "; the program is not on the PATH"
     mode = f"mode {status.mode}" if status.mode else "no hooks"
-    yield Finding("ok" if program.path else "note", f"{head}: installed, {mode}{found}")
+    yield CheckResult("ok" if program.path else "note", f"{head}: installed, {mode}{found}")
     install = f"`sightline install {harness.name}{'' if scope == USER else f' --scope {scope}'}`"
     again = f"{install} mends that"
     if status.former:
-        yield Finding("note", f"{head}: as 0.1.0 installed it, which goes on working; {install} brings it up to date")
+        yield CheckResult(
+            "note", f"{head}: as 0.1.0 installed it, which goes on working; {install} brings it up to date"
+        )
     elif status.stale:
-        yield Finding("problem", f"{head}: not as it was installed: {', '.join(status.stale)}; {again}")
+        yield CheckResult("problem", f"{head}: not as it was installed: {', '.join(status.stale)}; {again}")
     if status.off:
-        yield Finding("problem", f"{head}: all hooks are turned off by {status.off}; without it they run")
+        yield CheckResult("problem", f"{head}: all hooks are turned off by {status.off}; without it they run")
     if status.strange and scope != USER:  # whoever wrote this folder may have written that, too
-        yield Finding("note", f"{head}: not tried, since it would start what this version of us has not written")
+        yield CheckResult("note", f"{head}: not tried, since it would start what this version of us has not written")
         return
     if status.server is not None:
         yield _tried(f"{head}: the MCP server", [("", probe_server(status.server))], again)
     if status.hooks:
         yield _tried(f"{head}: hooks", probe_hooks(harness.name, status.hooks), again)
     if harness.hooks and harness.seen and program.version and program.version != harness.seen:
-        yield Finding("note", f"{harness.title}: what is known of its hooks was seen in {harness.seen}")
+        yield CheckResult("note", f"{harness.title}: what is known of its hooks was seen in {harness.seen}")
 
 
-def _tried(what: str, tried: list[tuple[str, Probe]], again: str) -> Finding:
+def _tried(what: str, tried: list[tuple[str, Probe]], again: str) -> CheckResult:
     wrong = [f"{event}: {probe.wrong}".removeprefix(": ") for event, probe in tried if probe.wrong]
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if wrong[1:] else ""
-        return Finding("problem", f"{what} did not answer a probe call: {wrong[0]}{more}; {again}")
+        return CheckResult("problem", f"{what} did not answer a probe call: {wrong[0]}{more}; {again}")
     slowest = max(probe.seconds for _, probe in tried)
-    return Finding("ok", f"{what} answered {_counted(len(tried))} {slowest * 1000:.0f} ms")
+    return CheckResult("ok", f"{what} answered {_counted(len(tried))} {slowest * 1000:.0f} ms")
 
 
 def _counted(calls: int) -> str:

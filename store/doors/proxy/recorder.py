@@ -13,7 +13,7 @@ from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
 from sightline.doors.proxy.calls import Ledger, ToolCall, dumped
 from sightline.doors.proxy.results import Result, is_error, parts_of, read_result, told, with_content, without_secrets
-from sightline.log.log import Appending
+from sightline.log.log import LogWriter
 from sightline.log.views import Appended, Shows, append_view, header_of, index_view
 from sightline.records import TOOL_FAILED, Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
@@ -75,7 +75,7 @@ class Recorder:
         self._store = service.handlers().store
         self._keeps_above = service.handlers().profile.short.limit_bytes if min_bytes is None else min_bytes
         self.short_bytes = 0 if self._store.settings.redacts else min(self._keeps_above, _SHORT_BYTES)
-        self._file: Appending | None = None  # of the session that asked last: its calls follow each other
+        self._file: LogWriter | None = None  # of the session that asked last: its calls follow each other
         self._called: tuple[Context, Session, dict[str, Any]] | None = None  # most say nothing of themselves anew
         self._logged: deque[Appended] = deque()
         self._catching_up = threading.Lock()
@@ -166,7 +166,7 @@ class Recorder:
         if self._file is None or (self._file.path, self._file.header) != (path, header):
             if self._file:
                 self._file.close()
-            self._file = Appending(path, header, self._before_wait)
+            self._file = LogWriter(path, header, self._before_wait)
         return session, _logged(caller)
 
     def _index(self) -> None:

@@ -146,7 +146,7 @@ def _tear(path: str) -> None:
 
 @pytest.mark.parametrize("others", [[], [_append], [_blank], [_tear], [os.unlink], [_blank, _append, _tear]])
 def test_a_file_kept_open_goes_on_where_it_ends_now(path: str, others: list[Callable[[str], None]]) -> None:
-    with contextlib.closing(log.Appending(path, HEADER)) as file:
+    with contextlib.closing(log.LogWriter(path, HEADER)) as file:
         for turn in range(3):
             place = file.append({"kind": "view", "refs": [], "text": [f"mine {turn}"]})
             assert _entry(path, place)["text"] == [f"mine {turn}"]
@@ -159,7 +159,7 @@ def test_a_file_kept_open_in_a_folder_that_is_gone_says_so_and_goes_on_in_one_th
     folder = tmp_path / "audit"
     folder.mkdir()
     entry = {"kind": "view", "refs": [], "text": ["mine"]}
-    with contextlib.closing(log.Appending(str(folder / "s.jsonl"), HEADER)) as file:
+    with contextlib.closing(log.LogWriter(str(folder / "s.jsonl"), HEADER)) as file:
         file.append(entry)
         folder.rename(tmp_path / "elsewhere")
         for _ in range(2):
@@ -174,7 +174,7 @@ APPEND_MANY = """
 import sys
 from sightline.log import log
 sys.stdin.read(1)
-file = log.Appending(sys.argv[1], {"kind": "session"})
+file = log.LogWriter(sys.argv[1], {"kind": "session"})
 for number in range(40):
     view = {"kind": "view", "who": sys.argv[2], "which": number, "text": ["x" * 500]}
     if number % 2:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     """One thing that was looked at.
 
     Attributes:
