@@ -61,7 +61,8 @@ def _checked(file: RuleFile) -> list[RuleCheck]:
     try:
         text = read_regular(file.path).decode()
     except (OSError, UnicodeDecodeError) as error:
-        return [RuleCheck("", problems=(f"it cannot be read: {error}",))]
+        why = error.strerror if isinstance(error, OSError) else error
+        return [RuleCheck("", problems=(f"it cannot be read: {why}",))]
     return check_rules(text, file)
 
 

@@ -7,7 +7,9 @@ folder, where views and hooks read it.
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
 from typing import NamedTuple
 
 from sightline.config import default_root
@@ -74,13 +76,21 @@ def added_files(root: str, of_packages: Iterable[str]) -> Iterator[RuleFile]:
     for path in (*of_packages, *_own_files(root)):
         try:
             status = os.stat(path)
-        except OSError:
-            continue
-        yield RuleFile(path, status.st_size, status.st_mtime_ns)
+        except (
+            OSError
+        ):  # a link that leads nowhere, or a package that is gone: doctor says so, views find no rule in it
+            yield RuleFile(path)
+        else:
+            yield RuleFile(path, status.st_size, status.st_mtime_ns)
+
+
+def own_rules(root: str) -> str:
+    """The folder of a person's rules, which need not be there. It is theirs: links in it are followed."""
+    return os.path.join(root, FOLDER)
 
 
 def _own_files(root: str) -> list[str]:
-    folder = os.path.join(root, FOLDER)
+    folder = own_rules(root)
     try:
         return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".toml"))
     except OSError:
@@ -93,9 +103,14 @@ def known_harnesses() -> Mapping[str, str]:
 
 
 def load_object(place: str) -> object:
-    """What ``package.module:NAME`` leads to; None where it cannot be loaded."""
+    """What ``package.module:NAME`` leads to; what its module prints goes where errors go, for hooks answer by printing.
+
+    Raises:
+        ImportError: it cannot be loaded, whatever its module does instead.
+    """
     module, _, name = place.partition(":")
     try:
-        return getattr(__import__(module, fromlist=[name]), name)
-    except Exception:  # somebody else's code, which must not stop a hook or a doctor
-        return None
+        with redirect_stdout(sys.stderr):
+            return getattr(__import__(module, fromlist=[name]), name)
+    except (Exception, SystemExit) as error:  # somebody else's code, which must not stop a hook or a doctor
+        raise ImportError(f"{place} cannot be loaded: {type(error).__name__}: {error}") from error

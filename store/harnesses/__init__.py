@@ -5,6 +5,7 @@ Other packages add theirs by entry points of the group ``sightline.harnesses``: 
 
 import functools
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -63,10 +64,25 @@ def _own(name: str) -> "Harness | None":
 def _of_others(places: Mapping[str, str] | None = None) -> "dict[str, Harness]":
     """The harnesses that other packages add, at some places, or where they were found last.
 
-    One that cannot be loaded is none.
+    One that cannot be loaded is none, which `doctor` tells.
     """
-    from sightline.harnesses.base import Harness
-    from sightline.plugins import known_harnesses, load_object  # few have any
+    from sightline.plugins import known_harnesses  # few have any
 
-    loaded = {name: load_object(place) for name, place in (known_harnesses() if places is None else places).items()}
-    return {name: one for name, one in loaded.items() if isinstance(one, Harness) and one.name == name}
+    found = {}
+    for name, place in (known_harnesses() if places is None else places).items():
+        with suppress(ImportError):
+            found[name] = load_harness(name, place)
+    return found
+
+
+def load_harness(name: str, place: str) -> "Harness":
+    """The harness that another package adds. Raises ImportError where it cannot be loaded, or is none of that name."""
+    from sightline.harnesses.base import Harness
+    from sightline.plugins import load_object
+
+    loaded = load_object(place)
+    if not isinstance(loaded, Harness):
+        raise ImportError(f"{place} is no harness but {type(loaded).__name__}")
+    if loaded.name != name:
+        raise ImportError(f"{place} calls itself {loaded.name}")
+    return loaded

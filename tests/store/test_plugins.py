@@ -8,8 +8,10 @@ import pytest
 
 from sightline import run_command
 from sightline.audit.failures import failures_of
+from sightline.doors.doctor.doctor import examine
 from sightline.doors.doctor.plugins import examine_plugins
 from sightline.entry_points import refresh_plugins
+from sightline.harnesses import find, load_harness
 from sightline.plugins import FILE, Plugins, read_plugins, rule_files, write_plugins
 from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
 from sightline.store import Store
@@ -107,6 +109,23 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(root: str) -> None:
     assert "it is not a file" in texts(root)
 
 
+def test_a_link_to_a_file_of_rules_is_followed(root: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(RULE)
+    Path(root, "rules", "frob.toml").symlink_to(tmp_path / "mine.toml")
+    with Store(root) as store:
+        told = [finding for finding in examine(store) if "frob" in finding.text]
+    assert [finding.level for finding in told] == ["ok"]
+    assert "BROKE" not in told[0].text
+
+
+@pytest.mark.parametrize("target", ["nowhere", "frob.toml", "/dev/zero"])
+def test_a_link_that_leads_to_no_file_is_told_of_and_costs_no_reply(root: str, target: str) -> None:
+    Path(root, "rules", "frob.toml").symlink_to(target)
+    assert levels(root) == ["problem"]
+    with Store(root) as store:
+        assert run_command("seq 3000; exit 1; : frob", store=store).fields["exit_code"] == 1
+
+
 def test_rules_of_a_package_are_found_without_importing_it(
     root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,3 +195,41 @@ def test_a_reply_says_which_rule_was_given_up(root: str) -> None:
         reply = run_command("printf 'BROKE %05000d!\\n' 0 | tr 0 a; seq 3000; exit 1; : slow", store=store)
     assert "the rules of slow took too long" in reply.fields["warning"]
     assert "3000" in str(reply)
+
+
+@pytest.mark.parametrize(
+    ("module", "why"),
+    [
+        ("raise RuntimeError('no luck')", "RuntimeError: no luck"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("HARNESS = 3", "is no harness but int"),
+        ("", "AttributeError"),
+    ],
+)
+def test_a_harness_that_does_not_load_is_told_of_and_costs_no_hook(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, why: str
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"bad_agent_{abs(hash(module))}"  # what was imported once is not imported again
+    (tmp_path / f"{name}.py").write_text(module)
+    with pytest.raises(ImportError, match=why):
+        load_harness("bad-agent", f"{name}:HARNESS")
+    described = tmp_path / "bad-1.0.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text(f"[sightline.harnesses]\nbad-agent = {name}:HARNESS\n")
+    (told,) = list(examine_plugins(root))
+    assert told.level == "problem" and "the harness bad-agent" in told.text and why in told.text
+    monkeypatch.setenv("SIGHTLINE_HOME", root)
+    find.cache_clear()
+    assert find("bad-agent") is None
+
+
+def test_what_a_harness_prints_as_it_is_loaded_is_no_answer_of_a_hook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "loud_agent.py").write_text("print('hello')\nHARNESS = 3\n")
+    with pytest.raises(ImportError):
+        load_harness("loud", "loud_agent:HARNESS")
+    assert capsys.readouterr() == ("", "hello\n")

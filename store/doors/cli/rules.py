@@ -10,7 +10,7 @@ from typing import Any
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.errors import UsageError
-from sightline.plugins import FOLDER, rule_files
+from sightline.plugins import own_rules, rule_files
 from sightline.private_files import make_folder, write_atomically
 from sightline.regular import read_regular
 from sightline.shape.clean import clean_line
@@ -204,7 +204,7 @@ def new(given: Namespace) -> int:
         raise UsageError(f"{given.tool!r} is no name of a tool", "a name has letters, digits and . + - _")
     door = Door()
     try:
-        folder = os.path.join(door.store.root, FOLDER)
+        folder = own_rules(door.store.root)
         path = os.path.join(folder, f"{given.tool}.toml")
         if os.path.lexists(path):
             raise UsageError(f"{path} is there already", "correct it, or move it away")

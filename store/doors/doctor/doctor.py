@@ -13,6 +13,7 @@ from sightline.doors.doctor.plugins import examine_plugins
 from sightline.doors.doctor.views import check_views
 from sightline.errors import SightlineError
 from sightline.pipeline.options import GRAMMARS
+from sightline.plugins import own_rules
 from sightline.private_files import FOLDER_MODE
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of, find
@@ -33,7 +34,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
     writable = partial(_writable, store)  # without which there is no index to look at
     checks: tuple[Callable[[], Iterator[CheckResult]], ...] = (
         lambda: _root(store),
-        lambda: check_files(store.root, derived, besides=store.layout.buffers),
+        lambda: check_files(store.root, derived, besides=(store.layout.buffers, own_rules(store.root))),
         writable,
         lambda: _index(store, rebuild),
         lambda: _dead(store),

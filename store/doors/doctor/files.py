@@ -22,13 +22,13 @@ class Derived:
     bytes = 0
 
 
-def check_files(folder: str, derived: Derived, *, besides: str = "") -> Iterator[CheckResult]:
+def check_files(folder: str, derived: Derived, *, besides: tuple[str, ...] = ()) -> Iterator[CheckResult]:
     """No file of a folder is a link, or was left over.
 
     Args:
         folder: the folder, which may be gone; nothing is looked at behind a link.
         derived: takes the bytes of those that can be made again.
-        besides: a folder below it whose own files are not looked at.
+        besides: folders below it whose own files are not looked at.
     """
     if os.path.islink(folder):  # what lies behind is not ours
         return
@@ -37,7 +37,7 @@ def check_files(folder: str, derived: Derived, *, besides: str = "") -> Iterator
             if entry.is_symlink():
                 yield CheckResult("problem", f"{entry.path} is a symbolic link; nothing follows it: remove it")
             elif entry.is_dir(follow_symlinks=False):
-                if entry.path != besides:
+                if entry.path not in besides:
                     yield from check_files(entry.path, derived)
             elif not entry.is_file(follow_symlinks=False):
                 yield CheckResult("problem", f"{entry.path} is not a file; nothing reads it: move it away")

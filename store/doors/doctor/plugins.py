@@ -1,9 +1,11 @@
-"""What a person and other packages add: rules that stand their examples, and those that are left out."""
+"""What a person and other packages add: rules that stand their examples or are left out, harnesses that do not load."""
 
 from collections.abc import Iterator
 
 from sightline.doors.doctor.check_result import CheckResult
 from sightline.entry_points import Checked, refresh_plugins
+from sightline.harnesses import load_harness
+from sightline.plugins import read_plugins
 from sightline.verbs.printable_text import printable
 
 
@@ -18,6 +20,11 @@ def examine_plugins(root: str) -> Iterator[CheckResult]:
         yield CheckResult("problem", printable(f"rules of {one.name}: {one.why}; tell whoever made the package"))
     for checked in found:
         yield from _told(checked)
+    for name, place in read_plugins(root).harnesses.items():
+        try:
+            load_harness(name, place)
+        except ImportError as error:
+            yield CheckResult("problem", printable(f"the harness {name}: {error}; tell whoever made the package"))
 
 
 def _told(checked: Checked) -> Iterator[CheckResult]:

@@ -14,6 +14,9 @@ from sightline.shape.failure.tool_rules import Pattern, Rule
 VIEW_SECONDS = 0.05
 """What the patterns of one rule may take on one view, in seconds of processor time."""
 
+MAX_PATTERN_CHARACTERS = 4_000
+"""Of one pattern: making it ready cannot be stopped, and takes a few milliseconds at most for so much."""
+
 
 class TimeLimit:
     """How much time the patterns of one rule still have.
@@ -42,10 +45,17 @@ class LimitedPattern(Pattern):
     __slots__ = ("_compiled", "_limit")
 
     def __init__(self, text: str, limit: TimeLimit) -> None:
+        """Make it ready within the time. Raises ValueError for what is no pattern, or too long a one."""
         super().__init__(text)
         self._limit = limit
-        self._compiled = regex.compile(text, regex.VERSION0)
+        self._compiled = _NOTHING if limit.is_used_up else _compiled(text, limit)
         self.search: Callable[[str], Any] = self._limited_search
+
+    @property
+    def groupindex(self) -> Mapping[str, int]:
+        """The names of its groups."""
+        names: Mapping[str, int] = self._compiled.groupindex
+        return names
 
     def _limited_search(self, line: str) -> Any:
         limit = self._limit
@@ -61,13 +71,27 @@ class LimitedPattern(Pattern):
         return found
 
 
+_NOTHING = regex.compile(r"(?!)")
+
+
+def _compiled(text: str, limit: TimeLimit) -> Any:
+    if len(text) > MAX_PATTERN_CHARACTERS:
+        raise ValueError(f"a pattern is longer than {MAX_PATTERN_CHARACTERS:,} characters: {text[:40]}…")
+    began = time.thread_time()
+    try:
+        return regex.compile(text, regex.VERSION0)
+    except regex.error as error:
+        raise ValueError(f"a pattern is no regular expression: {error}") from error
+    except RecursionError:
+        raise ValueError(f"a pattern is too deep: {text[:40]}…") from None
+    finally:
+        limit.left -= time.thread_time() - began
+
+
 def limit_rule(rule: Rule) -> tuple[Rule, TimeLimit]:
     """A rule for one view, and the time that all its patterns have together. Raises ValueError for a wrong pattern."""
     limit = TimeLimit()
-    try:
-        return _limited(rule, limit), limit
-    except regex.error as error:
-        raise ValueError(f"a pattern is no regular expression: {error}") from error
+    return _limited(rule, limit), limit
 
 
 def _limited(part: Any, limit: TimeLimit) -> Any:

@@ -86,9 +86,12 @@ def check_rules(text: str, file: RuleFile) -> list[RuleCheck]:
         if tool not in heads:
             problems.append("programs and marks must stand right below its name, each as a list of JSON on one line")
         try:
-            limit_rule(rule)
+            _, limit = limit_rule(rule)
         except ValueError as error:
             problems.append(str(error))
+        else:
+            if limit.is_used_up:
+                problems.append(f"making its patterns ready takes more than {_LIMIT_MS} ms")
         if not problems:
             for number, example in enumerate(examples[tool], start=1):
                 spent, wrong = _check_example(tool, example, file)

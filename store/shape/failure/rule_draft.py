@@ -45,7 +45,7 @@ class Draft(NamedTuple):
         )
 
     def _failure(self) -> tuple[str, ...]:
-        if not self.hits:
+        if not any(self.lines[hit - 1].strip() for hit in self.hits):
             return (
                 "# No line looks like a failure. One is described like this:",
                 f"# [[{self.tool}.failure]]",
@@ -53,7 +53,7 @@ class Draft(NamedTuple):
                 "# line = '^BROKEN (?P<name>.+)$'",
                 "",
             )
-        has, pattern = pattern_of(self.lines[self.hits[0] - 1])
+        has, pattern = pattern_of(next(text for hit in self.hits if (text := self.lines[hit - 1]).strip()))
         return (
             f"[[{self.tool}.failure]]",
             f"has = {json.dumps(has, ensure_ascii=False)} # lines without it are not looked at",

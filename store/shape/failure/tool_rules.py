@@ -20,8 +20,9 @@ BLOCK_LINES = 120
 """Lines after its start within which a block ends, where the rule names no number."""
 
 _COMMENT = r"(?:[ \t]+#.*)?"
-_LIST = rf"(\[.*?\]){_COMMENT}"
-_HEAD = re.compile(rf"^\[([\w.+-]+)\]{_COMMENT}\nprograms = {_LIST}\nmarks = {_LIST}$".encode(), re.MULTILINE)
+_HEAD = re.compile(rf"^\[([\w.+-]+)\]{_COMMENT}\nprograms = (\[.*)\nmarks = (\[.*)$".encode(), re.MULTILINE)
+_JSON = json.JSONDecoder()
+_REST = re.compile(r"\s*(?:#.*)?")
 _EXAMPLE = re.compile(rf"^\[\[[\w.+-]+\.example\]\]{_COMMENT}$", re.MULTILINE)
 
 
@@ -31,6 +32,9 @@ class Pattern:
     __slots__ = ("search", "text")
 
     def __init__(self, text: str) -> None:
+        """Take its text. Raises TypeError for what is none."""
+        if not isinstance(text, str):
+            raise TypeError(f"{text!r} is no pattern")
         self.text = text
         self.search: Callable[[str], re.Match[str] | None] = self._first_search
 
@@ -177,14 +181,35 @@ class Known(NamedTuple):
 
 
 def known_in(data: bytes, path: str) -> list[Known]:
-    """What recognises the tools of a file, which is not parsed for that. Raises ValueError where a list is no JSON."""
+    """What recognises the tools of a file, which is not parsed for that. Raises ValueError where a list is none."""
     found = []
     for head in _HEAD.finditer(data):
+        name = head[1].decode()
+        programs = tuple(_text(one, name) for one in _list(head[2], name))
         marks = tuple(
-            tuple(text.encode() for text in ([mark] if isinstance(mark, str) else mark)) for mark in json.loads(head[3])
+            tuple(_text(part, name).encode() for part in (mark if isinstance(mark, list) and mark else [mark]))
+            for mark in _list(head[3], name)
         )
-        found.append(Known(head[1].decode(), path, tuple(json.loads(head[2])), marks))
+        found.append(Known(name, path, programs, marks))
     return found
+
+
+def _list(data: bytes, name: str) -> list[Any]:
+    """The list of JSON that a line begins with, and nothing but a comment follows."""
+    text = data.decode()
+    try:
+        value, end = _JSON.raw_decode(text)
+    except RecursionError:
+        raise ValueError(f"{name}: a list is too deep") from None
+    if not _REST.fullmatch(text, end):
+        raise ValueError(f"{name}: after a list there is {text[end : end + 40]!r}")
+    return list(value)
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name}: {value!r:.40} is no text to look for")
+    return value
 
 
 def parse_rules(text: str) -> dict[str, Rule]:
@@ -196,7 +221,10 @@ def parse_rules(text: str) -> dict[str, Rule]:
     import tomllib  # 3 ms that an output of no known tool does without
 
     example = _EXAMPLE.search(text)  # examples come last in a file: they are for people and tests
-    tables = tomllib.loads(text[: example.start()] if example else text)
+    try:
+        tables = tomllib.loads(text[: example.start()] if example else text)
+    except RecursionError:
+        raise ValueError("it is too deep") from None
     return {name: _rule(name, table) for name, table in tables.items()}
 
 
@@ -209,7 +237,7 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
         tuple(_failure(**entry) for entry in table.get("failure", ())),
         tuple(_block(**entry) for entry in table.get("block", ())),
         tuple(_count(**entry) for entry in table.get("count", ())),
-        Pattern("|".join(f"(?:{pattern})" for pattern in table["quiet"])) if "quiet" in table else None,
+        Pattern("|".join(f"(?:{pattern})" for pattern in _literals(table["quiet"]))) if "quiet" in table else None,
         tuple(_step(**entry) for entry in table.get("step", ())),
     )
 
@@ -233,6 +261,8 @@ def _block(
     logged: bool = False,
     above: str = "",
 ) -> Block:
+    if not isinstance(lines, int) or lines < 1:
+        raise TypeError(f"lines is {lines!r}, not a number from 1 on")
     return Block(
         _literals(has),
         Pattern(start),
@@ -257,6 +287,8 @@ def _count(
     sums: bool = False,
     **numbers: str,
 ) -> Count:
+    if not isinstance(each, str):
+        raise TypeError(f"each is {each!r}, not a noun")
     patterns = {noun: Pattern(text) for noun, text in numbers.items()}
     return Count(_literals(has), Pattern(line), patterns, total, each, _pattern(module), sums)
 
@@ -266,7 +298,7 @@ def _step(has: str | list[str], end: str, begin: str = "", skip: str = "") -> St
 
 
 def _literals(has: str | list[str]) -> tuple[str, ...]:
-    return (has,) if isinstance(has, str) else tuple(has)
+    return tuple(_text(literal, "has") for literal in ([has] if isinstance(has, str) else has))
 
 
 def _pattern(text: str) -> Pattern | None:

@@ -9,13 +9,16 @@ import pytest
 
 from sightline.shape.failure.catalogue import FOLDER, RuleFile, built_in, with_added
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.limited_pattern import VIEW_SECONDS
+from sightline.shape.failure.limited_pattern import MAX_PATTERN_CHARACTERS, VIEW_SECONDS
 from sightline.shape.failure.rule_check import check_rules, examples_in
 from sightline.shape.memory import BytesSource
 
 GUIDE = Path(__file__).parents[4] / "docs" / "rules.md"
 (RULE,) = re.findall(r"^```toml\n(\[yamllint\].*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
 NOTHING = BytesSource(b"")
+
+HEAD = '[a]\nprograms = ["a"]\nmarks = []\n'
+"""Of a rule, such as a table of it follows."""
 
 SLOW = r"""
 [slow]
@@ -84,7 +87,26 @@ def test_what_is_wrong_with_a_rule_is_said(tmp_path: Path, before: str, after: s
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "[a]\n", "[[a]]\n", "a = 3\n", "\0", "[a.b.c]\nd = [[[1]]]\n", "[a]\nprograms = 1\n"]
+    "text",
+    [
+        *("", "x", "[a]\n", "[[a]]\n", "a = 3\n", "\0", "[a.b.c]\nd = [[[1]]]\n", "[a]\nprograms = 1\n"),
+        f"a = {'[' * 20_000}{']' * 20_000}\n",
+        f"[a]\nprograms = {'[' * 20_000}{']' * 20_000}\nmarks = []\n",
+        '[a]\nprograms = ["a", 1]\nmarks = []\n',
+        '[a]\nprograms = ["a"]\nmarks = [""]\n',
+        '[a]\nprograms = ["a"]\nmarks = [] x\n',
+        f"{HEAD}quiet = 3\n",
+        f"{HEAD}step = [1]\n",
+        f"{HEAD}[[a.failure]]\nhas = [1]\nline = 'x'\n",
+        f"{HEAD}[[a.failure]]\nhas = ''\nline = 'x'\n",
+        f"{HEAD}[[a.failure]]\nhas = 'error'\nline = 3\n",
+        f"{HEAD}[[a.block]]\nhas = 'error'\nstart = 'error'\nlines = 'x'\n",
+        f"{HEAD}[[a.count]]\nhas = 'error'\nline = 'error'\nerrors = 4\n",
+        f"{HEAD}[[a.count]]\nhas = 'error'\nline = 'error'\neach = 4\n",
+        f"{HEAD}[[a.failure]]\nhas = 'error'\nline = '{'(' * 1500}x{')' * 1500}'\n",
+        f"{HEAD}[[a.failure]]\nhas = 'error'\nline = '{'x' * (MAX_PATTERN_CHARACTERS + 1)}'\n",
+    ],
+    ids=lambda text: text[:60],
 )
 def test_what_is_no_rule_at_all_is_said_and_costs_no_reply(tmp_path: Path, text: str) -> None:
     file = added(tmp_path, text)
@@ -108,6 +130,25 @@ def test_a_pattern_that_explodes_is_given_up_on_a_view(tmp_path: Path) -> None:
     assert examination.given_up == ["slow"]
     assert examination.pattern_seconds("slow") == pytest.approx(VIEW_SECONDS)
     assert Examination(out, NOTHING, "slow", added=(file,)).given_up == []  # another view has its own time
+
+
+def test_a_rule_whose_patterns_take_too_long_to_be_made_ready_is_refused(tmp_path: Path) -> None:
+    many = "|".join(f"w{number}.*[a-z]+x" for number in range(200))
+    failures = "".join(f"[[a.failure]]\nhas = 'error'\nline = '{number}{many}'\n" for number in range(40))
+    file = added(tmp_path, HEAD + failures)
+    assert any("more than 50 ms" in one for one in problems(file))
+
+
+def test_groups_of_a_pattern_are_known_that_only_the_other_library_reads(tmp_path: Path) -> None:
+    file = added(tmp_path, f"{HEAD}[[a.failure]]\nhas = 'oops'\nline = 'oops'\nunder = '^(?P<name>\\p{{Lu}}+)$'\n")
+    examination = Examination(BytesSource(b"BASE\noops\n"), NOTHING, "a", added=(file,))
+    assert [one.text for one in examination.failed] == ["BASE"]
+
+
+def test_a_hash_and_a_bracket_within_a_mark_end_no_list(tmp_path: Path) -> None:
+    file = added(tmp_path, '[a]\nprograms = [] # x\nmarks = ["a]  # b", ["c", "d]"]] # y\n')
+    (known,) = [known for known in with_added((file,)).known if known.name == "a"]
+    assert known.marks == ((b"a]  # b",), (b"c", b"d]"))
 
 
 def test_a_rule_whose_own_example_takes_too_long_is_refused(tmp_path: Path) -> None:
