@@ -29,7 +29,7 @@ from sightline.verbs.printable_text import printable
 _SHOWN_LINES = 200
 _SHOWN_CHARACTERS = 100
 _DRAFT_BYTES = 1 << 20  # of an output that a rule is started from
-_NAME = re.compile(r"[\w.+-]+", re.ASCII)
+_NAME = re.compile(r"[\w-]+", re.ASCII)
 _GENERAL = ("cause", "name", "exception", "located", "failed", "echo", "exit", "word", "minor")
 """What a line is called that no rule knows, by its weight."""
 
@@ -201,7 +201,7 @@ def _rows(read: dict[str, Any]) -> Iterator[str]:
 def new(given: Namespace) -> int:
     """Start a rule from an output; the exit code."""
     if not _NAME.fullmatch(given.tool):
-        raise UsageError(f"{given.tool!r} is no name of a tool", "a name has letters, digits and . + - _")
+        raise UsageError(f"{given.tool!r} is no name of a tool", "a name has letters, digits, - and _")
     door = Door()
     try:
         folder = own_rules(door.store.root)

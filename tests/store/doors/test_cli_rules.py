@@ -118,3 +118,10 @@ def test_the_pattern_of_a_line_is_found_in_it(text: str) -> None:
     has, pattern = pattern_of(text)
     assert has in text
     assert Pattern(pattern).search(text)
+
+
+@pytest.mark.parametrize("name", ["a.b", "c++", "a b", ""])
+def test_what_is_no_plain_key_of_a_file_of_rules_names_no_tool(captured: Cli, name: str) -> None:
+    refused = captured("rules", "new", name, "--from", "@last")
+    assert refused.code != 0 and "is no name of a tool" in refused.err
+    assert not (captured.home / "rules").exists()
