@@ -150,7 +150,7 @@ def test_a_killed_capture_in_the_background_is_interrupted_and_readable(
         nursery.start(["@background"], stdin=str(asked), out=str(out))
         wait_for(out, 1, "\n", after)
         name = json.loads(out.read_text())["name"]
-        worker = int(Path(store.layout.marker(name)).read_text())
+        worker = int(Path(store.layout.marker(name)).read_text().split()[0])
         soon(lambda: child.exists() and child.read_text())
         os.kill(worker, 9)
         soon(lambda worker=worker: is_gone(worker))
