@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from benchmarks import stores
 from benchmarks.measure import SIGHTLINE, Ran, run
 from benchmarks.screen import first_screen
-from sightline.audit.coverage_list import Overview
+from sightline.audit.coverage_list import CoverageList
 from sightline.log.retention import collect
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
@@ -190,6 +190,6 @@ def _log(store: Store, buffer: Buffer) -> None:
 
 
 def _overview(store: Store, buffer: Buffer) -> None:
-    overview = Overview(store)
+    overview = CoverageList(store)
     overview.refresh([buffer.name])
     overview.of(buffer)

@@ -39,7 +39,8 @@ AGENT = Session("agent", "shell", "", "", "/", 1.0)
 HASH = "5" * 64
 ROWS = f"""
 INSERT INTO buffers (number, name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal,
-    timed_out, label, pinned, artifact, note, origin, streams, bytes, used) VALUES (1, 'cmd_00000a', 'cmd', 'evicted', 'make', '/', 'agent', 1.0, 2.0, 2.0, 3, 0, 0, 'old', 0,
+    timed_out, label, pinned, artifact, note, origin, streams, bytes, used)
+VALUES (1, 'cmd_00000a', 'cmd', 'evicted', 'make', '/', 'agent', 1.0, 2.0, 2.0, 3, 0, 0, 'old', 0,
     '', '', '', '{{"out": [5, 1, "{HASH}", ""]}}', 5, 1);
 INSERT INTO sessions (name, harness, harness_id, client, cwd, started) VALUES ('agent', 'shell', '', '', '/', 1.0);
 INSERT INTO views VALUES (1, 'agent', 1, 2.0, 'run_command',
