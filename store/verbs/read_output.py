@@ -368,12 +368,14 @@ def _view(asking: Asker, target: Target, request: Request, *, named: bool, **mor
     """The view of an output, or of the one stream that was named, as the verb that captured it gave it."""
     buffer, verbosity, logged = target.buffer, request.verbosity or "auto", request.logged()
     if buffer.kind == "file":
-        return file_reply(asking, target, Called(VERB, logged), verbosity)
+        return _asked(file_reply(asking, target, Called(VERB, logged), verbosity))
     if buffer.kind == "tool":
         from sightline.verbs.result_view import result_reply  # 20 ms, and most outputs are a command's
 
         failed = bool(buffer.exit_code)
-        return result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed)
+        return _asked(
+            result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed)
+        )
     only = target.stream if named and target.stream != "all" else ""
     note = "; ".join(filter(None, (more.pop("note", ""), _note(target) if only else ""))) or None
     reply = command_reply(
@@ -381,7 +383,12 @@ def _view(asking: Asker, target: Target, request: Request, *, named: bool, **mor
     )
     if only == "err":  # nothing stands before it
         reply = reply._replace(body=tuple(segment for segment in reply.body if segment != late.SEPARATOR))
-    return reply
+    return _asked(reply)
+
+
+def _asked(reply: Reply) -> Reply:
+    """The view of an output for one who asks again: asking went well, however what it is of has ended."""
+    return reply._replace(exit_code=0)
 
 
 def _state(target: Target) -> dict[str, Any]:

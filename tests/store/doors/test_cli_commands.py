@@ -472,3 +472,8 @@ def test_the_demo_is_of_an_agent_that_overlooks_a_failure(
     audit = cli("audit", "--session", "demo-agent", "--fail-on", "overlooked-failure", SIGHTLINE_HOME=str(root))
     assert audit.code == 1
     assert "no price in EUR" in audit.out
+
+
+def test_to_look_again_at_what_failed_is_no_failure(cli: Any) -> None:
+    assert cli("run", "-c", "echo no; exit 3").code == 3
+    assert cli("show", "@last").code == 0
