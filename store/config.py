@@ -6,9 +6,10 @@ A wrong value is an error that names the place, the key and the values allowed; 
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import SettingError
+from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, check_profile_name
 from sightline.regular import read_regular
 

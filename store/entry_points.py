@@ -6,8 +6,8 @@ It takes as long as several starts of an interpreter: `install` and `doctor` do 
 import os
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.plugins import Plugins, added_files, write_plugins
 from sightline.regular import read_regular
 from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile

@@ -8,9 +8,9 @@ import hmac
 import ipaddress
 import re
 import socket
-from typing import NamedTuple
 
 from sightline.errors import UsageError
+from sightline.named_tuple import NamedTuple
 
 _PLACE = r"(?:(?P<name>[A-Za-z0-9._-]+)|\[(?P<number>[0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?"
 _HOST, _ORIGIN = re.compile(_PLACE), re.compile(rf"https?://(?P<place>{_PLACE})")

@@ -10,9 +10,9 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
-from typing import NamedTuple
 
 from sightline.config import default_root
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import write_atomically
 from sightline.regular import read_regular
 from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile

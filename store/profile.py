@@ -5,9 +5,10 @@ that starting with it reads no file. The numbers of the other profiles are those
 """
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import SettingError
+from sightline.named_tuple import NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(__file__), "profiles")
 """Where the profiles lie, one file each."""

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from sightline.named_tuple import NamedTuple
 
 _LINK = "gitdir: "
 _LINK_BYTES = 4096  # of the file that stands for `.git` in a linked worktree: one line, which is a path

@@ -7,7 +7,9 @@ else; whoever reads a record takes from it what it knows.
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from sightline.named_tuple import NamedTuple
 
 
 class StreamInfo(NamedTuple):

@@ -4,9 +4,9 @@ Only text is judged here; whether a buffer of that name exists is for the store 
 """
 
 import re
-from typing import NamedTuple
 
 from sightline.errors import BadRange, BadRef
+from sightline.named_tuple import NamedTuple
 
 KINDS = ("cmd", "file", "tool")
 HEX_DIGITS = 6  # 24 bits: collisions start near 4,800 buffers, and then a name simply grows longer

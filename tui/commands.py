@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
+from sightline.named_tuple import NamedTuple
 from sightline.tui.buffers.buffer_row import marked_parts
 from sightline.tui.buffers.matcher import Term, terms_of
 from sightline.tui.common.keys import written

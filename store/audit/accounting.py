@@ -5,9 +5,9 @@ Its limits stand with each harness: what it was seen to do with outputs of known
 
 import json
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sightline.harnesses import of_client
+from sightline.named_tuple import NamedTuple
 from sightline.records import View
 from sightline.shape.summary import human_bytes
 

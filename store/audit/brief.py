@@ -6,7 +6,7 @@ The inspector and ``sightline brief`` tell the same. Each of its items has a ref
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.coverage import told_share
@@ -17,6 +17,7 @@ from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.words import HEADLINES, counted, ending
 from sightline.audit.timeline import Call, Totals, calls_of, captured_by, seen_after, totals_of, unknowable
 from sightline.log.session_list import list_sessions
+from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes, human_seconds

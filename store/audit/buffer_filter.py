@@ -6,10 +6,10 @@ The inspector's filter and ``list --match`` read the same words. What is none of
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from sightline.audit.coverage_list import CoverageList
 from sightline.errors import UsageError
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Session
 from sightline.shell_words.commands import commands_in
 from sightline.shell_words.lexer import Unclear

@@ -9,9 +9,10 @@ views counts by that part, in bytes, and is whole once they have shown all of it
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from sightline.audit.line_spans import NONE, Span, Spans, common, holds, minus, size, spans_of, union, written
+from sightline.named_tuple import NamedTuple
 from sightline.records import LinePart, Shown, View
 
 NOT_ALL = 0.999_999

@@ -1,7 +1,6 @@
 """How much was seen of every buffer, for lists: read once from the index, and kept up to date by what came since."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sightline.audit.buffer_coverage import (
     contribution_of,
@@ -15,6 +14,7 @@ from sightline.audit.failures import Failure, failures_if_quick, overlooked_in
 from sightline.audit.line_spans import NONE
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, View
 from sightline.store import Reading
 

@@ -7,12 +7,13 @@ was seen when any line that tells of it stood in a view.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.line_spans import Spans, common, size, spans_of
 from sightline.errors import SightlineError
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.sha256 import sha256_hex

@@ -1,13 +1,13 @@
 """What went wrong unseen in a session, or in all: failures that nobody was shown, or was shown only a part of."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.failures import Overlooked, overlooked
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.log.log_index import last_known, verify_log
+from sightline.named_tuple import NamedTuple
 from sightline.records import TOOL_FAILED, Buffer
 from sightline.store import Reading
 

@@ -1,9 +1,9 @@
 """The projects of a store, and what of it concerns one: its buffers, and the calls about them."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sightline.audit.timeline import Call
+from sightline.named_tuple import NamedTuple
 from sightline.project import Project, known_project, main_worktree, named
 from sightline.records import Buffer
 from sightline.store import Reading

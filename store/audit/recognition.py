@@ -4,9 +4,9 @@ import re
 import shlex
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from sightline.audit.line_spans import NONE, Spans, holds, spans_of
+from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line, Source

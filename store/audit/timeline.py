@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from sightline.audit.accounting import Accounted, accounted, alone_of
 from sightline.audit.buffer_coverage import contribution_of
@@ -12,6 +11,7 @@ from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
+from sightline.named_tuple import NamedTuple
 from sightline.records import TOOL_FAILED, Buffer, IndexedView, Shown, View
 from sightline.store import Reading
 

@@ -3,12 +3,12 @@
 import time
 from collections import deque
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.failures import Failure, Overlooked, failures_if_quick
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
+from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Reading

@@ -4,9 +4,9 @@ import errno
 import fcntl
 import os
 import signal
-from typing import NamedTuple
 
 from sightline.errors import CommandNotStarted
+from sightline.named_tuple import NamedTuple
 
 PIPE_BYTES = 1 << 20  # the default of 64 KiB wakes the reader sixteen times as often
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")

@@ -4,12 +4,13 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sightline.capture.child import Child, start
 from sightline.capture.pipe_reader import PipeReader
 from sightline.capture.recorder import Echo, Recorder, Unkept
 from sightline.errors import OutOfProcesses, StoreFailed
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
 

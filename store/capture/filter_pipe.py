@@ -12,13 +12,13 @@ import os
 import select
 import termios
 import threading
-from typing import NamedTuple
 
 from sightline.capture.filters import Split
 from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
 from sightline.disk.lines import newlines_in
 from sightline.disk.recording import Recording
 from sightline.errors import OutOfProcesses, StoreFailed
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import remove_file
 from sightline.records import Buffer
 from sightline.store import Store

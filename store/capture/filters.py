@@ -6,8 +6,8 @@ certain that they change nothing. Which processes there are, how they are joined
 
 import os
 import re
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import (

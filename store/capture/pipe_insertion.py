@@ -7,9 +7,9 @@ could change the shell, what the pipe could be noticed by, and all that is not u
 
 import re
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
 from sightline.capture.filters import FILTERS
+from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import MAY_FAIL, Pipelines, Stage, program_of, without_assignments
 

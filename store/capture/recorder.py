@@ -6,11 +6,12 @@ is read back, what comes after it follows, and of all that the beginning and the
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sightline.capture.pipe_reader import PipeReader
 from sightline.disk.recording import Recording
 from sightline.errors import StoreFailed
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store

@@ -4,13 +4,14 @@ import base64
 import json
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sightline.capture.recorder import Recorder, Unkept
 from sightline.disk.pretty import JSON_MIME as JSON_MIME  # what a block that is JSON has
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
 from sightline.disk.stream_files import open_stream
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Gap
 from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sampling import Sampling

@@ -10,11 +10,11 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from sightline.disk.layout import Layout
 from sightline.errors import SightlineError
 from sightline.folder_watch import Unwatchable, unwatchable, watching
+from sightline.named_tuple import NamedTuple
 
 DEBOUNCE_MS = 50  # a burst is told of after this at the latest
 STEP_MS = 8  # a lone change is told of after about twice this; waking more often costs close to a percent of a core

@@ -3,9 +3,9 @@
 import errno
 import os
 import sqlite3
-from typing import NamedTuple
 
 from sightline.errors import StoreFailed
+from sightline.named_tuple import NamedTuple
 
 _FULL_BYTES = 1 << 16  # SQLite needs about this much beside a file to read it
 _UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)

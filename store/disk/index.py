@@ -8,11 +8,12 @@ import json
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.disk.database import Database
 from sightline.disk.json_encoder import encoder
 from sightline.disk.view_index import ViewIndex
+from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 

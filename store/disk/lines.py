@@ -9,7 +9,8 @@ import os
 import struct
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import NamedTuple
+
+from sightline.named_tuple import NamedTuple
 
 CHECKPOINT_BYTES = 1 << 16  # 1 GB gives 16,000 checkpoints (640 KB), and any line is one small read away
 _CHECKPOINT = struct.Struct("<5Q")

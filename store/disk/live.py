@@ -6,9 +6,9 @@ The lock is the proof of life: the kernel frees it when the writer dies, however
 import fcntl
 import os
 import time
-from typing import NamedTuple
 
 from sightline.disk.layout import Layout
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all
 
 TOUCH_SECONDS = 0.02  # as often as a watcher can use; each touch wakes every inspector

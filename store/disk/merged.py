@@ -6,11 +6,11 @@ A line stands where its newline arrived, so no line is torn; last lines without 
 import os
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from sightline.disk.lines import Checkpoint, Checkpoints
 from sightline.disk.order import last_arrival, read_arrivals
 from sightline.disk.streams import StreamReader
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all
 from sightline.shape.source import LINE_LIMIT, Line
 

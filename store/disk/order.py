@@ -3,7 +3,8 @@
 import os
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from sightline.named_tuple import NamedTuple
 
 _RECORD = struct.Struct("<QIHH")
 _BATCH_RECORDS = 512

@@ -6,12 +6,12 @@ Its size and hash stand in the block's MIME type, so that they go wherever the r
 
 import os
 import re
-from typing import NamedTuple
 
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.stream_files import open_stream
 from sightline.disk.streams import StreamReader
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all
 from sightline.records import Buffer
 from sightline.sha256 import INLINE_BYTES, Hasher, hash_file

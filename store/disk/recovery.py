@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from sightline.disk.index import Index
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
@@ -18,6 +17,7 @@ from sightline.disk.meta import decode_buffer, read_meta, rewrite_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.disk.stream_files import with_progress
 from sightline.errors import OfNewerVersion, UnsafeStore
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, read_file, remove_file, remove_folder
 from sightline.records import Buffer, StreamInfo
 from sightline.sha256 import hash_file

@@ -3,7 +3,7 @@
 import contextlib
 import errno
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sightline import refs
 from sightline.disk.errors import cause_of
@@ -13,6 +13,7 @@ from sightline.disk.order import STREAM_CODES
 from sightline.disk.streams import StreamReader
 from sightline.disk.tombstones import lost_stream
 from sightline.errors import StoreFailed
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, refuse_all_but_file, refuse_link, remove_file
 from sightline.records import Buffer, StreamInfo
 

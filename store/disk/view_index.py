@@ -4,10 +4,11 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.disk.database import Database
 from sightline.disk.json_encoder import encoder
+from sightline.named_tuple import NamedTuple
 from sightline.records import (
     DROPPED,
     PARTIAL,

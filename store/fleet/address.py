@@ -6,10 +6,10 @@ They are printed, logged and kept in settings, so whoever writes a secret into o
 import ipaddress
 import subprocess
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from sightline.errors import UsageError
+from sightline.named_tuple import NamedTuple
 
 _ELSEWHERE = (
     "put the password into a file that PGPASSFILE names (HOST:PORT:DATABASE:USER:PASSWORD, mode 0600), "

@@ -4,7 +4,6 @@ import json
 import re
 import secrets
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from psycopg import errors, sql
 
@@ -13,6 +12,7 @@ from sightline.fleet.address import DatabaseAddress, ObjectsAddress
 from sightline.fleet.database import Connection, FleetRefused, NewerFleet, tables_of
 from sightline.fleet.objects import host_prefix
 from sightline.fleet.schema import CREATE, HOST_GROUP, MIGRATIONS, READER_GROUP, VERSION
+from sightline.named_tuple import NamedTuple
 
 _MEMBER = r"[a-z][a-z0-9-]{0,39}"
 _ROLE = r"[a-z_][a-z0-9_.@-]{0,62}"

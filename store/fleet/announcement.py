@@ -1,13 +1,14 @@
 """The announcement: one transaction with all rows of a batch; it counts only where the cursor is where it should be."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from psycopg import errors
 
 from sightline.errors import SightlineError
 from sightline.fleet.batch import Batch, Cursor
 from sightline.fleet.database import Connection
+from sightline.named_tuple import NamedTuple
 
 
 class Fenced(SightlineError):

@@ -8,11 +8,12 @@ import datetime
 import json
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.fleet.content import Content, Damaged, Rows
 from sightline.fleet.pack import Pack, Packer
 from sightline.fleet.queue import Item, Queue
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, read_file, remove_file, write_atomically
 from sightline.store import Store
 

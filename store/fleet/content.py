@@ -10,13 +10,14 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sightline.errors import SightlineError
 from sightline.fleet.pack import FRAME_BYTES, Frame, Packer
 from sightline.fleet.queue import Item, Queue
 from sightline.fleet.selection import DIRECTORY, REMOVED, digest_of
 from sightline.log import log
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private
 from sightline.records import Buffer, storable
 from sightline.store import Store

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import psycopg
 from psycopg import errors
@@ -11,6 +11,7 @@ from psycopg import errors
 from sightline.errors import SightlineError
 from sightline.fleet.address import DatabaseAddress, password_for
 from sightline.fleet.schema import VERSION
+from sightline.named_tuple import NamedTuple
 
 CONNECT_SECONDS = 10
 _STATEMENT_MILLISECONDS = 60_000

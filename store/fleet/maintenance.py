@@ -4,13 +4,13 @@ No host ever depends on it: rows of a day that has no partition go into the one 
 """
 
 import datetime
-from typing import NamedTuple
 
 from psycopg import sql
 
 from sightline.fleet.administration import LIFECYCLE_DAYS_MORE
 from sightline.fleet.database import Connection, tables_of
 from sightline.fleet.schema import PARTITIONED
+from sightline.named_tuple import NamedTuple
 
 DAYS_AHEAD = 7
 _LOCK = 0x516875

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import obstore
 from obstore.exceptions import (
@@ -17,6 +17,7 @@ from obstore.store import S3Store
 
 from sightline.fleet.address import ObjectsAddress
 from sightline.fleet.database import FleetRefused, FleetUnreachable
+from sightline.named_tuple import NamedTuple
 
 _TIMEOUT = timedelta(seconds=60)
 _CONNECT_TIMEOUT = timedelta(seconds=10)

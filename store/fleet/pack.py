@@ -9,9 +9,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple
 
 import zstandard
+
+from sightline.named_tuple import NamedTuple
 
 FRAME_BYTES = 1 << 20
 """Of raw bytes of a stream in a frame, at most."""

@@ -12,7 +12,6 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple
 
 from sightline.errors import SightlineError
 from sightline.fleet.address import database_address, objects_address
@@ -23,6 +22,7 @@ from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, 
 from sightline.fleet.objects import Objects, pack_key
 from sightline.fleet.queue import Queue
 from sightline.fleet.selection import Selection
+from sightline.named_tuple import NamedTuple
 from sightline.store import Store
 
 FLUSH_SECONDS = 60.0

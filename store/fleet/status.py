@@ -1,10 +1,10 @@
 """How far behind the fleet a store is, as far as this machine knows: nothing is asked of the network."""
 
 import time
-from typing import NamedTuple
 
 from sightline.fleet.queue import Queue
 from sightline.fleet.selection import DIRECTORY, SIZE, Selection
+from sightline.named_tuple import NamedTuple
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
 

@@ -4,13 +4,14 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.fleet.content import ORDER
 from sightline.fleet.database import Connection
 from sightline.fleet.objects import ObjectMissing, Objects, host_prefix, pack_key
 from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
 from sightline.log import log
+from sightline.named_tuple import NamedTuple
 
 _PACKS_HELD = 3
 _BATCH_ROWS = 500

@@ -8,7 +8,9 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from sightline.named_tuple import NamedTuple
 
 if TYPE_CHECKING:  # loading it takes a millisecond, which events before a tool need not pay
     from sightline.harnesses.tool_call import ToolCall

@@ -22,7 +22,7 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.harnesses.claude_code import HARNESS
 from sightline.harnesses.tool_call import (
@@ -52,6 +52,7 @@ from sightline.harnesses.transcript import (
     parted,
     when,
 )
+from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request

@@ -20,7 +20,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.harnesses.codex import HARNESS
 from sightline.harnesses.tool_call import (
@@ -35,6 +35,7 @@ from sightline.harnesses.tool_call import (
     unique_id,
 )
 from sightline.harnesses.transcript import BadRecord, Candidate, Kept, Reading, TranscriptItem, parted, when
+from sightline.named_tuple import NamedTuple
 
 TURN = b'"type":"turn_context"'
 """What the line has that stands at the beginning of a turn."""

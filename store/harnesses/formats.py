@@ -3,11 +3,11 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from sightline.harnesses import known
 from sightline.harnesses.base import Harness
 from sightline.harnesses.transcript import Candidate, NotReadable, Reading, Transcript
+from sightline.named_tuple import NamedTuple
 
 _HEAD_BYTES = 1 << 16
 _LINES_LOOKED_AT = 20

@@ -9,8 +9,9 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
 
 CHANGES_FILES = frozenset(

@@ -5,10 +5,11 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from sightline.errors import SightlineError
 from sightline.harnesses.tool_call import CallSession, ToolCall, plain
+from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
 from sightline.sha256 import sha256_hex
 

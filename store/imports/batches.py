@@ -11,13 +11,14 @@ import signal
 from collections import deque
 from collections.abc import Sequence
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import StoreFailed
 from sightline.harnesses.tool_call import ToolCall
 from sightline.imports.past_call import KeptCall, keep_call
 from sightline.log.log import Encoded
 from sightline.log.past_views import PastView, ViewRow
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Gap, Session, StreamInfo
 from sightline.store import Store
 

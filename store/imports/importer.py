@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.capture.finished_output import list_finished
 from sightline.config import Settings
@@ -21,6 +21,7 @@ from sightline.imports.past_call import KeptCall
 from sightline.log.past_views import Known, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
 from sightline.log.sessions import safe_name
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import read_file, remove_folder, write_atomically
 from sightline.records import Buffer, Session
 from sightline.store import Layout, Store

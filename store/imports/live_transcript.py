@@ -15,7 +15,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.capture.finished_output import list_finished
 from sightline.config import HOOKS
@@ -26,6 +26,7 @@ from sightline.harnesses.transcript import SHAPE_ERRORS, LiveParser, NotReadable
 from sightline.imports.past_call import KeptCall, Recorded, keep_call
 from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
 from sightline.log.sessions import use_key
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, remove_file, write_all
 from sightline.records import Session, Shown, known_fields, shown_from
 from sightline.store import Store

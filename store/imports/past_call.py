@@ -5,7 +5,7 @@ Nothing of it is in the index yet, so that another process can write many, see `
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
@@ -13,6 +13,7 @@ from sightline.harnesses.tool_call import CHANGES_FILES, Part, ToolCall, open_be
 from sightline.imports.shown_lines import Found, shown_lines
 from sightline.log.past_views import PastView, past_view
 from sightline.log.views import Shows
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import remove_folder
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown
 from sightline.shape.json.sampling import Sampling

@@ -1,10 +1,10 @@
 """Which raw lines of its output an answer showed, as it is told afterwards: by a hook, or by a transcript."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from sightline.audit.recognition import How, Matched, has_long_lines, how_made, match_parts
 from sightline.errors import SightlineError
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, LinePart, Shown
 from sightline.store import Reading, Target
 

@@ -10,10 +10,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from sightline.disk.json_encoder import encoder
 from sightline.errors import OfNewerVersion, SightlineError
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all, write_atomically
 from sightline.records import storable
 from sightline.sha256 import sha256_hex

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sightline import disk
 from sightline.disk.errors import cause_of, is_busy
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
 from sightline.log.views import Other, header_of, indexed_view, session_from, traced_of, with_shown
+from sightline.named_tuple import NamedTuple
 from sightline.records import IndexedView, Note, Session
 from sightline.refs import parse_ref
 from sightline.store import Reading, Store, Target

@@ -6,10 +6,10 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sightline.errors import SightlineError, StoreFailed, UsageError
 from sightline.log.log_index import append_entry, fill_index
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, remove_file, write_atomically
 from sightline.records import Note, Session, View, storable
 from sightline.refs import format_ref, parse_ref

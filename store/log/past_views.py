@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.disk.errors import cause_of
 from sightline.disk.meta import read_meta
@@ -12,6 +12,7 @@ from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
 from sightline.log.log import Encoded
 from sightline.log.views import Shows, header_of, indexed_view, logged_fields, session_from
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Session
 from sightline.store import Store
 

@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline import disk
 from sightline.disk.live import writer_alive
@@ -16,6 +16,7 @@ from sightline.log.log_index import append_entry, fill_index, list_views
 from sightline.log.notes import list_notes, take_back
 from sightline.log.unshipped import unshipped
 from sightline.log.view_text import quotes_of
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import write_atomically
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref

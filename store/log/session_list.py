@@ -3,10 +3,10 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sightline.errors import SightlineError, UsageError
 from sightline.log.log_index import append_entry, fill_index
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Session, SessionCounts
 from sightline.store import Reading, Store
 

@@ -3,10 +3,11 @@
 import json
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import StoreFailed
 from sightline.log import log
+from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
 from sightline.records import (
     IndexedView,

@@ -1,9 +1,10 @@
 """Judges the arguments of one program of a query: its options against the tables, its operands as text or files."""
 
 import re
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from sightline.errors import QueryRefused
+from sightline.named_tuple import NamedTuple
 from sightline.pipeline.options import GRAMMARS, NUMERIC, WHY_NOT, WIDEST, WIDTHS, Grammar
 from sightline.pipeline.scripts import check_awk, check_jq, check_sed
 

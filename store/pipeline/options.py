@@ -6,7 +6,7 @@ takes a value, ``w::`` one that is attached or absent). In ``long`` a name is a 
 terminal are left out.
 """
 
-from typing import NamedTuple
+from sightline.named_tuple import NamedTuple
 
 
 class Grammar(NamedTuple):

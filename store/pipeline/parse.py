@@ -4,9 +4,9 @@ Nothing is started here and nothing is read; what a ref stands for is the resolv
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from sightline.errors import QueryRefused
+from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import PIPE, Argument, check
 from sightline.pipeline.words import Word, split
 from sightline.refs import format_ref, looks_like_a_ref, parse_ref

@@ -7,8 +7,8 @@ with line addresses, grep and its like) and every other one only picks a range o
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import Argument, Call, check
 from sightline.pipeline.parse import Pipeline, Stage
 from sightline.pipeline.run import DEFAULT_LIMITS, Limits, run

@@ -5,8 +5,8 @@ import os
 import re
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.pipeline.parse import Pipeline
 from sightline.profile import DEFAULT
 from sightline.search.executables import executable_of

@@ -6,9 +6,10 @@ Nothing here knows what a program or a ref is.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from sightline.errors import QueryRefused
+from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.shell_words.quoting import DOUBLE, ESCAPED, PLAIN, SINGLE, pieces_of
 

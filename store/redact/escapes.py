@@ -2,7 +2,8 @@
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple
+
+from sightline.named_tuple import NamedTuple
 
 _ESCAPE = re.compile(
     rb"(?:\x1b|\\{1,4}(?:u001[bB]|x1[bB]|033|e))"  # as it is, and as JSON and programs spell it

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from importlib import resources
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.redact import keys
 from sightline.redact.escapes import Plain, without_escapes
 

@@ -7,9 +7,9 @@ only what stands around its match is kept, so that neither long lines nor many m
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from sightline.errors import SightlineError
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private
 from sightline.records import Buffer
 from sightline.search.engine import RG, SEARCH_SECONDS, check_pattern, pattern_of, run_engine

@@ -9,9 +9,9 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from sightline.errors import UsageError
+from sightline.named_tuple import NamedTuple
 from sightline.search.errors import SearchFailed
 from sightline.search.executables import INTERPRETER_FOLDERS, Executable, find, knows_perl, ripgrep, whole_pages
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group

@@ -7,8 +7,9 @@ where it was asked.
 import os
 import sys
 from collections.abc import Iterable
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.errors import ProgramMissing
 
 SYSTEM_FOLDERS = (

@@ -9,8 +9,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.engine import ENGINES, NO_MATCH, Pattern, Wanted, engine_of, look, opened
 from sightline.search.errors import SearchFailed
 from sightline.search.processes import Cancel, fed

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
-from typing import NamedTuple
 
 from sightline.errors import SightlineError
+from sightline.named_tuple import NamedTuple
 from sightline.search.engine import (
     ENGINES,
     GREP,

@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from sightline.errors import OutOfProcesses
+from sightline.named_tuple import NamedTuple
 from sightline.search.errors import Cancelled, ProgramMissing
 from sightline.search.executables import Executable
 from sightline.search.sandbox import Backing, confined

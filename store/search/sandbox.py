@@ -11,8 +11,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.errors import SandboxFailed
 from sightline.threads import start_thread
 

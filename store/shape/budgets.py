@@ -1,8 +1,7 @@
 """How many bytes a body may have: the limit that holds for every reply, and the budgets of the verbosities."""
 
-from typing import NamedTuple
-
 from sightline.errors import UsageError
+from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, Budgets
 
 HARD_LIMIT_BYTES = 64 * 1024

@@ -3,8 +3,9 @@
 Neither looks for failures: what has failed, and is too large, is cut by ``cut``, which does.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sightline.named_tuple import NamedTuple
 from sightline.profile import Cut
 from sightline.shape import markers
 from sightline.shape.budgets import HARD_LIMIT_BYTES

@@ -5,8 +5,8 @@ Everything is a line of the diff or a marker; a commit's own lines, as ``git sho
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.json.body import Body, Gap, Measure, write_lines
 from sightline.shape.source import Source

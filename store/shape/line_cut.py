@@ -1,8 +1,8 @@
 """Finds which bytes of a raw line a piece of its cleaned text stands for; where that is not certain, fewer of them."""
 
 from bisect import bisect_right
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, has_controls
 from sightline.shape.source import CutLine, Line
 

@@ -4,8 +4,8 @@ Nothing here reads more of a stream than it is asked to take, and never more tha
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.clean import clean_line
 from sightline.shape.line_cut import cut_at_ends

@@ -1,8 +1,8 @@
 """The pieces that a body is made of, so that an audit can tell which raw lines stood in it and render them again."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.source import LINE_LIMIT, CutLine, Source
 
 

@@ -1,7 +1,9 @@
 """What shaping reads: a stream's lines and bytes by range, wherever they lie."""
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from sightline.named_tuple import NamedTuple
 
 LINE_LIMIT = 1 << 16
 """Bytes of one line that are read at most; of a longer one, its two ends."""

@@ -4,8 +4,9 @@ A number that the output does not give is not stated, and what the exit code con
 """
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.source import Source
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ Whatever is picked is paid for by an upper bound of what it and its markers take
 from bisect import bisect
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
 from sightline.shape import markers
 from sightline.shape.runs import (

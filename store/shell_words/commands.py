@@ -6,8 +6,8 @@ the line is read loosely, as if nothing in it were quoted. The time that it take
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
 from sightline.shell_words.pipelines import ASSIGNMENT
 from sightline.shell_words.quoting import unquoted

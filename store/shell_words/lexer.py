@@ -6,7 +6,8 @@ raises `Unclear` at whatever is not understood for certain; who wants the words 
 
 import re
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+
+from sightline.named_tuple import NamedTuple
 
 WORD, OPERATOR, ARITHMETIC, BACKTICKED = "word", "operator", "arithmetic", "backticked"
 

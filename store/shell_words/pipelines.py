@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Collection
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import ARITHMETIC, OPERATOR, WORD, Token, Unclear
 
 _CONTROL = frozenset(("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "in"))

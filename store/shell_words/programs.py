@@ -1,8 +1,8 @@
 """Which programs write what a command line prints, by its words: behind wrappers, in loops, before filters."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shell_words.commands import behind_options, behind_runners, runs_of_find
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, without_assignments

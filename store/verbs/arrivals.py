@@ -1,10 +1,10 @@
 """What a running output writes while someone waits: new lines, one that matches, its end."""
 
 import time
-from typing import NamedTuple
 
 from sightline.errors import UsageError
 from sightline.log.log_index import seen_lines
+from sightline.named_tuple import NamedTuple
 from sightline.store import Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.lines import open_lines

@@ -1,10 +1,11 @@
 """Who calls a verb, and how that one would call the next: what every verb gets from its door."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sightline.errors import BadRef, UnknownRef
 from sightline.log.sessions import is_person
+from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, Profile
 from sightline.records import Session
 from sightline.refs import parse_ref

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sightline.log.views import Shows, parts_of, settled, shown_of
+from sightline.named_tuple import NamedTuple
 from sightline.profile import Profile
 from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room, budget_for

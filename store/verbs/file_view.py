@@ -1,8 +1,9 @@
 """The view of a file: of a version that is kept, and was read, whole where it is short."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.log.views import Shows, parts_of, shown_of
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.memory import BytesSource

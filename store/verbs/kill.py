@@ -3,11 +3,12 @@
 import re
 import signal
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.capture.termination import end_command
 from sightline.errors import BadRef
 from sightline.log.views import Shows
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import looks_like_a_ref
 from sightline.shape.segments import Segment

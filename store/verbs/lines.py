@@ -2,9 +2,10 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sightline.errors import BadRange
+from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, Profile
 from sightline.shape import markers
 from sightline.shape.clean import clean_line

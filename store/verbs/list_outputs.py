@@ -3,10 +3,11 @@
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import UsageError
 from sightline.log.views import Shows
+from sightline.named_tuple import NamedTuple
 from sightline.project import Project, find_project, known_project, project_of
 from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment

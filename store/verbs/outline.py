@@ -3,8 +3,8 @@
 import os
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.source import Line
 
 _LANGUAGES = {

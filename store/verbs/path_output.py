@@ -1,10 +1,11 @@
 """The JSON parts of read_output: the value that a path names, the skeleton of a text, the lines of a page of bytes."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import UsageError
 from sightline.log.views import Shows, Traced, parts_of, shown_of
+from sightline.named_tuple import NamedTuple
 from sightline.records import LinePart, Shown
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text

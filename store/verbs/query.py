@@ -1,10 +1,11 @@
 """The verb query: ordinary Unix filters over refs, provably read-only; never a new ref."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import BadRef, QueryRefused
 from sightline.log.views import Shows
+from sightline.named_tuple import NamedTuple
 from sightline.pipeline.parse import Pipeline, Stage, parse
 from sightline.pipeline.run import Limits, QueryResult, run
 from sightline.search.errors import ProgramMissing, SandboxFailed

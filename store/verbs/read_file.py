@@ -1,10 +1,11 @@
 """The verb read_file: a file, captured as an immutable version, shown whole, in part or as a view."""
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.capture.file import capture_file, open_exactly, open_regular
 from sightline.errors import BadRange, StoreFailed, UsageError
+from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
 from sightline.store import Target
 from sightline.verbs.asker import Asker

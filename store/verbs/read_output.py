@@ -1,10 +1,11 @@
 """The verb read_output: the view of a buffer, pages of it by lines or bytes, what a running one has written since."""
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import BadRange, BadRef, UsageError
 from sightline.log.views import Shows, parts_of, shown_of
+from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
 from sightline.records import joined_notes
 from sightline.refs import parse_lines, parse_ref
@@ -373,9 +374,7 @@ def _view(asking: Asker, target: Target, request: Request, *, named: bool, **mor
         from sightline.verbs.result_view import result_reply  # 20 ms, and most outputs are a command's
 
         failed = bool(buffer.exit_code)
-        return _asked(
-            result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed)
-        )
+        return _asked(result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed))
     only = target.stream if named and target.stream != "all" else ""
     note = "; ".join(filter(None, (more.pop("note", ""), _note(target) if only else ""))) or None
     reply = command_reply(

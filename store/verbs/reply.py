@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from sightline.errors import SightlineError
 from sightline.log.views import Shows, Traced
+from sightline.named_tuple import NamedTuple
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment, join_segments
 from sightline.verbs import late

@@ -1,10 +1,11 @@
 """What an agent is shown of a tool's result: all of it where it is short, else a sample with a ref to the whole."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.capture.result import JSON_MIME, TEXT_MIME, Field, fields_of, key_of, number_of
 from sightline.log.views import Shows, parts_of, shown_of
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.shape import markers
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for

@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
@@ -12,6 +12,7 @@ from sightline.capture.recorder import Echo
 from sightline.config import working_directory
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log.views import Shows
+from sightline.named_tuple import NamedTuple
 from sightline.profile import Profile
 from sightline.records import Buffer, joined_notes, known_fields
 from sightline.refs import is_ack

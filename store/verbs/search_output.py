@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.log.views import Shows, parts_of, settled, shown_of
+from sightline.named_tuple import NamedTuple
 from sightline.search.line_search import LineHits, first_place, search
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line

@@ -6,9 +6,9 @@ Single quotes, ``\\@``, comments and here-documents are left alone.
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from sightline.errors import BadRef
+from sightline.named_tuple import NamedTuple
 from sightline.refs import parse_ref
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
 from sightline.shell_words.pipelines import ASSIGNMENT

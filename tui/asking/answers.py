@@ -7,10 +7,11 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log.views import record_view
+from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import Argument, check
 from sightline.pipeline.parse import Pipeline as Parsed
 from sightline.pipeline.parse import Stage, parse

@@ -4,9 +4,10 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.errors import SightlineError, UsageError
+from sightline.named_tuple import NamedTuple
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.words import Word, split
 from sightline.private_files import read_file, write_atomically

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
 from sightline.audit.brief import Brief, Item
+from sightline.named_tuple import NamedTuple
 from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import Part, row

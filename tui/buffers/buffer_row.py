@@ -4,8 +4,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.tui.buffers.order import Heading, Order
 from sightline.tui.buffers.seen_reader import Seen, percent

@@ -3,7 +3,9 @@
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, overload
+
+from sightline.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     Places = array[int]

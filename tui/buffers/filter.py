@@ -8,12 +8,12 @@ import asyncio
 import time
 from array import array
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from textual.timer import Timer
 from textual.widget import Widget
 
 from sightline.audit.buffer_filter import BufferFilter, Condition, completions, parsed
+from sightline.named_tuple import NamedTuple
 from sightline.store import Store
 from sightline.tui.buffers.columns import Columns, Entries
 from sightline.tui.buffers.matcher import AnyTerm, Guesses, NamedOnly, Search, terms_of, wants_guesses

@@ -1,11 +1,12 @@
 """Lines found in many outputs, under the buffers that hold them, in the place of the list."""
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.search.contents import LINES_PER_STREAM, Found
 from sightline.tui.common import phrases as wording

@@ -1,8 +1,8 @@
 """What the list reads at one go, off the UI's thread: what was used since, what follows, the records on the screen."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Listed, Store

@@ -7,8 +7,9 @@ the pass for a longer text looks. Ties keep the order the entries came in.
 import re
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sightline.named_tuple import NamedTuple
 from sightline.tui.buffers.columns import Entries
 
 if TYPE_CHECKING:

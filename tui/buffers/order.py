@@ -2,8 +2,9 @@
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from sightline.named_tuple import NamedTuple
 from sightline.tui.buffers.columns import Columns, Entries
 
 RECENT = "recent"

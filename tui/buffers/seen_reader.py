@@ -3,8 +3,9 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
 

@@ -1,7 +1,6 @@
 """Turns the text of a line into segments for the screen: made safe, tabs expanded, in one of three looks."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -9,6 +8,7 @@ from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from textual.strip import Strip
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes

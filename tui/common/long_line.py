@@ -1,8 +1,8 @@
 """What is shown of a line that is too long to be read whole: its two ends, and a part around a place in between."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.source import Line
 
 MIDDLE_BYTES = 1 << 13

@@ -12,11 +12,11 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from textual.app import App, SuspendNotSupported
 
 from sightline.errors import SightlineError, UsageError
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.shape.clean import clean_line
 from sightline.shape.summary import human_bytes

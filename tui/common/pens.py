@@ -6,11 +6,12 @@ together are the cleaned line: what is shown in colour is the same text as witho
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from rich.color import Color
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
+
+from sightline.named_tuple import NamedTuple
 
 Colour = int | tuple[int, int, int]
 """One of the terminal's 256, or red, green and blue."""

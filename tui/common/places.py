@@ -1,8 +1,8 @@
 """Places in an output: as a person types them, and where a line of a stream stands in the viewer."""
 
 import re
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.output_reader import OutputReader, open_reader

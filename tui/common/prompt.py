@@ -1,7 +1,7 @@
 """A line to type in that is there when it is needed: the filter above the list, the search below the viewer."""
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -10,6 +10,7 @@ from textual.reactive import Reactive
 from textual.suggester import Suggester
 from textual.widgets import Input
 
+from sightline.named_tuple import NamedTuple
 from sightline.tui.common.messages import CaseSwitched, PromptAnswered, PromptLeft
 from sightline.tui.common.part_styles import KeptStyles
 from sightline.tui.common.textual_internals import KeysFirst

@@ -1,7 +1,6 @@
 """A range of lines that is marked to be copied."""
 
-from typing import NamedTuple
-
+from sightline.named_tuple import NamedTuple
 from sightline.tui.common.line_painter import plain_text
 from sightline.tui.common.output_reader import OutputReader
 

@@ -5,8 +5,9 @@ offsets, which are whole as far as they go; so the next hit is known long before
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.engine import Pattern
 from sightline.search.hits import Hits, offset_in, scan
 from sightline.search.processes import Cancel

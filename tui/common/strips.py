@@ -1,12 +1,13 @@
 """Puts pieces of styled text into a row of a given width: padded, or cut with an ellipsis, never too wide."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+
+from sightline.named_tuple import NamedTuple
 
 ELLIPSIS = "…"
 LEAST_LEFT = 8  # cells of a row that what stands at its right never takes

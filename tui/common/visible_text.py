@@ -4,8 +4,8 @@ Nothing that a command wrote, and no command, label or name, reaches the termina
 """
 
 import re
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.invisible import HIDING, JOINING
 
 _C0_PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "\u2421"}

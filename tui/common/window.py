@@ -6,11 +6,12 @@ another one, over as many lines as the screen is high.
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
 from textual.strip import Strip
+
+from sightline.named_tuple import NamedTuple
 
 
 class Place(NamedTuple):

@@ -1,8 +1,8 @@
 """One comparison as the screen wants it: run off the UI's thread, watched and ended from there."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.diff.comparison import Comparison, compare
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side, open_side

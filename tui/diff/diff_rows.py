@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from enum import Enum
 from itertools import accumulate, chain
 from operator import add, sub
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.hunks import Hunk
 

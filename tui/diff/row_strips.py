@@ -1,7 +1,6 @@
 """Draws the rows of a comparison: numbers, marks and text of both sides, side by side or under each other."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -9,6 +8,7 @@ from rich.style import Style
 from textual.cache import LRUCache
 from textual.strip import Strip
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.diff.word_diff import Span
 from sightline.tui.common.line_painter import expanded
 from sightline.tui.common.phrases import counted

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import parse_ref
 from sightline.search.diff.engines import Ignore

@@ -4,9 +4,9 @@ import json
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from sightline.log.log_index import list_views
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Session, View
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Store, Target

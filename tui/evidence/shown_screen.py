@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.screen import Screen
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.answer_text import Text

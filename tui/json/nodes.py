@@ -8,8 +8,9 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import NamedTuple, cast
+from typing import cast
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.json.scanner import FAILURES, NotJson, Scanner, kind_of, parsed, scan
 from sightline.shape.source import Source
 from sightline.store import Stream

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from sightline.log.notes import MAX_CHARACTERS
+from sightline.named_tuple import NamedTuple
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from textual.app import App
 
 from sightline.log.notes import ANYONE, send_note, write_note
 from sightline.log.session_list import SessionFacts, list_sessions
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Note
 from sightline.refs import format_ref
 from sightline.shape.clean import clean_line

@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from sightline.audit.coverage import percent, told_share
 from sightline.audit.timeline import Call, Totals
 from sightline.log.notes import whereto
+from sightline.named_tuple import NamedTuple
 from sightline.records import Note
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.command_words import START_CHARS, command_parts, parts_in

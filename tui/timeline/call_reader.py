@@ -3,10 +3,10 @@
 import time
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sightline.audit.timeline import Call, Timeline, Wanted, filtered
 from sightline.log.notes import list_notes, notes_for
+from sightline.named_tuple import NamedTuple
 from sightline.records import Note
 from sightline.store import Store
 from sightline.tui.timeline.call_filter import note_is_wanted

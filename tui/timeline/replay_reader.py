@@ -1,7 +1,6 @@
 """What a replay reads for one step of a session: the reply as it was sent, and what had been seen by then."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import NO_LINES, Coverage, Lines, share_of, within
@@ -10,6 +9,7 @@ from sightline.audit.line_spans import union
 from sightline.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.view_text import TextGone, view_text
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.timeline.step_coverage import Standing, standing

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sightline.log.session_list import Belongings, SessionFacts
+from sightline.named_tuple import NamedTuple
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.phrases import age, counted, short_bytes, short_count
 from sightline.tui.common.strips import Part, cut, pad

@@ -5,10 +5,10 @@ Pure functions of spans.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from sightline.audit.coverage import Lines
 from sightline.audit.line_spans import NONE, Spans, common, minus, size, spans_of, union
+from sightline.named_tuple import NamedTuple
 
 NOW, BEFORE, CUT, ASKED, UNSEEN, MISSED = "now", "before", "cut", "asked", "unseen", "missed"
 """How a line stands: shown by this call, or an earlier one; in part; only counted; not shown; telling of an unseen

@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sightline.audit.coverage_list import CoverageList
 from sightline.audit.failures import not_judged
 from sightline.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
 

@@ -5,9 +5,10 @@ Read off the UI's thread, a moment after an output is there and whenever the sto
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sightline.audit.line_spans import Spans, holds
+from sightline.named_tuple import NamedTuple
 from sightline.tui.common.hexdump import Dump
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part

@@ -5,10 +5,10 @@ A region is a run of unseen lines as they stand on the screen: any line that was
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from sightline.audit.coverage import told_share
 from sightline.audit.line_spans import NONE, Span, Spans, size
+from sightline.named_tuple import NamedTuple
 from sightline.store import Store
 from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.phrases import counted

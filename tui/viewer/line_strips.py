@@ -6,12 +6,13 @@ one by one. What is kept does not depend on how large the output is.
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from rich.segment import Segment
 from textual.cache import LRUCache
 from textual.strip import Strip
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.shape.source import Line
 from sightline.tui.common.hexdump import draw_row

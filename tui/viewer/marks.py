@@ -5,7 +5,6 @@ reads the store, which is slow for large outputs: never in the UI's thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, PartSeen
@@ -13,6 +12,7 @@ from sightline.audit.failures import Failure, Unjudged, failures_if_quick, failu
 from sightline.audit.line_spans import NONE, Span, Spans, holds, union
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Gap, Note
 from sightline.store import Store
 from sightline.tui.common.output_reader import open_reader

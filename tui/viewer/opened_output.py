@@ -1,10 +1,10 @@
 """The output that the viewer shows, opened again and again while it grows: a buffer, its streams, lines or bytes."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from textual.widget import Widget
 
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.hexdump import is_binary, open_dump

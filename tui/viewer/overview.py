@@ -8,9 +8,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import ceil
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sightline.audit.line_spans import NONE, Spans
+from sightline.named_tuple import NamedTuple
 from sightline.tui.viewer.marks import Marks
 
 OVERLOOKED, MISSING, NOTED, FAILED = "overlooked", "gap", "note", "failure"

@@ -1,11 +1,12 @@
 """Searching in the viewer: its numbers are those of its lines."""
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import NamedTuple, cast
+from typing import cast
 
 from rich.style import Style
 from textual.strip import Strip
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.engine import Pattern
 from sightline.search.errors import Cancelled
 from sightline.shape.source import Line

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from sightline.audit.buffer_coverage import coverage_of, filtered_from
 from sightline.audit.coverage import Coverage, StreamCoverage
@@ -15,6 +14,7 @@ from sightline.errors import SightlineError
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.log.view_text import TextGone, view_text
+from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer, Note
 from sightline.shape.clean import clean_line, clean_text

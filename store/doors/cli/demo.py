@@ -11,11 +11,11 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from typing import NamedTuple
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_out
+from sightline.named_tuple import NamedTuple
 
 _AGENT, _PERSON = "demo-agent", "demo-person"
 LOG_SECONDS = 60

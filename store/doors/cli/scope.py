@@ -4,13 +4,14 @@ import os
 import re
 import time
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import Call, calls_of, captured_by
 from sightline.doors.cli.arguments import ArgumentParser
 from sightline.errors import UsageError
 from sightline.log.session_list import find_session, list_sessions
+from sightline.named_tuple import NamedTuple
 from sightline.project import Project, find_project, project_of
 from sightline.records import Buffer
 from sightline.store import Store

@@ -1,7 +1,8 @@
 """What a check of the store says, and how far it has come."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+from sightline.named_tuple import NamedTuple
 
 
 class CheckResult(NamedTuple):

@@ -4,10 +4,10 @@ import os
 import shlex
 import site
 import sys
-from typing import NamedTuple
 
 from sightline.harnesses import find
 from sightline.harnesses.base import MODES
+from sightline.named_tuple import NamedTuple
 
 ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
 """What is run. By path it starts 6 ms sooner than by ``-m``."""

@@ -6,9 +6,10 @@ One small file a command. One that was rewritten says only which it is: all else
 import json
 import os
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.config import HOOKS, default_root
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, open_private, remove_file
 
 _USE_CHARACTERS = 120

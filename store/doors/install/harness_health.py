@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from sightline.doors.doctor.check_result import CheckResult
 from sightline.doors.install.harness_settings import SCOPES, USER, Where, coincide, installable, places_of
@@ -14,6 +13,7 @@ from sightline.doors.install.probe import Probe, probe_hooks, probe_server
 from sightline.doors.install.status import Status, status_of
 from sightline.errors import SightlineError
 from sightline.harnesses.base import Harness
+from sightline.named_tuple import NamedTuple
 from sightline.regular import read_regular
 
 _PATIENCE_SECONDS = 10

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.hooks.command_line import hook_line, hook_words
@@ -12,6 +12,7 @@ from sightline.doors.install.own_entries import MODULE, is_ours
 from sightline.doors.install.settings_text import Add, Content, Put
 from sightline.harnesses import known
 from sightline.harnesses.base import BEFORE, Harness, Hook
+from sightline.named_tuple import NamedTuple
 
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from sightline.doors.install.errors import NotOurs, SettingsInvalid, SettingsUnexpected
 from sightline.doors.install.harness_settings import Target
@@ -20,6 +19,7 @@ from sightline.doors.install.settings_file import (
 )
 from sightline.doors.install.settings_text import Content, Undo, with_ours, without_ours
 from sightline.doors.install.toml_edit import NotToml
+from sightline.named_tuple import NamedTuple
 from sightline.sha256 import sha256_hex
 
 

@@ -6,9 +6,10 @@ Settings hold keys now and then: all of it is private to the person, as everythi
 
 import json
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.doors.install.settings_text import Undo
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, read_file, remove_folder, write_atomically
 from sightline.sha256 import sha256_hex
 

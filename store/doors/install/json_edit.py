@@ -5,9 +5,10 @@ Removing what was put in gives back the text as it was.
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.doors.install.jsonc import Item, Node, find, parse
+from sightline.named_tuple import NamedTuple
 
 Keys = tuple[str, ...]
 

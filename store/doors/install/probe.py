@@ -11,12 +11,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.install.own_entries import Server, hook_environment, hook_of, without_assignments
 from sightline.harnesses import known
 from sightline.harnesses.base import RECORD, START
+from sightline.named_tuple import NamedTuple
 
 PATIENCE_SECONDS = 15
 _ENDING_SECONDS = 2

@@ -6,7 +6,6 @@ are kept as they are.
 
 import os
 import stat
-from typing import NamedTuple
 
 from sightline.doors.install.errors import (
     SettingsBusy,
@@ -14,6 +13,7 @@ from sightline.doors.install.errors import (
     SettingsReadOnly,
     SettingsUnreadable,
 )
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_parents, remove_file, write_all
 from sightline.regular import read_regular
 

@@ -1,11 +1,12 @@
 """What a settings file is to have from us, put into its text and taken out again; pure functions over texts."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.doors.install.json_edit import Keys, NoPlace, append, put, remove, remove_item
 from sightline.doors.install.jsonc import Item, Node, find, parse, plain
 from sightline.doors.install.toml_edit import put_table, remove_table, table_at
+from sightline.named_tuple import NamedTuple
 
 Ours = Callable[[Any], bool]
 

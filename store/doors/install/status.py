@@ -1,6 +1,6 @@
 """What of ours a harness' settings have, as they are on disk now."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.doors.hooks.command_line import HookLine
 from sightline.doors.install.harness_settings import Places, targets_of
@@ -10,6 +10,7 @@ from sightline.doors.install.own_entries import Server, hook_of, is_former_serve
 from sightline.doors.install.settings_file import read_settings
 from sightline.doors.install.settings_text import Content, of_ours, with_ours
 from sightline.harnesses.base import DEFAULT_MODE, Harness
+from sightline.named_tuple import NamedTuple
 
 
 class Status(NamedTuple):

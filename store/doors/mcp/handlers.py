@@ -6,7 +6,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.capture.file import LONGEST_PATH
 from sightline.config import working_directory
@@ -18,6 +18,7 @@ from sightline.doors.mcp.tools import Options, calls_in, schema_of
 from sightline.errors import SightlineError, UsageError
 from sightline.harnesses import of_client
 from sightline.log.sessions import SHELL, current_session, safe_name
+from sightline.named_tuple import NamedTuple
 from sightline.profile import load_profile
 from sightline.records import Session, storable
 from sightline.search.processes import Cancel

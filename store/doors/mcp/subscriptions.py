@@ -3,9 +3,9 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
 
 from sightline.errors import SightlineError
+from sightline.named_tuple import NamedTuple
 from sightline.store import Store
 from sightline.threads import start_thread
 

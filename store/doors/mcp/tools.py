@@ -5,7 +5,9 @@ Every byte of this stands in the context of every agent that uses the server.
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from sightline.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from sightline.verbs.asker import Calls

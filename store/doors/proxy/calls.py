@@ -6,9 +6,10 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sightline.doors.mcp.protocol import META, Context, Id, client_label
+from sightline.named_tuple import NamedTuple
 
 if TYPE_CHECKING:  # loaded once a call takes long
     from sightline.store import Recording

@@ -4,10 +4,11 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sightline.capture.result import TEXT_MIME, Block, blocks_of
 from sightline.doors.proxy.calls import dumped
+from sightline.named_tuple import NamedTuple
 from sightline.redact.hiding import Redaction
 from sightline.shape import markers
 

@@ -6,8 +6,8 @@ true, and where changes are shorter than a window, they are those that a compari
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.diff.engines import ENGINES, Ignore, Window, engine_of, run_engine
 from sightline.search.diff.hunks import Hunk, Hunks
 from sightline.search.diff.sides import Side

@@ -3,8 +3,8 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.diff.sides import Piece
 from sightline.search.errors import Cancelled, CompareFailed
 from sightline.search.executables import INTERPRETER_FOLDERS, Executable, gnu_diff

@@ -2,7 +2,9 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, overload
+from typing import overload
+
+from sightline.named_tuple import NamedTuple
 
 
 class Hunk(NamedTuple):

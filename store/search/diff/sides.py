@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from sightline.disk.streams import StreamReader
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private
 from sightline.records import Buffer
 from sightline.shape.source import LINE_LIMIT, Line

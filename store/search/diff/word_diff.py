@@ -6,10 +6,10 @@ For the lines on a screen only: a pair of ordinary ones takes some 30 µs.
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
+from sightline.named_tuple import NamedTuple
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.feed import DATES, HASHES, NUMBERS, TEMPORARY
 

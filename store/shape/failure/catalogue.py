@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.regular import read_regular
 from sightline.shape.failure.tool_rules import Known, Rule, known_in, parse_rules
 

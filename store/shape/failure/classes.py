@@ -5,8 +5,8 @@ A line is judged only where it holds one of a few literal stems, which are found
 
 import re
 from functools import cache
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.tool_rules import Pattern
 
 

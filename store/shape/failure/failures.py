@@ -7,8 +7,8 @@ A large output that says little of errors is read at nearly the speed of searchi
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, LOCATED, MINOR, NAME, Judge, Verdict, judged_part
 from sightline.shape.failure.sieve import Sieve
 from sightline.shape.failure.tool_rules import Rule

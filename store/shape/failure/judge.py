@@ -3,8 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
 from sightline.shape.failure.sieve import NUMBERS

@@ -4,8 +4,8 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.failures import Failures, Hit, last_part
 from sightline.shape.failure.judge import (
     CAUSE,

@@ -1,8 +1,8 @@
 """The failures of a stream as regions of lines, in order: what one steps through, and what may have been overlooked."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failures import Hit
 from sightline.shape.failure.judge import CAUSE, NAME

@@ -2,8 +2,9 @@
 
 import tomllib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.catalogue import RuleFile
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.limited_pattern import VIEW_SECONDS, limit_rule

@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from sightline.named_tuple import NamedTuple
 
 WHOLE_LINES = 60
 """An output of more lines is shortened for the example: to its ends, and to what is around the lines that say why."""

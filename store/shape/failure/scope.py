@@ -5,8 +5,8 @@ What a program reads, finds or looks up was written by others: words of failure 
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, Verdict
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import Program, programs_of

@@ -5,8 +5,8 @@ A service says that a step failed, seldom why; what other steps say of errors fa
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judge import Judge, judged_part
 from sightline.shape.failure.sieve import Sieve
 from sightline.shape.runs import Span

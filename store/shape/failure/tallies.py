@@ -3,8 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judge import Judge, judged_part
 from sightline.shape.failure.sieve import NUMBERS, Sieve
 from sightline.shape.failure.tool_rules import Count, Rule

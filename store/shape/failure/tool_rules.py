@@ -8,7 +8,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from sightline.named_tuple import NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
 

@@ -5,8 +5,8 @@ Long strings are windowed, and markers stand where something is left out.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.clean import clean_line
 from sightline.shape.json.sampling import Detail

@@ -2,9 +2,9 @@
 
 import json
 import re
-from typing import NamedTuple
 
 from sightline.errors import SightlineError
+from sightline.named_tuple import NamedTuple
 from sightline.shape.json.scanner import WINDOW_BYTES, Scanner, keys_of, kind_of
 from sightline.shape.json.strings import read_key
 from sightline.shape.source import Source

@@ -1,7 +1,8 @@
 """Texts with a structure of their own: JSON is sampled, a diff becomes a diffstat; all others are for ``cut``."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.segments import Shaped

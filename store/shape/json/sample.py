@@ -7,8 +7,9 @@ failed command wrote, the failure lines that are left out are counted below it.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.json.body import Body, Gap, Measure, rest_marker, write_line, write_lines
 from sightline.shape.json.sampling import Detail, Sampling, details

@@ -1,7 +1,8 @@
 """How much of a structured result is shown, and in which words it is described: what a profile may set."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from sightline.named_tuple import NamedTuple
 
 _ALL = 1 << 30
 

@@ -5,8 +5,9 @@ array are, and which keys their objects have.
 """
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
+from sightline.named_tuple import NamedTuple
 from sightline.shape.json.sampling import DEFAULT, Detail, Sampling
 from sightline.shape.json.scanner import WINDOW_BYTES, NotJson, Scanner, keys_of, kind_of
 from sightline.shape.json.strings import read_key

@@ -1,0 +1,79 @@
+"""``NamedTuple`` as `typing` has it, made in a fifth of the time.
+
+`typing` looks each field's name over and compiles a constructor for every class, used or not: 0.11 ms each (Python
+3.11; in 3.14 it is 0.47 ms), of which a command makes 50 to 65. That was 4 to 6 of its 40 ms. Here a constructor is
+compiled when it is called for the second time. Type checkers read `typing`'s own.
+"""
+
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple  # noqa: TID251
+else:
+    _MOST_FIELDS = 64
+    _FIELDS = tuple(property(itemgetter(place)) for place in range(_MOST_FIELDS))
+    _tuple = tuple.__new__
+
+    def _compiled(cls: Any, /, *values: Any, **named: Any) -> Any:
+        """The second call: every later one goes to what is compiled here."""
+        names = ", ".join(cls._fields)
+        made = eval(f"lambda _cls, {names}: _tuple(_cls, ({names},))", {"_tuple": _tuple})  # noqa: S307 - our own fields
+        made.__defaults__ = tuple(cls._field_defaults.values())
+        made.__qualname__ = f"{cls.__qualname__}.__new__"
+        cls.__new__ = made
+        return made(cls, *values, **named)
+
+    class _Named(tuple):
+        """What all of them can do."""
+
+        __slots__ = ()
+
+        def __new__(cls, /, *values: Any, **named: Any) -> Any:
+            """The first call of a class: most are called once."""
+            cls.__new__ = _compiled
+            fields = cls._fields
+            placed = dict(zip(fields, values, strict=False))
+            given = {**cls._field_defaults, **placed, **named}
+            if len(placed) < len(values) or given.keys() != {*fields} or not named.keys().isdisjoint(placed):
+                return _compiled(cls, *values, **named)  # which says what is wrong
+            return _tuple(cls, map(given.get, fields))
+
+        @classmethod
+        def _make(cls, values: Any) -> Any:
+            made = _tuple(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"expected {len(cls._fields)} values, got {len(made)}")
+            return made
+
+        def _replace(self, /, **changes: Any) -> Any:
+            made = self._make(map(changes.pop, self._fields, self))
+            if changes:
+                raise TypeError(f"no such fields: {', '.join(changes)}")
+            return made
+
+        def _asdict(self) -> dict[str, Any]:
+            return dict(zip(self._fields, self, strict=True))
+
+        def __repr__(self) -> str:
+            fields = ", ".join(f"{name}={value!r}" for name, value in self._asdict().items())
+            return f"{type(self).__name__}({fields})"
+
+        def __getnewargs__(self) -> tuple[Any, ...]:
+            return tuple(self)
+
+    class _Making(type):
+        """Makes a plain class of one that names `NamedTuple` as its base."""
+
+        def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+            if not bases:
+                return super().__new__(cls, name, bases, body)
+            made = type(name, (_Named,), {**body, "__slots__": ()})
+            fields = made._fields = made.__match_args__ = tuple(made.__annotations__)
+            made._field_defaults = {field: body[field] for field in fields if field in body}
+            for place, field in enumerate(fields):
+                setattr(made, field, _FIELDS[place])
+            return made
+
+    class NamedTuple(metaclass=_Making):
+        """See `typing.NamedTuple`."""
