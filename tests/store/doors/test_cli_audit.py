@@ -21,7 +21,7 @@ HIDDEN = "seq 1 3000; echo 'ERROR: boom'; seq 1 3000"
 @pytest.fixture
 def hidden(cli: Any) -> str:
     """A command that went well by its exit code, with a failure in the middle that its view does not hold."""
-    cli("run", "-c", HIDDEN)
+    cli("run", "--verbosity", "silent", "-c", HIDDEN)
     return str(cli.last())
 
 
