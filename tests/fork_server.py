@@ -67,7 +67,8 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Send it a signal, where it has not ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # it ends at this moment
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Ask it to end."""
