@@ -5,6 +5,7 @@ version, which did not tell whole lines from cut ones, may have cut any.
 """
 
 import json
+import re
 from functools import partial
 
 from sightline.audit.coverage import Contribution, Coverage, contribution, cover, recorded
@@ -105,7 +106,7 @@ def _leaves_open(store: Reading, buffer: Buffer, indexed: IndexedView, claimed: 
             return True
         request = json.loads(indexed.view.request)
         into_lines = "ref" in request and any(name in request for name in _INTO_LINES)
-        return into_lines or bool(CUTS.search(view_text(store, indexed)))
+        return into_lines or bool(re.search(CUTS, view_text(store, indexed)))
     except SightlineError:
         return True
 

@@ -13,7 +13,7 @@ _COUNT = r"\d{1,3}(?:,\d{3})*"
 _RANGES = r"\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*(?: and others)?"
 _PLACES = r"[\w.@+~/-]+:\d+(?: :\d+)*"
 _SHORT_AT = r"(?:\.err:)?\d+(?:-\d+)?"
-MARKER = re.compile(
+MARKER = (
     r"\[stderr\]|\[part \d+\]|\[… (?:"
     rf"{_COUNT} lines? elided(?:, {_COUNT} error lines? among them)?: {_AT}"
     rf"|previous line ×{_COUNT} more: {_AT}"
@@ -29,25 +29,25 @@ MARKER = re.compile(
     rf"|\[… (?:{_SHORT_AT}(?:, {_COUNT} error lines?)?|×{_COUNT} more: {_SHORT_AT}"
     rf"|{_COUNT} more error lines?(?:: (?:\.err:)?{_RANGES})?|at {_PLACES}(?:, {_PLACES})*(?: and others)?)\]"
 )
-"""Matches, with ``fullmatch``, every line of a body that is no line of a stream."""
+"""Matches, with ``re.fullmatch``, every line of a body that is no line of a stream.
 
-CLIPPED = re.compile(
+This and the next ones are texts: compiling them takes 2 ms, and few commands search for markers.
+"""
+
+CLIPPED = (
     rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|@[^\s:]+)) …\]"
     rf"|\[… {_COUNT} B of {_SHORT_AT}\]"
 )
 """What stands inside a line that was cut in the middle, or where a string of it was."""
 
-CUTS = re.compile(
-    rf"\bof this (?:line|string) elided\b|\[… {_COUNT} B of {_SHORT_AT}\]|\bbytes (?:elided|omitted)\b|^\d+[:-]…|…$",
-    re.MULTILINE,
+CUTS = (
+    rf"(?m)\bof this (?:line|string) elided\b|\[… {_COUNT} B of {_SHORT_AT}\]|\bbytes (?:elided|omitted)\b|^\d+[:-]…|…$"
 )
 """What stands in a view where lines of it were cut, by whatever profile, or clipped around a match."""
 
-_PASTED = re.compile(
-    rf"\s*\[?… ?(?:×{_COUNT} more: |{_COUNT} B of )?({_SHORT_AT})(?:, {_COUNT} error lines?)?(?: ?…)?\]?\s*"
-)
+_PASTED = rf"\s*\[?… ?(?:×{_COUNT} more: |{_COUNT} B of )?({_SHORT_AT})(?:, {_COUNT} error lines?)?(?: ?…)?\]?\s*"
 
-_REWRITTEN = re.compile(r"^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d+)(?:-(\d+))? …\]$", re.MULTILINE)
+_REWRITTEN = r"(?m)^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d+)(?:-(\d+))? …\]$"
 
 
 def elision(ref: str, first: int, last: int, errors: int = 0, *, short: bool = False) -> str:
@@ -75,7 +75,7 @@ def rewritten(ref: str, first: int, last: int) -> str:
 
 def rewritten_lines(text: str) -> Iterator[tuple[str, int, int]]:
     """(ref, first, last) of the lines that such markers in a text stand for; not of those without a ref."""
-    for found in _REWRITTEN.finditer(text):
+    for found in re.finditer(_REWRITTEN, text):
         yield found[1], int(found[2]), int(found[3] or found[2])
 
 
@@ -203,7 +203,7 @@ def error_places(places: Mapping[str, Sequence[int]], room: int) -> str:
 
 def pasted_lines(text: str) -> str:
     """The lines that a short marker names, as it spells them (``3-345``, ``.err:7``); empty for any other text."""
-    found = _PASTED.fullmatch(text)
+    found = re.fullmatch(_PASTED, text)
     return found[1] if found else ""
 
 

@@ -41,7 +41,7 @@ def ref_of(store: Store, session: Session, text: str) -> str:
 
 def without_marker(pipeline: str, ref: Callable[[str], str]) -> str:
     """A pipeline that reads the lines of the marker in it, quoted or not; a query itself reads whole streams."""
-    found = next((one for one in re.finditer(_IN_A_PIPELINE, pipeline) if MARKER.fullmatch(one[2])), None)
+    found = next((one for one in re.finditer(_IN_A_PIPELINE, pipeline) if re.fullmatch(MARKER, one[2])), None)
     if found is None:
         return pipeline
     place, _, lines = ref(found[2]).rpartition(":")

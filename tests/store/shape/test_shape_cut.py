@@ -146,7 +146,7 @@ def test_the_same_error_again_gives_way_to_another() -> None:
 def test_an_enormous_line_is_cut_in_its_middle() -> None:
     line = "é".encode() * 500_000
     text, shaped = cut(line, budget=1024)
-    cut_out = CLIPPED.search(text)
+    cut_out = re.search(CLIPPED, text)
     assert cut_out
     assert text.startswith("éé")
     assert text.endswith("éé\n")
@@ -159,7 +159,7 @@ def test_an_enormous_line_is_cut_in_its_middle() -> None:
 
 def test_a_line_beyond_what_is_read_of_it_tells_its_length_too() -> None:
     text, _ = cut(b"a" + "日".encode() * (LINE_LIMIT // 3 + 7) + b"zz\nlast\n", budget=400)
-    cut_out = CLIPPED.search(text)
+    cut_out = re.search(CLIPPED, text)
     assert cut_out
     assert "\ufffd" not in text
     elided = int(re.sub(r"\D", "", cut_out[0].split("bytes")[0]))

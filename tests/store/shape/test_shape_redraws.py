@@ -111,7 +111,7 @@ def test_marker_names_the_lines_that_were_rewritten() -> None:
     marker = markers.rewritten("@cmd_a1b2c3", 1, 38)
     assert marker == "[… 38 lines rewritten in place: @cmd_a1b2c3:1-38 …]"
     for one in (marker, markers.rewritten("", 7, 7)):
-        assert markers.MARKER.fullmatch(one)
+        assert re.fullmatch(markers.MARKER, one)
 
 
 MOVES = st.one_of(

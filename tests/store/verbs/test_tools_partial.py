@@ -1,5 +1,6 @@
 """Replies about an output of which only a part reached the store: nothing of them claims that it is the whole."""
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -77,8 +78,8 @@ def test_of_a_whole_output_nothing_of_the_kind_is_said(store: Store, agent: Any)
 
 
 def test_every_marker_is_of_the_fixed_grammar() -> None:
-    assert MARKER.fullmatch(MIDDLE)
-    assert MARKER.fullmatch(END)
+    assert re.fullmatch(MARKER, MIDDLE)
+    assert re.fullmatch(MARKER, END)
 
 
 @given(st.lists(st.text("ab", max_size=3), min_size=1, max_size=8), st.integers(0, 8), st.integers(1, 8))

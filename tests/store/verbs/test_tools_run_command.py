@@ -100,7 +100,7 @@ def test_counts_are_those_of_the_lines_that_stand_in_the_body(agent: Any) -> Non
     reply = agent.run("seq 1 3000; seq 4001 4100 >&2")
     out, err = reply.streams
     for text, name, lines in ((out, "stdout", range(1, 3001)), (err, "stderr", range(4001, 4101))):
-        shown = [line for line in text.splitlines() if not MARKER.fullmatch(line)]
+        shown = [line for line in text.splitlines() if not re.fullmatch(MARKER, line)]
         assert all(int(line) in lines for line in shown)
         assert reply.fields[f"{name}_shown"] == len(shown)
 

@@ -97,10 +97,10 @@ def check_lines(viewed: Viewed) -> None:
         for text in segment.text.split("\n")
     }
     for line in viewed.body.split("\n"):
-        if line in known or MARKER.fullmatch(line):
+        if line in known or re.fullmatch(MARKER, line):
             continue
         assert line in parts
-        cut = CLIPPED.search(line)
+        cut = re.search(CLIPPED, line)
         if not cut:  # of JSON on one line, written as lines
             assert viewed.out.line_count == 1
             continue

@@ -69,7 +69,7 @@ def test_a_diffstat_is_made_of_the_diffs_lines_within_its_budget(data: bytes, ro
     assert len(body.encode()) <= max(room, 60)
     known = {"", *clean_text(data).split("\n")}
     for line in body.split("\n"):
-        assert line in known or MARKER.fullmatch(line) or CLIPPED.search(line)
+        assert line in known or re.fullmatch(MARKER, line) or re.search(CLIPPED, line)
     spans = [(first, last) for _, first, last in shown_ranges(written.segments)]
     literal = [segment.text.rstrip("\n") for segment in written.segments if not segment.ref]
     spans += [(int(gap[1]), int(gap[2] or gap[1])) for text in literal if (gap := RANGE.fullmatch(text))]

@@ -53,9 +53,9 @@ def test_a_sample_keeps_to_its_budget(data: bytes, room: int) -> None:
 def test_every_line_of_a_sample_is_the_texts_or_a_marker(data: bytes, room: int) -> None:
     known = {"", *clean_text(data).split("\n")}
     for line in body_of(sampled(data, room)).split("\n"):
-        if line in known or MARKER.fullmatch(line):
+        if line in known or re.fullmatch(MARKER, line):
             continue
-        cut = CLIPPED.search(line)
+        cut = re.search(CLIPPED, line)
         assert cut, line
         head, tail = line[: cut.start()], line[cut.end() :]
         assert any(text.startswith(head) and text.endswith(tail) for text in known)
@@ -75,7 +75,7 @@ def test_shown_and_elided_lines_of_a_sample_make_up_the_whole(data: bytes, room:
     source = BytesSource(data, REF)
     assert following == source.line_count + 1
     assert made.body.shown == sum(last - first + 1 for _, first, last in shown_ranges(made.body.segments))
-    assert made.body.truncated == bool(gaps or CLIPPED.search(body_of(made)))
+    assert made.body.truncated == bool(gaps or re.search(CLIPPED, body_of(made)))
     for segment in made.body.segments:
         if segment.ref and not segment.partial:
             assert render_lines(source, segment.first, segment.last) == segment.text
@@ -106,7 +106,7 @@ def test_a_text_on_one_line_is_sampled_as_pretty_lines_of_it(data: bytes, room: 
         if segment.ref:
             assert (segment.first, segment.last, segment.partial) == (1, 1, True)
         else:
-            assert MARKER.fullmatch(segment.text.rstrip("\n"))
+            assert re.fullmatch(MARKER, segment.text.rstrip("\n"))
     if room >= 8000 and "elided" not in body_of(made):
         assert _loads(body_of(made)) == _loads(data.decode(errors="replace"))
 
@@ -136,7 +136,7 @@ def test_an_array_is_not_cut_where_that_saves_nothing() -> None:
 def test_a_long_string_shows_its_two_ends(indent: int | None) -> None:
     text = "a" * 5000 + "z" * 5000
     body = body_of(sampled(json.dumps({"text": text, "n": 1}, indent=indent).encode(), 8192))
-    cut = CLIPPED.search(body)
+    cut = re.search(CLIPPED, body)
     assert cut
     assert "7,952 bytes of this string elided" in cut[0]
     assert body[: cut.start()].count("a") == 2048 * 70 // 100
@@ -149,7 +149,7 @@ def test_no_character_and_no_escape_is_split(unit: str) -> None:
     for room in range(8000, 8004):
         data = f'{{"text": "{"x" * (room % 7)}{unit * 3000}", "n": [\n]}}'.encode()
         body = body_of(sampled(data, room, Sampling(string_bytes=500 + room % 11)))
-        cut = CLIPPED.search(body)
+        cut = re.search(CLIPPED, body)
         assert cut
         assert "�" not in body
         for part in (body[body.index('"text": "') + 9 : cut.start()], body[cut.end() : body.index('", "n"')]):
