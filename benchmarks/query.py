@@ -6,7 +6,7 @@ import time
 
 from benchmarks.capture import write_log
 from benchmarks.measure import SIGHTLINE, Ran, Row, interleaved, median, mib, ms, run
-from sightline.capture.file import capture_file
+from sightline import run_command
 from sightline.config import Settings
 from sightline.records import Session
 from sightline.search.errors import ProgramMissing
@@ -36,7 +36,7 @@ def rows(folder: str, scale: float) -> list[Row]:
     home = os.path.join(folder, "store")
     told: list[Row] = []
     with Store(home, Settings(max_bytes=8 << 30)) as store:
-        asked = _Asked(store, home, {path: capture_file(store, path, "benchmark").ref for path in (small, large)})
+        asked = _Asked(store, home, {path: run_command(["cat", path], store=store).ref for path in (small, large)})
         for program, name in (("grep", "GNU grep"), ("rg", "ripgrep")):
             try:
                 told += asked.compared(program, name, small, large)
@@ -46,7 +46,7 @@ def rows(folder: str, scale: float) -> list[Row]:
 
 
 class _Asked:
-    """Questions about captured files."""
+    """Questions about captured outputs: of a file, what a reader must know of its changes is looked up, too."""
 
     def __init__(self, store: Store, home: str, refs: dict[str, str]) -> None:
         self._asking = Asker(store, Session("benchmark", "shell", "", "", "/", 0.0), lambda verb, **_: verb)
