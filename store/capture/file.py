@@ -5,7 +5,7 @@ import stat
 import time
 
 from sightline.disk.recording import Recording
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, StoreFailed, UnknownRef
 from sightline.records import Buffer, storable
 from sightline.sha256 import hash_file, new_sha256, sha256_hex
 from sightline.store import Store
@@ -56,8 +56,7 @@ def capture_file(store: Store, path: str, session: str, *, exact: bool = False) 
             if _has_times_of(status, previous, rules):
                 return previous
             if _same_content(store, fd, status, previous, rules):
-                known = _settled_origin(status, rules)
-                return previous if previous.origin == known else store.amend(previous.name, origin=known)
+                return _with_origin(store, previous, _settled_origin(status, rules))
         return _copy(store, fd, path, session)
     finally:
         os.close(fd)
@@ -83,13 +82,22 @@ def changed_since(store: Store, buffer: Buffer) -> str:
     rules = _rules_of(store)
     try:
         status = os.fstat(fd)
-        if _has_times_of(status, buffer, rules) or _same_content(store, fd, status, buffer, rules):
+        if _has_times_of(status, buffer, rules):
             return ""
-    except OSError:
+        if _same_content(store, fd, status, buffer, rules):
+            if _FRESH not in (known := _settled_origin(status, rules)):  # next time it need not be read
+                _with_origin(store, buffer, known)
+            return ""
+    except (OSError, StoreFailed, UnknownRef):  # nothing is known of it, or nothing can be kept of that
         return ""
     finally:
         os.close(fd)
     return f"the file has changed since{newer or '; read_file keeps it as it is now'}"
+
+
+def _with_origin(store: Store, version: Buffer, known: str) -> Buffer:
+    """The version with what is known now of the file that it is of. Raises as `Store.amend`."""
+    return version if version.origin == known else store.amend(version.name, origin=known)
 
 
 def origin(status: os.stat_result) -> str:

@@ -12,6 +12,7 @@ from sightline.capture import file as file_module
 from sightline.capture.file import FileNotReadable, capture_file, changed_since
 from sightline.capture.recorder import Unkept, capture_stdin
 from sightline.config import Settings
+from sightline.errors import StoreFailed
 from sightline.records import Buffer
 from sightline.store import Store, Target
 
@@ -94,6 +95,35 @@ def test_a_file_that_nobody_touched_is_not_read_again(
     first = capture_file(store, str(file), "s")
     monkeypatch.setattr(os, "pread", lambda *_: pytest.fail("it was read"))
     assert capture_file(store, str(file), "s") == first
+
+
+def test_a_file_that_was_written_a_moment_before_it_was_read_is_compared_once_and_then_known_by_its_times(
+    store: Store, file: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = capture_file(store, str(file), "s")
+    assert first.origin.endswith(":fresh")
+    request.getfixturevalue("settled")
+    assert changed_since(store, first) == ""
+    known = store.resolve(first.ref).buffer
+    assert not known.origin.endswith(":fresh")
+    with monkeypatch.context() as unread:
+        unread.setattr(os, "pread", lambda *_: pytest.fail("it was read again"))
+        assert changed_since(store, known) == ""
+    file.write_bytes(b"two\n")
+    assert "the file has changed since" in changed_since(store, known)
+
+
+def test_where_nothing_can_be_kept_of_a_file_it_is_compared_each_time(
+    store: Store, file: Path, settled: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = capture_file(store, str(file), "s")
+    os.utime(file, (2000, 2000))
+
+    def refuse(*_: object, **__: object) -> Buffer:
+        raise StoreFailed("read-only")
+
+    monkeypatch.setattr(store, "amend", refuse)
+    assert changed_since(store, first) == changed_since(store, first) == ""
 
 
 def test_bytes_written_through_a_mapping_are_a_new_version(store: Store, file: Path) -> None:
