@@ -10,7 +10,7 @@ from typing import Any
 
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.coverage import told_share
-from sightline.audit.failures import Overlooked, not_judged, overlooked
+from sightline.audit.failures import TEXT_CHARACTERS, Overlooked, not_judged, overlooked
 from sightline.audit.findings import Finding, find_others
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.report.markdown import code_span, plain_text
@@ -20,7 +20,7 @@ from sightline.log.session_list import list_sessions
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
-from sightline.shape.summary import human_bytes, human_seconds
+from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Reading
 
 MOST_ITEMS = 200
@@ -216,8 +216,8 @@ def as_text(brief: Brief) -> str:
     for section in brief.sections:
         rows += ["", section.title]
         for item in section.items[:TEXT_ITEMS]:
-            command = f"  ({item.command[:_COMMAND_CHARACTERS]})" if item.command else ""
-            rows.append(f"  {item.ref + '  ' if item.ref else ''}{item.text}{command}")
+            command = f"  ({one_line(item.command, _COMMAND_CHARACTERS)})" if item.command else ""
+            rows.append(f"  {item.ref + '  ' if item.ref else ''}{one_line(item.text, TEXT_CHARACTERS)}{command}")
         if section.total > TEXT_ITEMS:
             rows.append(f"  … {section.total - TEXT_ITEMS:,} more")
     return "\n".join([*rows, *(["", *brief.unknown] if brief.unknown else [])]) + "\n"

@@ -23,12 +23,16 @@ from sightline.shape.failure.judge import ECHO, LOCATED, WORD
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.shape.failure.scope import Scope, scope_of
 from sightline.shape.memory import BytesSource
+from sightline.shape.summary import one_line
 from sightline.store import Reading, Target
 
 QUICK_BYTES = 16 << 20
 """Up to here a buffer is examined in about a second or less, in the worst case."""
 
-_FAILURES = "failures/6"  # another number whenever the same bytes would be judged in another way
+TEXT_CHARACTERS = 200
+"""Of the line that says what failed, as far as lists and reports tell it."""
+
+_FAILURES = "failures/7"  # another number whenever the same bytes would be judged in another way
 _UNJUDGED = "unjudged/4"  # likewise
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, and why."""
@@ -253,7 +257,7 @@ def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
             for region in regions_of(examination, source):
                 line = next(iter(source.lines(region.telling[0][0], region.telling[0][0])), None)
                 text = examination.judge.telling_text(line.data) if line else ""
-                found.append((stream, region, " ".join(text.split())[:200]))
+                found.append((stream, region, one_line(text, TEXT_CHARACTERS)))
     return tuple(_grouped(found))
 
 

@@ -145,6 +145,11 @@ def _unread(tallies: list["Tally"]) -> str:
     )
 
 
+def one_line(text: str, characters: int) -> str:
+    """A text in one line of so many characters at most, with a mark where it was cut."""
+    return _shortened(" ".join(text.split()), characters)
+
+
 def human_bytes(count: int) -> str:
     """A size, such as ``512 B`` or ``64.0 KiB``; units are of 1024."""
     if count < 1024:

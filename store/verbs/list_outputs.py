@@ -11,7 +11,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.project import Project, find_project, known_project, project_of
 from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment
-from sightline.shape.summary import human_bytes, human_seconds
+from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Reading
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
@@ -145,9 +145,7 @@ def rows(buffers: list[Buffer], now: float, known: Sequence[str] = ()) -> list[s
 
 
 def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
-    command = " ".join(buffer.command.split()) or "(piped in)"
-    if len(command) > _COMMAND_CHARACTERS:
-        command = command[: _COMMAND_CHARACTERS - 1] + "…"
+    command = one_line(buffer.command, _COMMAND_CHARACTERS) or "(piped in)"
     lines = f"{buffer.lines:,} line{'' if buffer.lines == 1 else 's'}"
     age = human_seconds(max(now - buffer.created, 0)) + " ago"
     name = f"{command}  [{buffer.label}]" if buffer.label else command

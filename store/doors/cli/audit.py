@@ -11,9 +11,11 @@ from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
 from sightline.errors import UsageError
 from sightline.refs import parse_ref
+from sightline.shape.summary import one_line
 from sightline.verbs.printable_text import printable
 
 _NAMED = 5
+_COMMAND_CHARACTERS = 80
 _LISTED = 8  # ranges of lines in a row
 
 
@@ -100,6 +102,6 @@ def _together(group: list[Finding]) -> Finding:
 
 
 def _row(finding: Finding) -> str:
-    command = f"  ({printable(' '.join(finding.command.split())[:80])})" if finding.command else ""
+    command = f"  ({printable(one_line(finding.command, _COMMAND_CHARACTERS))})" if finding.command else ""
     ref = f"{finding.ref}  " if finding.ref else ""
     return f"{red(finding.kind)}  {ref}{printable(finding.text)}{command}\n"

@@ -16,6 +16,7 @@ from sightline.errors import SightlineError
 from sightline.log.session_list import list_sessions
 from sightline.profile import profile_names
 from sightline.shape.budgets import MODES
+from sightline.shape.summary import one_line
 from sightline.store import Store
 
 SHELLS = ("bash", "zsh", "fish")
@@ -139,7 +140,7 @@ def _begins(offered: str, prefix: str) -> bool:
 def _refs() -> Offers:
     with Store() as store:
         listed = [one.buffer for one in store.listed(_OFFERED)]
-    found = {buffer.ref: " ".join(buffer.command.split())[:_COMMAND_CHARACTERS] for buffer in listed}
+    found = {buffer.ref: one_line(buffer.command, _COMMAND_CHARACTERS) for buffer in listed}
     return {"@last": "the newest command's", **found}
 
 

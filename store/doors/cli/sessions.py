@@ -10,7 +10,7 @@ from sightline.errors import UsageError
 from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.project import known_project
-from sightline.shape.summary import human_bytes
+from sightline.shape.summary import human_bytes, one_line
 from sightline.verbs.list_outputs import state_of
 from sightline.verbs.printable_text import printable
 
@@ -96,7 +96,7 @@ def _one(door: Door, given: Namespace) -> int:
         return 0
     rows = _rows(facts)
     for one in belongings.captured:
-        command = " ".join(one.buffer.command.split())[:_COMMAND_CHARACTERS]
+        command = one_line(one.buffer.command, _COMMAND_CHARACTERS)
         readers = f"  read by {', '.join(one.readers)}" if one.readers else ""
         rows += f"  {one.buffer.ref}  {state_of(one.buffer)}  {printable(command + readers)}\n"
     rows += "".join(f"  read @{name} of {printable(captor)}\n" for captor, name in belongings.read)

@@ -51,6 +51,13 @@ def test_text_markdown_and_data_tell_the_same(store: Store) -> None:
     assert data["verdict"] == as_text(brief).splitlines()[0]
 
 
+def test_a_text_or_a_command_that_is_cut_in_the_terminal_says_so(store: Store) -> None:
+    long = add(store, "cmd_00000a", "make " + "x" * 90, b"ERROR: " + b"y" * 300 + b"\n", exit_code=2)
+    rows = as_text(make_brief(store)).splitlines()
+    assert any(row.startswith(f"  @{long.name}:1-1  ERROR: y") and "yy…  (make xx" in row for row in rows), rows
+    assert any(row.endswith("x…)") for row in rows)
+
+
 def test_an_empty_store_and_another_time_say_so(store: Store) -> None:
     assert make_brief(store).verdict == "nothing was captured"
     assert make_brief(filled(store), since=4e9).sections == ()
