@@ -23,7 +23,7 @@ _COVER = (
 )
 _NOTHING = (
     "import sys\n"
-    "from sightline.audit import covering\n"
+    "from sightline.audit import buffer_coverage\n"
     "from sightline.store import Store\n"
     "with Store(sys.argv[1]) as store:\n"
     "    store.resolve(sys.argv[2])\n"

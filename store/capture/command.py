@@ -21,6 +21,7 @@ else:
     Unfiltered = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
 
 TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
+_UNSEEN_SECONDS = 0.01  # what runs no longer than this is listed once it has ended
 _WAKE_MS = 250  # how soon a stop that another thread asked for is noticed
 _GROUP_LOOK_MS = 10  # between two looks whether anything of the group is left
 
@@ -154,7 +155,9 @@ class CommandCapture:
         try:
             if self._recorder.recording:
                 self._recorder.recording.tell_process(child.pid, own_group=child.own_group)
-            if self._recorder.register() and self._started:
+            if self._started or self._filter_pipe or not self._is_over_at_once(reader):
+                self._recorder.register()
+            if self._started and self.name:
                 self._started(self.name)
             if self._filter_pipe:
                 self._filter_pipe.start()
@@ -195,6 +198,17 @@ class CommandCapture:
         except (OSError, OutOfProcesses):
             return self._argv
         return self._filter_pipe.redirected(self._argv)
+
+    def _is_over_at_once(self, reader: PipeReader) -> bool:
+        """Whether the command ends so soon that nobody need learn of it as long as it runs: one entry is enough then.
+
+        What its entry needs is made ready meanwhile.
+        """
+        self._recorder.prepare()
+        deadline = time.monotonic() + _UNSEEN_SECONDS
+        while not reader.writers_ended and (left := deadline - time.monotonic()) > 0:
+            reader.turn(left * 1000 + 1)
+        return reader.writers_ended
 
     def _read(self, child: Child, reader: PipeReader) -> None:
         """Read what the command writes until it has ended, and wait for it.

@@ -109,14 +109,21 @@ class Recorder:
         except Exception as error:  # whatever it is, what comes goes on, and nothing of it may be lost
             self.give_up(error)
 
-    def register(self) -> bool:
-        """Show the running buffer to others; whether there is one."""
+    def prepare(self) -> None:
+        """Make ready for `register`, or for the end, what takes a moment."""
+        if self.recording:
+            try:
+                self.recording.prepare()
+            except Exception as error:  # as in `begin`
+                self.give_up(error)
+
+    def register(self) -> None:
+        """Show the running buffer to others."""
         if self.recording:
             try:
                 self.recording.register()
             except Exception as error:  # as in `begin`
                 self.give_up(error)
-        return self.recording is not None
 
     def take(self, stream: str, data: bytes | memoryview, newlines: int | None = None, *, shown: bool = True) -> None:
         """Bytes of a stream.

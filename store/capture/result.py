@@ -102,7 +102,6 @@ def capture_result(
         recorder.begin(lambda: recording)
     elif store.settings.captures(cwd):
         recorder.begin(lambda: store.begin("tool", command, cwd, session, label=label, artifact=artifact))
-    recorder.register()
     try:
         for number, block in enumerate(blocks):
             for data in block.chunks:

@@ -84,6 +84,10 @@ class Recording:
         """The buffer's name."""
         return self.buffer.name
 
+    def prepare(self) -> None:
+        """Open the index, which `register` and `seal` need. Raises StoreFailed where it cannot be."""
+        self._index()
+
     def register(self) -> None:
         """Show the running buffer to others. Apart from the start, so that a command need not wait for the index.
 

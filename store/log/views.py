@@ -86,7 +86,13 @@ class Traced(NamedTuple):
 
 
 def record_view(
-    store: Store, session: Session, shows: Shows, text: Sequence[Segment], cleaning: str = DEFAULT.cleaning.views
+    store: Store,
+    session: Session,
+    shows: Shows,
+    text: Sequence[Segment],
+    cleaning: str = DEFAULT.cleaning.views,
+    *,
+    uses: Sequence[str] = (),
 ) -> View:
     """Log a reply before it is sent.
 
@@ -96,11 +102,12 @@ def record_view(
         shows: what the reply is about.
         text: the exact text, in pieces; those that are plain runs of a sealed buffer's lines may be logged as ranges.
         cleaning: the rule by which these were made text.
+        uses: names of the buffers that it is a use of: they become the most recently used, in this order.
 
     Raises:
         StoreFailed: it could not be logged.
     """
-    return index_view(store, append_view(store, session, shows, text, cleaning))
+    return index_view(store, append_view(store, session, shows, text, cleaning), uses)
 
 
 class Appended(NamedTuple):
@@ -181,17 +188,20 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
     return fields
 
 
-def index_view(store: Store, appended: Appended) -> View:
+def index_view(store: Store, appended: Appended, uses: Sequence[str] = ()) -> View:
     """The second half of `record_view`: lists know of it from here on. Raises as that.
 
     Where the index is locked for long it is not waited for: the log has the view, and lists learn of it later.
     """
     indexed = indexed_view(appended.session.name, appended.place, appended.fields)
     try:
-        with store.index.hurried():
+        index = store.index
+        with index.hurried(), index.transaction():
             if appended.place.number == 1:
-                store.index.put_session(appended.session)
-            store.index.put_view(indexed)
+                index.put_session(appended.session)
+            index.put_view(indexed)
+            for name in uses:
+                index.touch(name, indexed.view.time)
     except Exception as error:  # by its class SQLite would have to be loaded
         from sightline.disk.errors import is_busy
 

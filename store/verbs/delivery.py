@@ -51,15 +51,15 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
     text = render(reply)
     view = None
     try:
-        view = record_view(asking.store, asking.session, reply.shows, text, asking.profile.cleaning.views)
+        used = reply.shows.refs if is_use else ()
+        view = record_view(
+            asking.store, asking.session, reply.shows, text, asking.profile.cleaning.views, uses=used
+        )
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
         text = render(reply._replace(missing=True))
     send(join_segments(text))
     try:
-        if is_use:
-            for name in reply.shows.refs:
-                asking.store.touch(name)
         if reply.find_shown and view:
             record_shown(asking.store, view, reply.find_shown())
         if is_use and asking.store.over_limits():

@@ -65,9 +65,11 @@ class FullAnswer:
         shows = reply.with_shown().shows
         try:
             record_view(
-                door.store, door.asking.session, shows._replace(request={**shows.request, **streamed}), reply.body
+                door.store,
+                door.asking.session,
+                shows._replace(request={**shows.request, **streamed}),
+                reply.body,
+                uses=shows.refs,
             )
         except StoreFailed as error:
             write_err(dim(f"sightline: {error.message}") + "\n")
-        for name in shows.refs:
-            door.store.touch(name)

@@ -244,9 +244,8 @@ def log_view(
         parts=tuple(part for found in made for part in found.parts),
         unknown=unknown,
     )
-    record_view(store, session, shows, (Segment(text),) if text else ())
-    if buffer and buffer.kind == "file":
-        store.touch(buffer.name)  # any other was made for this view, and is the newest
+    used = (buffer.name,) if buffer and buffer.kind == "file" else ()  # any other was made for this view: the newest
+    record_view(store, session, shows, (Segment(text),) if text else (), uses=used)
 
 
 def _lines_in(store: Store, buffers: list[Buffer], text: str, command: str) -> "list[Found]":

@@ -15,7 +15,8 @@ from sightline.store import Store
 def begun(store: Store, **options: Any) -> Recorder:
     recorder = Recorder(store, **options)
     recorder.begin(lambda: store.begin("cmd", "make", "/", "s"))
-    assert recorder.register()
+    recorder.register()
+    assert recorder.recording
     return recorder
 
 
