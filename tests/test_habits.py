@@ -9,6 +9,7 @@ import shlex
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,6 +51,26 @@ SOURCE = "import os\n\n\nclass Reader:\n    def read(self):\n        return 1\n\
 )
 
 
+CALLED = {"cargo": ("rust", "cargo-test"), "jest": ("jest", "jest"), "go": ("go", "go-test"), "tsc": ("js-lint", "tsc")}
+"""Tools that scripts call, and the files and names of their rules, whose first examples are what they print."""
+CALLERS = {
+    "ci.sh": ("", ""),
+    "npm.sh": ("\n> shop@1.0.0 check\n> ./check\n\n", ""),
+    "make.sh": ("./check\n", "make: *** [Makefile:2: check] Error 1\n"),
+}
+"""What is printed before and behind that by those who call them."""
+
+
+def _write_scripts() -> None:
+    rules = files("sightline.shape") / "rules"
+    for name, (file, tool) in CALLED.items():
+        example = tomllib.loads((rules / f"{file}.toml").read_text())[tool]["example"][0]
+        Path(f"{name}.out").write_text(example["output"])
+    for script, (before, behind) in CALLERS.items():
+        printed = f"printf %s {shlex.quote(before)}; seq -f 'built part %g' 900; cat $1.out"
+        Path(script).write_text(f"{printed}; printf %s {shlex.quote(behind)}; exit 2\n")
+
+
 def _kept(store: Store, command: str, out: str = "", err: str = "", exit_code: int = 0) -> Buffer:
     recording = store.begin("cmd", command, os.getcwd(), SESSION)
     recording.register()
@@ -87,6 +108,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         os.chdir(folder)
         Path("module.py").write_text(SOURCE)
         Path("notes.txt").write_text("short\n")
+        _write_scripts()
         with Store() as store:
             tool = capture_result(
                 store, [Block([json.dumps({"items": [{"name": f"item {n}"} for n in range(900)]}).encode()])],

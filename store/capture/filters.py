@@ -1,4 +1,4 @@
-"""Finds where a command begins to filter its own output, so that what goes into the filters can be kept too.
+"""Finds where a command filters its own output, so that what goes into the filters can be kept too.
 
 Nothing of the command is taken apart and put together again: two redirections are added to it, and only where it is
 certain that they change nothing. Which processes there are, how they are joined and how they end stays the shell's.
@@ -6,6 +6,7 @@ certain that they change nothing. Which processes there are, how they are joined
 
 import os
 import re
+from collections.abc import Iterator
 
 from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
@@ -34,10 +35,10 @@ _HARDENING = re.compile(
 
 
 class Split(NamedTuple):
-    """Where a command's trailing filters begin. Positions are offsets in the command's text.
+    """Where the trailing filters of a pipeline begin. Positions are offsets in the command's text.
 
     Attributes:
-        left: the text of the left side: the stages of the last pipeline before its trailing filters.
+        left: the text of the left side: the stages of the pipeline before its trailing filters.
         words: the words of the left side where it is one simple command; empty where it is not.
         write_at: where a redirection of what the left side writes can stand.
         read_at: where a redirection of what the first filter reads can stand, behind ``write_at``.
@@ -68,8 +69,9 @@ class Split(NamedTuple):
 def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> Split | None:
     """Where the trailing filters of a command begin; None where there are none, or where it is not certain.
 
-    Those of the last pipeline count, which must be the end of the command and not in the background. Its first stage
-    has no pipe to read, so it is no filter: of ``grep -r x | sort | head`` the left side is ``grep -r x``.
+    Of a list those of the last pipeline that has any count: ``make | tail -5; echo $?`` runs it once, as if it stood
+    alone. One in the background, a loop or a substitution does not count. The first stage has no pipe to read, so it
+    is no filter: of ``grep -r x | sort | head`` the left side is ``grep -r x``.
 
     Args:
         command: the command line.
@@ -81,15 +83,14 @@ def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> Sp
     try:
         tokens = tokens_of(command)
         parser = Pipelines(tokens.tokens)
-        stages = parser.last_pipeline()
+        pipelines = parser.waited_for()
     except Unclear:
         return None
     if not (bash or (tokens.posix and parser.posix)):
         return None
-    first = len(stages)
-    while first > 1 and _is_filter(stages[first - 1]) and stages[first - 1].joined == "|":
-        first -= 1
-    if first == len(stages) or stages[first].reads_elsewhere:
+    splits = ((one.stages, _first_filter(one.stages)) for one in reversed(pipelines))
+    stages, first = next(((stages, first) for stages, first in splits if first), ((), 0))
+    if not first or stages[first].reads_elsewhere:
         return None
     left = stages[first - 1]
     hardened = hardened or not bash or bool(_HARDENING.search(command))
@@ -102,6 +103,14 @@ def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> Sp
         read_at=stages[first].redirect_at,
         sure=tokens.simple and parser.simple,
     )
+
+
+def _first_filter(stages: tuple[Stage, ...]) -> int:
+    """The index of the first of the filters that a pipeline ends in; 0 where it ends in none."""
+    first = len(stages)
+    while first > 1 and _is_filter(stages[first - 1]) and stages[first - 1].joined == "|":
+        first -= 1
+    return first if first < len(stages) else 0
 
 
 def left_side(command: str, argv: list[str]) -> Split | None:
@@ -125,27 +134,43 @@ def left_side(command: str, argv: list[str]) -> Split | None:
     return split and split._replace(left=given.left)
 
 
-def inner_filter(command: str) -> str:
-    """The filter of a pipeline that does not end the command, as in ``make | tail -5; echo $?``; empty where none is.
+def inner_filter(command: str, *, split: bool = False) -> str:
+    """A filter whose input is not kept, as in ``for t in a b; do make $t | tail -5; done``; empty where none is.
 
-    What such a pipeline only reads, or writes down, is there anyway.
+    What a pipeline only reads, or writes down, is there anyway.
+
+    Args:
+        command: the command line.
+        split: whether what goes into the filters that `find_split` finds is kept.
     """
+    kept = find_split(command) if split else None
+    return next(_inner_filters(command, kept.write_at if kept else -1), "")
+
+
+def _inner_filters(command: str, kept: int) -> Iterator[str]:
     try:
         tokens = tokens_of(command)
-        groups = [tokens.tokens, *tokens.substituted.groups]
-        pipelines = [one for group in groups for one in Pipelines(tuple(group)).all_pipelines()]
+        substituted = (*tokens.substituted.groups, *tokens.in_documents.groups)
+        for pipeline in Pipelines(tokens.tokens).all_pipelines():
+            if kept not in (stage.redirect_at for stage in pipeline.stages):
+                yield from _filters_in(pipeline)
+        for group in substituted:
+            for pipeline in Pipelines(group).all_pipelines():
+                yield from _filters_in(pipeline)
+        for inner in (*tokens.substituted.backticked, *tokens.in_documents.backticked):
+            yield from _inner_filters(inner.text, -1)
     except Unclear:
-        return ""
-    return next(filter(None, map(_filter_in, pipelines)), "")
+        return
 
 
-def _filter_in(pipeline: Pipeline) -> str:
+def _filters_in(pipeline: Pipeline) -> Iterator[str]:
     first, *rest = pipeline.stages
     found = next((program_of(stage.words) for stage in rest if _is_filter(stage)), "")
     if found and program_of(first.words) not in _READERS | {"echo", "printf"}:
-        return found
-    inner = (one for stage in pipeline.stages for one in stage.inner)
-    return next(filter(None, map(_filter_in, inner)), "")
+        yield found
+    for stage in pipeline.stages:
+        for one in stage.inner:
+            yield from _filters_in(one)
 
 
 def _is_filter(stage: Stage) -> bool:

@@ -40,6 +40,7 @@ def run_command(
     background: bool = False,
     acknowledge_risk: bool = False,
     label: str = "",
+    compare: str = "",
     store: Store | None = None,
     session: str = "",
 ) -> Reply:
@@ -53,6 +54,7 @@ def run_command(
         background: whether to reply at once and let it go on.
         acknowledge_risk: whether a destructive command is run without asking back.
         label: a name for the output.
+        compare: ``last``, or a ref: the reply is what changed since the last run of the command, or since that output.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
@@ -75,6 +77,7 @@ def run_command(
         background=background,
         acknowledge_risk=acknowledge_risk,
         label=label,
+        compare=compare,
     )
     return _answered(
         store,
@@ -140,7 +143,7 @@ def read_output(
         context: lines shown around each match.
         ignore_case: whether letters match in either case; as the profile has it where it is None.
         stream: ``out``, ``err`` or ``all``, instead of the ref's.
-        wait: seconds to wait for a running output: for its end, or for new lines and a pause after them.
+        wait: seconds to wait for a running output: for its end, or for new lines and 2 s of quiet after them.
         path: a JSON path such as ``$.items[0].name``.
         schema: whether the skeleton of a JSON text is wanted.
         verbosity: ``auto`` or a mode, for the view; empty where a ref alone is answered as the profile has it.
@@ -192,7 +195,13 @@ def query(pipeline: str, *, store: Store | None = None, session: str = "") -> Re
 
 
 def list_outputs(
-    match: str = "", *, captured_by: str = "", limit: int = LIMIT, store: Store | None = None, session: str = ""
+    match: str = "",
+    *,
+    captured_by: str = "",
+    limit: int = LIMIT,
+    mine: bool = False,
+    store: Store | None = None,
+    session: str = "",
 ) -> Reply:
     """List outputs, a line each, most recently used first, or those that match best.
 
@@ -200,13 +209,14 @@ def list_outputs(
         match: words that command, ref or label must resemble.
         captured_by: name of the session that captured them; all by default.
         limit: how many at most.
+        mine: whether the calls of the session that asks are listed instead, and what each was told, newest first.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
     """
-    request = list_outputs_verb.Request(match, captured_by, limit)
+    request = list_outputs_verb.Request(match, captured_by, limit, mine=mine)
     return _answered(
         store,
         session,

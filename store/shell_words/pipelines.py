@@ -87,12 +87,16 @@ class Pipelines:
         self.simple = True
         self.posix = True
 
-    def last_pipeline(self) -> list[Stage]:
-        """The stages of the pipeline that ends the command. Raises Unclear."""
-        last, separator = self._list(())
-        if self._peek() or separator not in ("", ";", "\n"):
+    def waited_for(self) -> tuple[Pipeline, ...]:
+        """The pipelines of the command's list that the shell waits for, which are all but those behind ``&``.
+
+        Raises Unclear.
+        """
+        _, ending = self._list(())
+        if self._peek():
             raise Unclear
-        return last
+        behind = [*(one.joined for one in self._passed[1:]), ending]
+        return tuple(one for one, operator in zip(self._passed, behind, strict=True) if operator != "&")
 
     def sole_pipeline(self) -> list[Stage]:
         """The stages of the one pipeline that the whole command is, not in the background. Raises Unclear."""

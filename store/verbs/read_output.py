@@ -39,7 +39,7 @@ class Request(NamedTuple):
         context: lines shown around each match.
         ignore_case: whether letters match in either case; as the profile has it where it is None.
         stream: ``out``, ``err`` or ``all``, instead of the ref's.
-        wait: seconds to wait for a running buffer: for its end, or for new lines and a pause after them.
+        wait: seconds to wait for a running buffer: for its end, or for new lines and 2 s of quiet after them.
         path: a JSON path such as ``$.items[0].name``.
         schema: whether the skeleton of a JSON text is wanted.
         verbosity: ``auto`` or a mode, for the view; empty where a ref alone is answered as the profile has it.

@@ -199,7 +199,7 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
     more: dict[str, Any] = {}
     if captured.unfiltered is not None:
         more = _unfiltered_fields(captured.unfiltered)
-    elif split is None and "|" in request.command and (program := late.inner_filter(request.command)):
+    if "|" in request.command and (program := late.inner_filter(request.command, split=split is not None)):
         more["note"] = f"what went into {program} was not kept, since the command does not end there"
     earlier = _earlier(asking, request, captured.buffer, ending)
     if request.compare and earlier:

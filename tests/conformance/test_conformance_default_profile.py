@@ -280,4 +280,10 @@ def test_b02_a_command_that_only_asks_of_refs_makes_no_buffer(agent: Any, keep: 
 
 
 def test_h13_what_an_inner_filter_cut_is_said_not_to_be_kept(agent: Any) -> None:
-    assert "was not kept" in agent.run("seq 1 9 | tail -1; true").fields["note"]
+    assert "was not kept" in agent.run("for n in 1 2; do seq 1 $n | tail -1; done").fields["note"]
+
+
+def test_h13_what_goes_into_filters_that_are_not_last_is_kept(agent: Any) -> None:
+    reply = agent.run("seq 1 9 | tail -1; true")
+    assert reply.fields["unfiltered_lines"] == 9
+    assert "note" not in reply.fields

@@ -59,11 +59,9 @@ def parser(name: str) -> ArgumentParser:
         "--wait",
         type=seconds,
         metavar="SECONDS",
-        help="of a running buffer, wait this long for its end, or for new lines and a pause",
+        help="of a running buffer, wait this long for its end, or for new lines and 2 s of quiet",
     )
-    made.add_argument(
-        "--until", default="", metavar="PATTERN", help="wait until a line matches, however many pauses there are"
-    )
+    made.add_argument("--until", default="", metavar="PATTERN", help="wait until a line matches, however quiet it is")
     made.add_argument(
         "--verbosity",
         default="",

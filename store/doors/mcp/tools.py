@@ -136,7 +136,7 @@ _DEFINED = {
             "Read a captured output",
             "Read an output by its ref. The ref alone gives the view again, failures first; or ask in one way: lines, "
             "bytes (offset, limit), search, JSON path, or wait for a running command: its end, a line (until), or new "
-            "lines and a pause. .err after a ref is its stderr, .all both streams in order; @last is your newest "
+            "lines and 2 s of quiet. .err after a ref is its stderr, .all both streams in order; @last is your newest "
             "command.",
             {
                 "ref": _text("such as @cmd_a1b2c3, @cmd_a1b2c3.err, @file_…, @tool_…, @last"),
@@ -151,11 +151,11 @@ _DEFINED = {
                 "path": _text("into JSON: $.items[0].name, $.items[-3:]"),
                 "wait": {
                     "type": "number",
-                    "description": "seconds to wait for the end, or new lines and a pause",
+                    "description": "seconds to wait for the end, a match of until, or new lines and 2 s of quiet",
                     "minimum": 0,
                     "maximum": 50,
                 },
-                "until": _text("regular expression: wait for a line that matches"),
+                "until": _text("regular expression: wait for a line that matches, however quiet it is"),
             },
             ["ref"],
             alwaysLoad=True,

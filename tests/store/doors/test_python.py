@@ -91,6 +91,18 @@ def test_files_queries_and_lists_are_answered(tmp_path: Path) -> None:
     assert "words" in str(list_outputs("words", limit=1))
 
 
+def test_what_changed_since_the_last_run_and_what_was_asked_are_told(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("one\n")
+    before = run_command("cat f; exit 1", cwd=tmp_path, session="a")
+    (tmp_path / "f").write_text("two\n")
+    reply = run_command("cat f; exit 1", cwd=tmp_path, compare="last", session="a")
+    assert reply.fields["compared_with"]
+    assert "two" in str(reply)
+    assert "one" in str(before)
+    asked = str(list_outputs(mine=True, session="a"))
+    assert asked.count("cat f") == 2
+
+
 def test_each_process_is_a_session_of_its_own_unless_one_is_named(home: Path) -> None:
     run_command("true")
     run_command("true", session="mine")
