@@ -143,7 +143,8 @@ class StreamReader:
             for part in whole.split(b"\n"):
                 if number > last:
                     return
-                yield _clipped(number, part, limit)
+                length = len(part)
+                yield Line(number, part, length) if length <= limit else _clipped(number, part, limit)
                 number += 1
             offset += len(whole) + 1
 
@@ -179,8 +180,5 @@ class StreamReader:
 
 
 def _clipped(number: int, data: bytes, limit: int) -> Line:
-    length = len(data)
-    if length > limit:
-        half = limit // 2
-        data = data[:half] + data[length - half :]
-    return Line(number, data, length)
+    half = limit // 2
+    return Line(number, data[:half] + data[len(data) - half :], len(data))

@@ -52,9 +52,7 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
     view = None
     try:
         used = reply.shows.refs if is_use else ()
-        view = record_view(
-            asking.store, asking.session, reply.shows, text, asking.profile.cleaning.views, uses=used
-        )
+        view = record_view(asking.store, asking.session, reply.shows, text, asking.profile.cleaning.views, uses=used)
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
         text = render(reply._replace(missing=True))

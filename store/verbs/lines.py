@@ -1,7 +1,7 @@
 """Lines of a stream, or of both in order of arrival, as pieces of a body: cleaned, each with the raw line it is."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Protocol
 
 from sightline.errors import BadRange
@@ -106,33 +106,61 @@ def beyond(path: str, first: int, total: int) -> BadRange:
 
 def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
     """As many whole lines as fit in so many bytes; a first one that does not is cut in its middle."""
-    segments: list[Segment] = []
+    body = _Body()
     number, left = first - 1, room
     cut: Segment | None = None
+    total = lines.line_count
+    last_ended = total - len(lines.unended)
     for ref, line in lines.numbered(first, last):
-        segment = segment_of(ref, line)
-        if number + 1 > lines.line_count - len(lines.unended):
-            segment = _unended_line(segment, is_last=number + 1 == lines.line_count)
-        size = len(segment.text.encode())
-        if size > left or not line.whole:
-            if segments:
+        # The last line without a newline gets none. One between others does: that is not its plain rendering then.
+        text = clean_line(line.data) + ("" if total == number + 1 > last_ended else "\n")
+        size = len(text) if text.isascii() else len(text.encode())
+        if size > left or len(line.data) != line.length:
+            if number >= first:
                 break
-            segment = cut = clipped(ref, line, room)
+            cut = clipped(ref, line, room)
             size = left
-        segments.append(segment)
+            body.add(cut)
+        elif last_ended <= number < total - 1:
+            body.add(Segment(text, ref, line.number, line.number, partial=True))
+        else:
+            body.add_line(ref, line.number, text)
         left -= size
         number += 1
-    return Page(tuple(joined(segments)), number, cut)
+    return Page(body.segments(), number, cut)
 
 
-def segment_of(ref: str, line: Line) -> Segment:
-    """A whole line with its newline."""
-    return Segment(clean_line(line.data) + "\n", ref, line.number, line.number, partial=not line.whole)
+class _Body:
+    """What a page shows: neighbouring whole lines of one stream are one piece."""
 
+    def __init__(self) -> None:
+        self._segments: list[Segment] = []
+        self._texts: list[str] = []
+        self._ref, self._first, self._last = "", 0, 0
 
-def _unended_line(segment: Segment, *, is_last: bool) -> Segment:
-    """A line without a newline gets none at the end; between others it does, which is then not its plain rendering."""
-    return segment._replace(text=segment.text[:-1]) if is_last else segment._replace(partial=True)
+    def add_line(self, ref: str, number: int, text: str) -> None:
+        """A whole line. There are hundreds to a page: nothing is made for each."""
+        if number != self._last + 1 or ref != self._ref:
+            self._end_piece()
+            self._ref, self._first = ref, number
+        self._texts.append(text)
+        self._last = number
+
+    def add(self, segment: Segment) -> None:
+        """A line in another form, which stands alone."""
+        self._end_piece()
+        self._segments.append(segment)
+
+    def segments(self) -> tuple[Segment, ...]:
+        """All of it."""
+        self._end_piece()
+        return tuple(self._segments)
+
+    def _end_piece(self) -> None:
+        if self._texts:
+            self._segments.append(Segment("".join(self._texts), self._ref, self._first, self._last))
+            self._texts = []
+            self._ref = ""
 
 
 def clipped(ref: str, line: Line, room: int) -> Segment:
@@ -153,23 +181,6 @@ _MARKER_BYTES = 96
 def _whole_characters(data: bytes) -> bytes:
     """Without the part of a character that a cut left at either end."""
     return data if data.isascii() else data.decode("utf-8", "ignore").encode()
-
-
-def joined(segments: Iterable[Segment]) -> Iterator[Segment]:
-    """Neighbouring whole lines of one stream as one piece."""
-    texts: list[str] = []
-    held: Segment | None = None
-    for segment in segments:
-        follows = held and segment.ref and segment.ref == held.ref and segment.first == held.last + 1
-        if held and follows and not segment.partial and not held.partial:
-            texts.append(segment.text)
-            held = held._replace(last=segment.last)
-            continue
-        if held:
-            yield held._replace(text="".join(texts))
-        held, texts = segment, [segment.text]
-    if held:
-        yield held._replace(text="".join(texts))
 
 
 def around(line: Line, limit: int, word: str) -> tuple[str, CutLine | None]:
