@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sightline.named_tuple import NamedTuple
+from sightline.refs import format_ref
 
 
 class StreamInfo(NamedTuple):
@@ -139,7 +140,7 @@ class Buffer(NamedTuple):
     @property
     def ref(self) -> str:
         """``@cmd_a1b2c3``."""
-        return "@" + self.name
+        return format_ref(self.name)
 
     @property
     def bytes(self) -> int:

@@ -14,7 +14,9 @@ PREFIX_DIGITS = 4  # the shortest prefix that a person may type
 SHA_PREFIX_DIGITS = 6
 
 # Compiled when they are first needed, by re itself: most commands start without a ref.
+_HOST = r"[A-Za-z][A-Za-z0-9-]{0,127}"
 _REF = (
+    rf"(?:(?P<host>{_HOST})/)?"
     rf"@(?:(?P<kind>cmd|file|tool)_(?P<hex>[0-9a-f]{{{PREFIX_DIGITS},64}})"
     r"|(?P<recent>last)(?:~(?P<back>[0-9]{1,6}))?"
     rf"|sha256:(?P<sha>[0-9a-f]{{{SHA_PREFIX_DIGITS},64}}))"
@@ -23,7 +25,7 @@ _REF = (
 )
 _ARTIFACT = r"cmd-[0-9]{1,20}\.txt"
 _ACK = r"@ack_[0-9a-f]{8}"
-_LOOKS_LIKE_A_REF = r"@(?:cmd|file|tool|ack)_|@last(?![0-9A-Za-z_])|@sha256:"
+_LOOKS_LIKE_A_REF = rf"(?:{_HOST}/)?(?:@(?:cmd|file|tool)_|@last(?![0-9A-Za-z_])|@sha256:)|@ack_"
 
 
 class Ref(NamedTuple):
@@ -32,13 +34,14 @@ class Ref(NamedTuple):
     Exactly one of ``name``, ``back``, ``sha256`` and ``artifact`` is set.
 
     Attributes:
-        name: ``cmd_a1b2c3``, or a prefix of it.
+        name: ``cmd_a1b2c3``, or a prefix of it; at a place that hosts share, ``host7/cmd_a1b2c3``.
         back: 0 for ``@last``, N for ``@last~N``.
         sha256: a prefix of a stream's hash, hex.
         artifact: an imported artifact's id such as ``cmd-1706119234567.txt``.
         stream: ``out``, ``err``, ``all``, ``part.N``, or empty where none was named.
         first: first line of the range, 1-based; 0 where there is none.
         last: last line, inclusive; 0 for "to the end" or where there is no range.
+        host: whose it is, at a place that hosts share; empty where that was not said.
     """
 
     name: str = ""
@@ -48,6 +51,7 @@ class Ref(NamedTuple):
     stream: str = ""
     first: int = 0
     last: int = 0
+    host: str = ""
 
 
 def parse_ref(text: str) -> Ref:
@@ -65,11 +69,22 @@ def parse_ref(text: str) -> Ref:
     stream = match["stream"] or ""
     if stream.isdigit():
         stream = f"part.{int(stream)}"
+    found = Ref(stream=stream, first=first, last=last, host=match["host"] or "")
     if match["recent"]:
-        return Ref(back=int(match["back"] or 0), stream=stream, first=first, last=last)
+        return found._replace(back=int(match["back"] or 0))
     if match["sha"]:
-        return Ref(sha256=match["sha"], stream=stream, first=first, last=last)
-    return Ref(name=f"{match['kind']}_{match['hex']}", stream=stream, first=first, last=last)
+        return found._replace(sha256=match["sha"])
+    return found._replace(name=on_host(found.host, f"{match['kind']}_{match['hex']}"))
+
+
+def on_host(host: str, name: str) -> str:
+    """The name that a host's buffer, or session, has at a place that hosts share; without a host its own."""
+    return f"{host}/{name}" if host else name
+
+
+def host_of(name: str) -> str:
+    """The host in such a name; empty where there is none."""
+    return name.rpartition("/")[0]
 
 
 def _range_of(match: re.Match[str], text: str) -> tuple[int, int]:
@@ -105,7 +120,11 @@ def is_ack(text: str) -> bool:
 
 
 def format_ref(name: str, stream: str = "", first: int = 0, last: int = 0) -> str:
-    """The ref of a buffer, a stream of it, or lines of that stream; ``out`` goes without saying."""
+    """The ref of a buffer, a stream of it, or lines of that stream; ``out`` goes without saying.
+
+    ``@cmd_a1b2c3.err:3-9``, and of a host's at a place that hosts share ``host7/@cmd_a1b2c3.err:3-9``.
+    """
     suffix = {"": "", "out": ""}.get(stream, "." + stream.removeprefix("part."))
     lines = f":{first}-{last or ''}" if first else ""
-    return f"@{name}{suffix}{lines}"
+    host, slash, own = name.rpartition("/")
+    return f"{host}{slash}@{own}{suffix}{lines}"

@@ -20,6 +20,7 @@ from sightline.log.session_list import list_sessions
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
+from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Reading
 
@@ -194,7 +195,8 @@ def _again(calls: Sequence[Call]) -> list[Item]:
             lines[name] += call.again
             asked.setdefault(name, _line(call.buffer.command if call.buffer else call.asked))
     return [
-        Item(f"@{name}", f"{counted(count, 'line')} shown again", asked[name]) for name, count in lines.most_common()
+        Item(format_ref(name), f"{counted(count, 'line')} shown again", asked[name])
+        for name, count in lines.most_common()
     ]
 
 

@@ -9,6 +9,7 @@ from sightline.errors import SightlineError
 from sightline.log.log_index import last_known, verify_log
 from sightline.named_tuple import NamedTuple
 from sightline.records import TOOL_FAILED, Buffer
+from sightline.refs import format_ref
 from sightline.store import Reading
 
 OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
@@ -89,7 +90,7 @@ def _cut(calls: Sequence[Call]) -> list[Finding]:
         if call.failed and view.truncated and not has_all and view.refs and view.refs[0] not in later:
             in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
             text = f"{view.lines_shown:,} of {view.lines_total:,} lines shown{in_part}, never read again"
-            found.append(Finding(CUT, "@" + view.refs[0], text, call.asked, view.id))
+            found.append(Finding(CUT, format_ref(view.refs[0]), text, call.asked, view.id))
         later.update(view.refs)
     return found[::-1]
 

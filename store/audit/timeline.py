@@ -13,6 +13,7 @@ from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
 from sightline.named_tuple import NamedTuple
 from sightline.records import TOOL_FAILED, Buffer, IndexedView, Shown, View
+from sightline.refs import format_ref
 from sightline.store import Reading
 
 BYTES_A_TOKEN = 4
@@ -120,7 +121,7 @@ class Call(NamedTuple):
             for stream, lines in part.streams.items():
                 if there := lines.seen or spans_of((line, line) for line in lines.cut):
                     return ref_of_shown(Shown(name, stream, *there[0]))
-        return "@" + self.view.refs[0] if self.view.refs else ""
+        return format_ref(self.view.refs[0]) if self.view.refs else ""
 
 
 class Totals(NamedTuple):

@@ -14,6 +14,20 @@ from sightline.records import Buffer
 from sightline.refs import Ref
 
 
+def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
+    """What a ref names in the buffer that was found for it. Raises BadRef for a block that it has not.
+
+    Args:
+        ref: as it was read.
+        buffer: the record.
+        stream: which one it is where the ref names none.
+    """
+    stream = ref.stream or ("part.0" if buffer.kind == "tool" and stream == "out" else stream)
+    if stream.startswith("part.") and stream not in buffer.streams and buffer.state != "running":
+        raise BadRef(f"{buffer.ref} has no block {stream[5:]}", f"it has: {', '.join(buffer.streams) or 'no bytes'}")
+    return Target(buffer, stream, ref.first, ref.last)
+
+
 class Finder:
     """Looks buffers up in the index, and where it does not know one, on disk."""
 
@@ -24,13 +38,12 @@ class Finder:
     def find(self, ref: str | Ref, *, session: str | None, prefixes: bool) -> Target:
         """What a ref names; see `Store.resolve`."""
         parsed = refs.parse_ref(ref) if isinstance(ref, str) else ref
-        buffer, stream = self._find(parsed, session, prefixes)
-        stream = parsed.stream or ("part.0" if buffer.kind == "tool" and stream == "out" else stream)
-        if stream.startswith("part.") and stream not in buffer.streams and buffer.state != "running":
-            raise BadRef(
-                f"{buffer.ref} has no block {stream[5:]}", f"it has: {', '.join(buffer.streams) or 'no bytes'}"
+        if parsed.host:
+            raise UnknownRef(
+                f"the outputs of {parsed.host} are not in the store of this machine",
+                "at the place that hosts ship to they are: --store postgresql://…, or SIGHTLINE_STORE",
             )
-        return Target(buffer, stream, parsed.first, parsed.last)
+        return target_of(parsed, *self._find(parsed, session, prefixes))
 
     def _find(self, ref: Ref, session: str | None, prefixes: bool) -> tuple[Buffer, str]:
         if ref.name:

@@ -8,7 +8,8 @@ Where the ref of a command stands above the view, markers are short: ``[… 3-34
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_AT = r"(?:@[^\s:]+:|lines? )\d+(?:-\d+)?"
+_REF = r"(?:[A-Za-z][A-Za-z0-9-]*/)?@[^\s:]+"
+_AT = rf"(?:{_REF}:|lines? )\d+(?:-\d+)?"
 _COUNT = r"\d{1,3}(?:,\d{3})*"
 _RANGES = r"\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*(?: and others)?"
 _PLACES = r"[\w.@+~/-]+:\d+(?: :\d+)*"
@@ -18,12 +19,12 @@ MARKER = (
     rf"{_COUNT} lines? elided(?:, {_COUNT} error lines? among them)?: {_AT}"
     rf"|previous line ×{_COUNT} more: {_AT}"
     rf"|{_COUNT} lines? rewritten in place: {_AT}"
-    rf"|{_COUNT} more error lines?(?:: (?:@[^\s:]+:)?{_RANGES}|: @[^\s:]+)?"
+    rf"|{_COUNT} more error lines?(?:: (?:{_REF}:)?{_RANGES}|: {_REF})?"
     rf"|{_COUNT} (?:more )?(?:items?|keys?) elided: {_AT}"
     rf"|diff of {_COUNT} files?: \+{_COUNT} -{_COUNT}"
     rf"|\+{_COUNT} -{_COUNT} in this file"
     rf"|{_COUNT} more files?, \+{_COUNT} -{_COUNT}: {_AT}"
-    rf"|{_COUNT} bytes? of [\w.+-]+/[\w.+-]+: @[^\s:]+"
+    rf"|{_COUNT} bytes? of [\w.+-]+/[\w.+-]+: {_REF}"
     rf"|(?:{_COUNT} (?:character|byte|line|token)s?|an unknown part) missing(?:: [^…]+)?"
     r") …\]"
     rf"|\[… (?:{_SHORT_AT}(?:, {_COUNT} error lines?)?|×{_COUNT} more: {_SHORT_AT}"
@@ -35,7 +36,7 @@ This and the next ones are texts: compiling them takes 2 ms, and few commands se
 """
 
 CLIPPED = (
-    rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|@[^\s:]+)) …\]"
+    rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|{_REF})) …\]"
     rf"|\[… {_COUNT} B of {_SHORT_AT}\]"
 )
 """What stands inside a line that was cut in the middle, or where a string of it was."""

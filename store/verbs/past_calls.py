@@ -10,6 +10,7 @@ from sightline.errors import SightlineError
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, IndexedView
+from sightline.refs import format_ref
 from sightline.shape.summary import human_seconds
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
@@ -35,7 +36,7 @@ def _row(asking: Asker, indexed: IndexedView, now: float) -> str:
     ]
     what = next((request[name] for name in _WHAT if request.get(name)), "")
     asked = " ".join([" ".join(what) if isinstance(what, list) else str(what), *others])
-    refs = " ".join(f"@{name}" for name in view.refs[:2])
+    refs = " ".join(map(format_ref, view.refs[:2]))
     age = human_seconds(max(now - view.time, 0))
     told = _told(asking, indexed)
     return (

@@ -10,6 +10,7 @@ from sightline.errors import AmbiguousRef, SightlineError
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Session
+from sightline.refs import format_ref
 from sightline.shape.markers import MARKER, pasted_lines
 from sightline.store import Store
 
@@ -20,7 +21,7 @@ VIEWS = 200
 """Views of a session that are looked through, the newest first."""
 
 _CANDIDATES = 3
-_NAMED = r"@[^\s:]+(?::\d+(?:-\d+)?)?"
+_NAMED = r"(?:[A-Za-z][A-Za-z0-9-]*/)?@[^\s:]+(?::\d+(?:-\d+)?)?"
 _IN_A_PIPELINE = r"(['\"]?)(\[… ?[^\]\n]*\])\1"
 
 
@@ -74,4 +75,4 @@ def _of_last_view(store: Store, session: Session, lines: str) -> str:
 
 def _ref(name: str, lines: str) -> str:
     stream, _, numbers = lines.rpartition(":")
-    return f"@{name}{stream}:{numbers}"
+    return f"{format_ref(name)}{stream}:{numbers}"

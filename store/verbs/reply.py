@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from sightline.errors import SightlineError
 from sightline.log.views import Shows, Traced
 from sightline.named_tuple import NamedTuple
+from sightline.refs import format_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment, join_segments
 from sightline.verbs import late
@@ -81,7 +82,7 @@ class Reply(NamedTuple):
     @property
     def ref(self) -> str:
         """The ref of the output that it is about, such as ``@cmd_a1b2c3``; empty where it is about none, or several."""
-        return f"@{self.shows.refs[0]}" if len(self.shows.refs) == 1 else ""
+        return format_ref(self.shows.refs[0]) if len(self.shows.refs) == 1 else ""
 
     def with_shown(self) -> "Reply":
         """The reply with its raw lines found."""

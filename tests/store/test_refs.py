@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.errors import BadRange, BadRef
-from sightline.refs import Ref, format_ref, is_ack, parse_lines, parse_ref
+from sightline.refs import Ref, format_ref, host_of, is_ack, parse_lines, parse_ref
 
 NAMES = st.builds(
-    lambda kind, digits: f"{kind}_{digits}",
+    lambda host, kind, digits: f"{host}{kind}_{digits}",
+    st.sampled_from(["", "host7/", "ci-run-1/"]),
     st.sampled_from(["cmd", "file", "tool"]),
     st.text("0123456789abcdef", min_size=4, max_size=12),
 )
@@ -36,6 +37,8 @@ STREAMS = st.one_of(st.sampled_from(["out", "err", "all"]), st.integers(0, 999_9
         ("@sha256:abcdef", Ref(sha256="abcdef")),
         ("@sha256:" + "0" * 64, Ref(sha256="0" * 64)),
         ("cmd-1706119234567.txt", Ref(artifact="cmd-1706119234567.txt")),
+        ("host7/@cmd_a1b2c3.err:3-4", Ref("host7/cmd_a1b2c3", stream="err", first=3, last=4, host="host7")),
+        ("ci-4711-2/@last~1", Ref(back=1, host="ci-4711-2")),
     ],
 )
 def test_every_form_of_a_ref_is_read(text: str, ref: Ref) -> None:
@@ -58,6 +61,9 @@ def test_every_form_of_a_ref_is_read(text: str, ref: Ref) -> None:
         "@cmd_a1b2c3:a-b",
         "@cmd_a1b2c3:-5",
         "@cmd_a1b2c3/out",
+        "../@cmd_a1b2c3",
+        "a/b/@cmd_a1b2c3",
+        "/@cmd_a1b2c3",
         "@cmd_../../etc",
         "@cmd_a1b2c3\\out",
         "@cmd_a1b2c3\x00",
@@ -93,7 +99,9 @@ def test_a_range_counts_from_one_and_forwards(text: str) -> None:
 def test_a_ref_that_was_written_is_read_as_what_it_was(name: str, stream: str, first: int, length: int) -> None:
     last = first + length if first and length else 0
     kept = "" if stream == "out" else stream
-    assert parse_ref(format_ref(name, stream, first, last)) == Ref(name, stream=kept, first=first, last=last)
+    assert parse_ref(format_ref(name, stream, first, last)) == Ref(
+        name, stream=kept, first=first, last=last, host=host_of(name)
+    )
 
 
 @given(st.text(max_size=40))
@@ -102,7 +110,8 @@ def test_no_text_is_worse_than_a_wrong_ref(text: str) -> None:
         ref = parse_ref(text)
     except (BadRef, BadRange):
         return
-    assert "/" not in f"{ref.name}{ref.artifact}{ref.stream}"
+    assert "/" not in f"{ref.name.removeprefix(ref.host + '/')}{ref.artifact}{ref.stream}"
+    assert ref.host.replace("-", "").isalnum() or not ref.host
 
 
 @pytest.mark.parametrize(

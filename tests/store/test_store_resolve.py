@@ -161,3 +161,10 @@ def test_a_pin_is_part_of_the_record(store: Store, keep: Keep) -> None:
     assert store.resolve(buffer.ref).buffer.pinned
     with pytest.raises(UnknownRef):
         store.amend("cmd_aaaaaa", pinned=True)
+
+
+def test_an_output_of_another_host_is_not_looked_for_here(store: Store, keep: Keep) -> None:
+    buffer = keep(b"1\n")
+    with pytest.raises(UnknownRef, match="host7") as told:
+        store.resolve(f"host7/{buffer.ref}", prefixes=True)
+    assert "--store" in told.value.hint

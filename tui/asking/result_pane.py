@@ -11,6 +11,7 @@ from textual.containers import Vertical
 
 from sightline.errors import SightlineError
 from sightline.records import Buffer
+from sightline.refs import format_ref
 from sightline.search.processes import Cancel
 from sightline.store import Store
 from sightline.tui.asking import question as questions
@@ -184,7 +185,7 @@ class ResultPane(Vertical):
         hit = answer.find_hit(number, text)
         if hit is None:
             return None
-        buffer = self._store.resolve("@" + hit.buffer).buffer
+        buffer = self._store.resolve(format_ref(hit.buffer)).buffer
         return buffer, viewer_line(self._store, buffer, hit)
 
 

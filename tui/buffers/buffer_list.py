@@ -13,6 +13,7 @@ from textual.timer import Timer
 
 from sightline.project import Project
 from sightline.records import Buffer
+from sightline.refs import format_ref
 from sightline.store import Store
 from sightline.tui.buffers.buffer_row import group_parts, row_parts
 from sightline.tui.buffers.list_loader import Answer, load, records_of
@@ -252,7 +253,7 @@ class BufferList(RowTable):
             return  # it is of buffers that were forgotten
         in_sight = self.cursor_in_sight
         if self.rows.selected in answer.gone:
-            self.notify(f"@{self.rows.selected} has been removed", markup=False)
+            self.notify(f"{format_ref(self.rows.selected)} has been removed", markup=False)
         self._captures = answer.totals[2]
         shift = self.rows.take(answer)
         for name in answer.gone.intersection(self._marked):

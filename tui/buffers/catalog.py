@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sightline.records import Buffer
+from sightline.refs import format_ref
 from sightline.store import Brief, Listed
 from sightline.tui.buffers.columns import Entries, Entry, entries_of
 
@@ -47,7 +48,7 @@ def entry_of(listed: Listed) -> Entry:
 
 def entry_of_brief(brief: Brief) -> Entry:
     """The entry of a buffer of which no more has been read."""
-    fields = (brief.command, "@" + brief.name, brief.label, brief.session)
+    fields = (brief.command, format_ref(brief.name), brief.label, brief.session)
     seconds = math.inf if brief.ended is None else max(brief.ended - brief.created, 0.0)
     return Entry(
         brief.name,

@@ -11,7 +11,7 @@ from textual.timer import Timer
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.refs import parse_ref
+from sightline.refs import format_ref, parse_ref
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.hunks import Hunks
 from sightline.search.diff.sides import Side
@@ -361,7 +361,7 @@ def _sides(store: Store, buffer: Buffer | None, marks: tuple[str, ...]) -> tuple
     if len(names) == 1 and buffer is not None and buffer.name != names[0]:
         names.append(buffer.name)
     if len(names) == 2:
-        left, right = sorted((store.resolve(f"@{name}").buffer for name in names), key=lambda side: side.created)
+        left, right = sorted((store.resolve(format_ref(name)).buffer for name in names), key=lambda side: side.created)
         return left, right
     earlier = previous_run(store, buffer) if buffer is not None else None
     return (earlier, buffer) if earlier is not None and buffer is not None else None

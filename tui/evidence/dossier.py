@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from sightline.log.log_index import list_views
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Session, View
+from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.store import Store, Target
 from sightline.tui.common.phrases import counted, ending, state_of
@@ -63,7 +64,7 @@ def read_dossier(store: Store, name: str) -> Dossier:
     """Read all of it. Raises as the store does; UnknownRef for a buffer that is not in the index."""
     buffer = store.index.buffer(name)
     if buffer is None:
-        buffer = store.resolve("@" + name).buffer
+        buffer = store.resolve(format_ref(name)).buffer
     buffer = store.with_progress(buffer)
     gone = buffer.state == "evicted"
     paths = {} if gone else {stream: store.path(Target(buffer, stream)) for stream in buffer.streams}

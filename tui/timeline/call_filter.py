@@ -2,7 +2,7 @@
 
 from sightline.audit.timeline import Wanted
 from sightline.records import Note
-from sightline.refs import parse_ref
+from sightline.refs import format_ref, parse_ref
 
 HINT = "text that was asked or shown; @ref  verb:query  is:failed"
 
@@ -34,7 +34,7 @@ def told(wanted: Wanted) -> str:
     parts = [
         f"“{wanted.text}”" if wanted.text else "",
         wanted.verb,
-        f"@{wanted.buffer}" if wanted.buffer else "",
+        format_ref(wanted.buffer) if wanted.buffer else "",
         "failed" if wanted.failed else "",
     ]
     return "  ".join(filter(None, parts))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from sightline.log.session_list import Belongings, SessionFacts
 from sightline.named_tuple import NamedTuple
+from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.phrases import age, counted, short_bytes, short_count
 from sightline.tui.common.strips import Part, cut, pad
@@ -114,5 +115,5 @@ def _belongings(belongings: Belongings) -> Sequence[FactRow]:
         rows.append(FactRow(parts, one.buffer.ref))
     for captor, name in belongings.read:
         parts = [Part(f" {pad('@' + name, 13)}", "key"), Part(f"→ read of {title(captor)}", "accent")]
-        rows.append(FactRow(parts, "@" + name))
+        rows.append(FactRow(parts, format_ref(name)))
     return rows

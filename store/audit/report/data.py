@@ -6,6 +6,7 @@ from sightline.audit.coverage import cut_data, rounded
 from sightline.audit.line_spans import written
 from sightline.audit.report.gather import Output, Report, Told, halves
 from sightline.log.views import ref_of_shown
+from sightline.refs import format_ref
 
 
 def as_data(report: Report) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def as_data(report: Report) -> dict[str, Any]:
             }
             for missed in report.missed
         ],
-        "gone": ["@" + name for name in report.gone],
+        "gone": list(map(format_ref, report.gone)),
         "findings": [finding._asdict() for finding in report.findings],
         "outputs": [_output(output) for output in report.outputs],
         "calls": [_call(told) for told in report.calls],
@@ -80,7 +81,7 @@ def _call(told: Told) -> dict[str, Any]:
         "time": view.time,
         "verb": view.verb,
         "asked": told.call.asked,
-        "refs": ["@" + name for name in view.refs],
+        "refs": list(map(format_ref, view.refs)),
         "exit_code": view.exit_code,
         "failed": told.call.failed,
         "truncated": view.truncated,

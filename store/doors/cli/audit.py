@@ -10,7 +10,7 @@ from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_par
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
 from sightline.errors import UsageError
-from sightline.refs import parse_ref
+from sightline.refs import format_ref, parse_ref
 from sightline.shape.summary import one_line
 from sightline.verbs.printable_text import printable
 
@@ -55,7 +55,7 @@ def main(given: Namespace) -> int:
         calls = scope.calls(door.store)
         sessions = scope.sessions(door.store, calls)
         captured = scope.captured(door.store, sessions)
-        gone = ["@" + name for name in unknowable(door.store, calls, sessions, scope.since)]
+        gone = [format_ref(name) for name in unknowable(door.store, calls, sessions, scope.since)]
         found = find_all(door.store, calls, captured, scope.session)
         unjudged = not_judged(captured)
     finally:
@@ -98,7 +98,7 @@ def _together(group: list[Finding]) -> Finding:
         places.append(f"{stream and stream + ' '}{', '.join(listed[:_LISTED])}{more}")
     what = "failures" if group[0].kind == OVERLOOKED else "times"
     text = f"{len(group):,} {what}, lines {'; '.join(places)}: {group[0].text}, …"
-    return group[0]._replace(ref="@" + refs[0].name, text=text)
+    return group[0]._replace(ref=format_ref(refs[0].name), text=text)
 
 
 def _row(finding: Finding) -> str:

@@ -140,7 +140,7 @@ def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | No
         for line, cut in sorted(covered.lines.cut.items())[:_LISTED]:
             write_out(f"  line {line:,}: {size(cut.seen):,} of {cut.length:,} B\n")
     if not coverage.streams:
-        write_out(f"@{name} is empty\n")
+        write_out(f"{format_ref(name)} is empty\n")
     for session in coverage.sessions:
         part = coverage.of_session(session)
         views = sum(one.view.session == session for one in coverage.contributions)

@@ -10,6 +10,7 @@ from sightline.errors import UsageError
 from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.project import known_project
+from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes, one_line
 from sightline.verbs.list_outputs import state_of
 from sightline.verbs.printable_text import printable
@@ -91,7 +92,7 @@ def _one(door: Door, given: Namespace) -> int:
             }
             for one in belongings.captured
         ]
-        others = [{"ref": f"@{name}", "session": captor} for captor, name in belongings.read]
+        others = [{"ref": format_ref(name), "session": captor} for captor, name in belongings.read]
         print_json({**as_data(facts), "captured": captured, "read_of_others": others})
         return 0
     rows = _rows(facts)

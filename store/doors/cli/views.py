@@ -14,6 +14,7 @@ from sightline.log.session_list import find_session
 from sightline.log.view_text import view_text
 from sightline.log.views import ref_of_shown
 from sightline.records import IndexedView, View
+from sightline.refs import format_ref
 from sightline.shape.clean import clean_text
 from sightline.store import Store
 from sightline.verbs.printable_text import printable
@@ -82,7 +83,7 @@ def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:
 def gone_of(store: Store, view: View) -> list[str]:
     """The buffers of a view that have expired or were removed since."""
     found = ((name, store.index.buffer(name)) for name in view.refs)
-    return ["@" + name for name, buffer in found if buffer is None or buffer.state == "evicted"]
+    return [format_ref(name) for name, buffer in found if buffer is None or buffer.state == "evicted"]
 
 
 def partial_of(store: Store, view: View) -> list[str]:
@@ -103,7 +104,7 @@ def as_data(view: View) -> dict[str, object]:
     """A view as ``views --json`` gives it."""
     data = view._asdict()
     data["request"] = json.loads(view.request)
-    data["refs"] = ["@" + name for name in view.refs]
+    data["refs"] = list(map(format_ref, view.refs))
     data["shown"] = [ref_of_shown(shown) for shown in view.shown]
     data["matched"] = [ref_of_shown(matched) for matched in view.matched]
     data["asked_about"] = [ref_of_shown(asked) for asked in data.pop("asked")]
