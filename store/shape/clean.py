@@ -9,6 +9,7 @@ CLEAN_VERSION = 1
 """Changes whenever the same bytes would come out as other text: a stored view names the version it was made with."""
 
 _SPECIAL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # every control but the tab; C1 as UTF-8 has it
+_SPECIAL_IN_LINES = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")  # the same without the newline
 
 _COLOUR = re.compile(rb"\x1b(?:\[[0-9;:]*[mK]|\(B)")  # gcc and grep erase to the end of the line beside it
 
@@ -39,6 +40,16 @@ def clean_line(data: bytes) -> str:
     from sightline.shape.terminal import render  # 2 ms, and most lines have no controls
 
     return render(data.decode("utf-8", "replace"))
+
+
+def plain_text(data: bytes) -> str | None:
+    """The text of a run of raw lines, as `clean_text` makes it, where it is theirs as it stands; None where not."""
+    if _SPECIAL_IN_LINES.search(data):
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def clean_text(data: bytes) -> str:

@@ -8,10 +8,10 @@ from sightline.errors import BadRange
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, Profile
 from sightline.shape import markers
-from sightline.shape.clean import clean_line
+from sightline.shape.clean import clean_line, plain_text
 from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.segments import Segment, join_segments
-from sightline.shape.source import CutLine, Line
+from sightline.shape.source import LINE_LIMIT, CutLine, Line
 from sightline.store import Reading, Target
 from sightline.verbs import late
 from sightline.verbs.short_output import clean
@@ -35,6 +35,9 @@ class Lines(Protocol):
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         """(ref of the stream, line with its number in that stream) for lines first to last, inclusive."""
 
+    def plain(self, first: int, last: int, room: int, /) -> Segment | None:
+        """The first of these lines, as many as fit in so many bytes; None where their text is not quickly made."""
+
 
 class _OneStream:
     def __init__(self, store: Reading, target: Target, profile: Profile) -> None:
@@ -49,6 +52,23 @@ class _OneStream:
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         for line in self._cleaned.lines(first, min(last, self.line_count)):
             yield self._reader.ref, line
+
+    def plain(self, first: int, last: int, room: int, /) -> Segment | None:
+        if self._cleaned is not self._reader:
+            return None
+        _, block = next(self._reader.blocks(first), (first, b""))
+        data = block[: min(room, LINE_LIMIT)]
+        if (lines := data.count(b"\n")) > last - first:
+            lines = last - first + 1
+            data = b"\n".join(data.split(b"\n", lines)[:lines]) + b"\n"
+        elif len(data) < len(block):
+            data = data[: data.rfind(b"\n") + 1]
+        else:  # it goes on in another block, or ends without a newline
+            return None
+        if first + lines > self.line_count + 1 - len(self.unended):
+            return None
+        text = plain_text(data)
+        return Segment(text, self._reader.ref, first, first + lines - 1) if text else None
 
 
 class _BothStreams:
@@ -65,6 +85,9 @@ class _BothStreams:
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         for stream, line in self._merged.lines(first, min(last, self.line_count)):
             yield self._refs[stream], late.cleaned_line(line, self._profile.cleaning.views)
+
+    def plain(self, _first: int, _last: int, _room: int, /) -> Segment | None:
+        return None
 
 
 @contextlib.contextmanager
@@ -106,6 +129,8 @@ def beyond(path: str, first: int, total: int) -> BadRange:
 
 def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
     """As many whole lines as fit in so many bytes; a first one that does not is cut in its middle."""
+    if plain := lines.plain(first, last, room):
+        return Page((plain,), plain.last)
     body = _Body()
     number, left = first - 1, room
     cut: Segment | None = None

@@ -125,6 +125,9 @@ class _File:
         for line in self._reader.lines(first, min(last, self.line_count)):
             yield "", line
 
+    def plain(self, _first: int, _last: int, _room: int, /) -> Segment | None:
+        return None
+
 
 def _redacted(store: Store, fd: int, error: StoreFailed) -> tuple[int, int]:
     """A descriptor of the file without its secrets, and how many there were; the file's own where nothing is hidden."""
