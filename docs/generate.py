@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the pages tell of the code: settings, profiles, keys, commands, and the drawing of the floors.
+"""Writes the parts of the pages that come from the code: settings, profiles, keys, commands, the drawing of the floors.
 
 ``python docs/generate.py`` brings them up to date, in the environment that CONTRIBUTING.md makes. With ``--check`` it
 writes nothing, and ends with 1 where one is not. A page holds such a part between ``<!-- made: NAME -->`` and
@@ -17,6 +17,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -146,9 +147,13 @@ def commands() -> str:
 
 
 def as_page(text: str) -> str:
-    """A command's help: what it does as a paragraph, the rest as it is."""
+    """A command's help: what it does as paragraphs, indented lines of it as a list, the rest as it is."""
     usage, about, rest = text.rstrip().split("\n\n", 2)
-    return f"{escape(about, quote=False)}\n\n```text\n{usage}\n\n{rest}\n```"
+    blocks = groupby(escape(about, quote=False).splitlines(), lambda line: line.startswith("  "))
+    about = "\n\n".join(
+        re.sub(r"^  (?=\S)", "- " if is_list else "", "\n".join(lines), flags=re.MULTILINE) for is_list, lines in blocks
+    )
+    return f"{about}\n\n```text\n{usage}\n\n{rest}\n```"
 
 
 def printed(*words: str) -> str:

@@ -61,22 +61,22 @@ class Settings(NamedTuple):
     No variable turns redaction off: what a person's file hides is not for whoever starts a program to show.
 
     Attributes:
-        max_buffers: buffers kept; the least recently used go first.
-        max_bytes: bytes of all streams kept.
-        max_age_days: days since its last use that a buffer is kept.
-        max_view_bytes: bytes of view text kept in the audit log.
-        max_stream_bytes: bytes of one stream; what comes after is dropped, and the capture says so.
-        profile: name of the profile that says what goes inline.
-        durable: whether files are synced, so that power loss loses nothing that was announced.
-        confirm: regular expressions of commands that wait for a confirmation, beside the known kinds.
-        confirm_not: names of the known kinds that do not wait; ``all`` for every one.
-        capture_off: folders below which nothing is captured or kept.
-        keys: keys of the inspector, each as (``PANE.action``, its keys with commas between).
+        max_buffers: how many outputs are kept; the least recently used go first.
+        max_bytes: how many bytes of output are kept, in all.
+        max_age_days: how many days after its last use an output is kept.
+        max_view_bytes: how many bytes of the texts of replies are kept in the log.
+        max_stream_bytes: how many bytes of one stream are kept; the rest is dropped, and the output says so.
+        profile: the profile that limits what a reply shows.
+        durable: whether files are written with fsync, so that a loss of power loses nothing that was announced.
+        confirm: regular expressions of commands that ask for a confirmation, beside the kinds that always do.
+        confirm_not: names of those kinds that shall not ask; ``all`` for every one.
+        capture_off: folders; of what runs in one, or below it, nothing is kept.
+        keys: keys of the inspector, each as (``PANE.action``, its keys, separated by commas).
         starts_with: what the inspector shows first, ``list`` or ``brief``.
         redact_known: whether secrets of well-known formats are hidden before anything is written.
-        redact_patterns: regular expressions of further secrets; with a group, only that is hidden.
-        ship_off: folders of which nothing is shipped, though it is kept here.
-        fleet: where what is kept here is shipped to.
+        redact_patterns: regular expressions of further secrets; where one has a group, only the group is hidden.
+        ship_off: folders; of what runs in one, or below it, nothing is shipped to the fleet.
+        fleet: the fleet that outputs are shipped to.
     """
 
     max_buffers: int = 1_000

@@ -16,12 +16,14 @@ OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-f
 PARTIAL = "failed-partial"
 
 KINDS = {
-    OVERLOOKED: "a failure in an output, no line of which stood in any view",
-    CUT: "a command that failed, whose reply was cut and whose output was never asked for again",
-    PARTIAL: "an output that failed, or of which that is not known, and of which only a part reached the store, as one "
-    "that a harness cut: what else it said of the failure, nobody can tell",
-    UNTOLD: "a command that failed after the last reply about it, as one in the background may",
-    BROKEN: "an audit log whose chain of hashes does not hold, or whose end is missing",
+    OVERLOOKED: "a failure in an output, of which no line was in any reply",
+    CUT: "a failed command whose reply was cut, and whose output was never asked for again",
+    PARTIAL: (
+        "an output of which only a part reached the store, for instance because a harness cut it, and which failed "
+        "or may have failed"
+    ),
+    UNTOLD: "a command, for instance one in the background, that failed after the last reply about it",
+    BROKEN: "a log that was changed or cut: its chain of hashes does not hold",
 }
 """What is looked for, and what it means."""
 

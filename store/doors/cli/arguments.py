@@ -33,17 +33,21 @@ __all__ = [
 ]
 
 VERBOSITY_HELP = (
-    "show more or less of the output: silent, concise, normal, verbose, full, or auto, which judges by its end"
+    "show less or more of the output: silent, concise, normal, verbose or full; auto shows little of a success and "
+    "more of a failure"
 )
 
 
 class _Parser(ArgumentParser):
-    """Wraps the description to the terminal, which argparse does to all of the text or to none of it."""
+    """Wraps each line of the description to the terminal; argparse would join the lines, or wrap none."""
 
     def format_help(self) -> str:
         from textwrap import fill  # which only a person who asks for help waits for
 
-        self.description = fill(self.description or "", _width())
+        lines = (self.description or "").splitlines()
+        self.description = "\n".join(
+            fill(line, _width(), subsequent_indent="    " * (line[:1] == " ")) for line in lines
+        )
         return super().format_help()
 
 
@@ -75,7 +79,7 @@ def command_parser(
             "--profile",
             default="",
             metavar="PROFILE",
-            help="use other limits and another layout: sightline, codescout, everruns, gh-aw or roo",
+            help="use another set of limits and markers: sightline, codescout, everruns, gh-aw or roo",
         )
     return made
 

@@ -23,22 +23,25 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Tell what went wrong unseen in a session, or in all of them: "
-        + "; ".join(f"{kind} is {meaning}" for kind, meaning in KINDS.items())
-        + f". What was overlooked in a {PARTIAL} nobody can tell, so --fail-on {OVERLOOKED} and {CUT} stop for it, too"
-        ". Exits with 0 where nothing was found that --fail-on names, with 1 where something was, and with 2 where "
-        "it is called wrongly.",
+        "List what went wrong in a session, or in all sessions, without an agent seeing it. There are these kinds:\n"
+        + "".join(f"  {kind}: {meaning}.\n" for kind, meaning in KINDS.items())
+        + f"Nobody can say what was overlooked in a {PARTIAL}, so --fail-on {OVERLOOKED} and {CUT} count it, too. "
+        "The exit code is 0 where nothing was found that --fail-on names, 1 where something was, and 2 after a wrong "
+        "option.",
         "sightline audit --since 2h",
         "sightline audit --session claude-code-42 --fail-on overlooked-failure,cut-failure",
     )
     add_scope(made)
     made.add_argument(
-        "--fail-on", default="", metavar="KIND,…", help="exit with 1 where one of these is found, so that a build stops"
+        "--fail-on",
+        default="",
+        metavar="KIND,…",
+        help=("exit with 1 if one of these kinds is found, so that a build stops"),
     )
     made.add_argument(
         "--all",
         action="store_true",
-        help="print a row for each finding; otherwise those of one output and kind share a row",
+        help="print a row for each finding, instead of one for each output and kind",
     )
     return made
 

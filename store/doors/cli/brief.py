@@ -11,9 +11,9 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Tell on one screen what a session did, or all of them: the failures that no agent saw, the commands that "
-        "failed, what else to look at, what runs, what was never opened, and what was read again. Each row has a ref "
-        "to go on with.",
+        "Show on one screen what a session did, or what all of them did: the failures that no agent saw, the "
+        "commands that failed, what else deserves a look, what is still running, what was never opened, and what "
+        "was read again. Each row has a ref with which you can look further.",
         "sightline brief --since 2h",
         "sightline brief --session claude-code-42 --markdown",
     )

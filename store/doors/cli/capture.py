@@ -8,7 +8,7 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Keep standard input as a buffer and print a view of it; with -p pass the input through instead.",
+        "Keep standard input as a buffer, and print a view of it. With -p the input passes through instead.",
         "make 2>&1 | sightline capture --command 'make' --label nightly",
         "curl -s localhost/items | sightline capture --tool fetch --arguments '{\"page\": 1}'",
         profile=True,
@@ -17,13 +17,13 @@ def parser(name: str) -> ArgumentParser:
         "--command",
         default="",
         metavar="TEXT",
-        help="say which command wrote the input; the view is made for its kind of output",
+        help="say which command wrote the input, so that the view is made for its kind of output",
     )
     made.add_argument(
         "--exit-code",
         type=int,
         metavar="N",
-        help="say how that command ended; without it the output alone tells success from failure",
+        help="say how that command ended; otherwise only the output tells whether it failed",
     )
     made.add_argument("--label", default="", metavar="TEXT", help="name the buffer, so that `list --match` finds it")
     made.add_argument("--verbosity", default="auto", metavar="LEVEL", help=VERBOSITY_HELP)
@@ -31,14 +31,14 @@ def parser(name: str) -> ArgumentParser:
         "--tool",
         default="",
         metavar="NAME",
-        help="keep the input as this tool's result, which may be text, JSON or blocks of MCP",
+        help="keep the input as the result of this tool: text, JSON or blocks of MCP",
     )
     made.add_argument("--arguments", default="", metavar="JSON", help="say what that tool was called with")
     made.add_argument(
         "-p",
         "--pass-through",
         action="store_true",
-        help="print the input as it comes instead of a view, to stand inside a pipeline",
+        help="print the input as it comes instead of a view, for use inside a pipeline",
     )
     made.add_argument("--hook", default="", metavar="USE", help=SUPPRESS)
     return made

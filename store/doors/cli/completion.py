@@ -31,8 +31,8 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Print what has a shell complete commands, options, refs, sessions, profiles and files of rules at Tab. Needs "
-        "the extra `completions`: pip install 'sightline[completions]'.",
+        "Print a script for your shell, with which Tab completes commands, options, refs, sessions, profiles and "
+        "files of rules. It needs the extra `completions`: pip install 'sightline[completions]'.",
         'eval "$(sightline completions bash)"    # in ~/.bashrc',
         'eval "$(sightline completions zsh)"     # in ~/.zshrc, after compinit',
         "sightline completions fish > ~/.config/fish/completions/sightline.fish",

@@ -21,12 +21,13 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Tell which lines of a buffer stood in some view: exactly, where that is known; matched, where a query's "
-        "programs came between; asked about, where lines went into an answer that does not show them.",
+        "Show which lines of an output agents saw. A line is seen exactly where a reply shows it; matched where it "
+        "came out of a query and was found again in the output; and asked about where a query read it for an answer "
+        "that does not show it, such as a count.",
         "sightline coverage @last",
         "sightline coverage @cmd_a1b2c3 --session claude-code-42",
     )
-    made.add_argument("ref", metavar="REF", help="the buffer")
+    made.add_argument("ref", metavar="REF", help="the output")
     made.add_argument("--session", default="", metavar="SESSION", help="count only what this session was shown")
     return made
 

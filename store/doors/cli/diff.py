@@ -14,18 +14,18 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Compare two buffers line by line. "
-        "On a terminal all differences are printed, to a pipe as many as an agent gets.",
+        "Compare two outputs line by line. On a terminal it prints all differences; into a pipe it prints as many "
+        "as an agent gets.",
         "sightline diff @last~1 @last",
         "sightline diff @last~1 @last --volatile",
         profile=True,
     )
-    made.add_argument("a", metavar="REF", help="the older buffer, whose lines are marked with -")
-    made.add_argument("b", metavar="REF", help="the newer buffer, whose lines are marked with +")
+    made.add_argument("a", metavar="REF", help="the older output, whose lines are marked with -")
+    made.add_argument("b", metavar="REF", help="the newer output, whose lines are marked with +")
     made.add_argument(
-        "--volatile", action="store_true", help="leave out what differs from run to run: times, numbers, hashes"
+        "--volatile", action="store_true", help="ignore what differs in every run: times, numbers, hashes"
     )
-    made.add_argument("--full", action="store_true", help="print all differences, to a pipe too")
+    made.add_argument("--full", action="store_true", help="print all differences, also into a pipe")
     return made
 
 

@@ -20,9 +20,9 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Check the store: permissions, records, hashes, the index, the chain of views, and what holds queries to "
-        "reading on this machine. Mends what can be mended without losing anything, and says so. Then look at each "
-        "agent's harness: what `sightline install` has put there, and whether it answers when it is tried.",
+        "Check the store: its permissions, records, hashes, index and log, and what keeps queries from writing on "
+        "this machine. What can be mended without losing anything is mended, and listed. Then check each harness: "
+        "what `sightline install` has written into its settings, and whether that answers a trial call.",
         "sightline doctor",
         "sightline doctor --rebuild",
     )

@@ -27,15 +27,24 @@ else:
 
 _RETENTION_DAYS, _MOST_DAYS = 30, 36_500
 _DESCRIBED = {
-    "init": "Make the schema, the roles and the policies of a fleet in a database, or bring them to this version. "
-    "Print what the object store is to be told.",
-    "add-host": "Make a role under which one machine ships, or with --kind ci any number of short-lived ones. Print "
-    "its settings and what its key may; the password goes into a file that is yours alone.",
-    "grant": "Let a role of the database read what a team or an owner has; the role is made where there is none.",
-    "retention": "Say how many days rows are kept.",
-    "maintain": "Make the partitions of the next days and drop those past the retention: a line for cron, once a day.",
-    "verify": "Check that what rows tell is in the object store, and the other way round, and that no log has a gap.",
-    "status": "List the hosts: when each was heard of, and how far behind it is.",
+    "init": "Set up the tables, roles and policies of a fleet in a database, or upgrade them to this version. "
+    "It prints the lifecycle rule to set in the object store.",
+    "add-host": "Make a role of the database for one machine, or with --kind ci for any number of short-lived ones. It "
+    "prints the settings of the machine and the rights that its key needs, and writes the password into a file that "
+    "only you can read.",
+    "grant": (
+        "Let a role of the database read the outputs of a team or of an owner. A role that does not exist is made."
+    ),
+    "retention": "Set how many days the fleet keeps outputs.",
+    "maintain": (
+        "Make the partitions of the next days, and drop those that are older than the retention. Let cron run it "
+        "once a day."
+    ),
+    "verify": (
+        "Check that the object store has everything that the database lists, and the other way round, and that no "
+        "log has a gap."
+    ),
+    "status": "List the machines: when each last shipped, and how far behind it is.",
 }
 _EXAMPLES = {
     "init": "sightline fleet init --db postgresql://owner@db.example/fleet --objects s3://outputs/fleet",
@@ -52,29 +61,50 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     does = name.partition(" ")[2] or "status"
     made = command_parser(name, _DESCRIBED[does], _EXAMPLES[does])
-    made.add_argument("--db", metavar="URL", help="postgresql://user@host/db, no password in it (default: [fleet] db)")
+    made.add_argument(
+        "--db",
+        metavar="URL",
+        help="the database, as postgresql://user@host/db without a password (default: [fleet] db)",
+    )
     if does == "init":
-        made.add_argument("--objects", metavar="URL", help="s3://bucket/prefix (default: [fleet] objects)")
         made.add_argument(
-            "--retention", metavar="DAYS", type=days_of, default=_RETENTION_DAYS, help="how long rows are kept, as 30d"
+            "--objects", metavar="URL", help="the object store, as s3://bucket/prefix (default: [fleet] objects)"
+        )
+        made.add_argument(
+            "--retention",
+            metavar="DAYS",
+            type=days_of,
+            default=_RETENTION_DAYS,
+            help="keep outputs this long, such as 30d",
         )
     elif does == "add-host":
-        made.add_argument("host", metavar="NAME", help="what it is called")
-        made.add_argument("--kind", default="host", choices=("host", "ci"), help="ci: many hosts under one role")
+        made.add_argument("host", metavar="NAME", help="the name of the machine")
         made.add_argument(
-            "--team", default="team", metavar="TEAM", help="whose readers may be given it (default: team)"
+            "--kind",
+            default="host",
+            choices=("host", "ci"),
+            help="make the role for one machine (host), or for many under one role (ci)",
         )
-        made.add_argument("--owner", default="", metavar="OWNER", help="likewise (default: NAME)")
+        made.add_argument(
+            "--team", default="team", metavar="TEAM", help="the team that its outputs belong to (default: team)"
+        )
+        made.add_argument(
+            "--owner", default="", metavar="OWNER", help="the person that its outputs belong to (default: NAME)"
+        )
         _declare_passfile(made)
     elif does == "grant":
-        made.add_argument("reader", metavar="READER", help="the role, which is made where there is none")
-        made.add_argument("scope", metavar="OWNER|TEAM", help="whose; owner:NAME or team:NAME where it could be both")
-        made.add_argument("--revoke", action="store_true", help="take it back")
+        made.add_argument("reader", metavar="READER", help="the role of the reader")
+        made.add_argument(
+            "scope",
+            metavar="OWNER|TEAM",
+            help="whose outputs it may read; owner:NAME or team:NAME where a name means both",
+        )
+        made.add_argument("--revoke", action="store_true", help="take the right away again")
         _declare_passfile(made)
     elif does == "retention":
-        made.add_argument("days", metavar="DAYS", type=days_of, help="as 30d")
+        made.add_argument("days", metavar="DAYS", type=days_of, help="how many days, such as 30d")
     elif does == "verify":
-        made.add_argument("--contents", action="store_true", help="fetch every pack, and read all that is in it")
+        made.add_argument("--contents", action="store_true", help="also fetch every object, and check each byte in it")
     return made
 
 
@@ -96,7 +126,7 @@ def _opened(given: Namespace) -> "Iterator[Connection]":
 
 
 def _declare_passfile(made: ArgumentParser) -> None:
-    made.add_argument("--passfile", metavar="FILE", help="a new file for the password (default: ROLE.pgpass)")
+    made.add_argument("--passfile", metavar="FILE", help="write the password into this new file (default: ROLE.pgpass)")
 
 
 def init(given: Namespace) -> int:

@@ -11,8 +11,9 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Answer one event of a harness: its JSON comes on standard input, the answer goes to standard output. "
-        "`sightline install` writes such lines into a harness' settings; what goes wrong stands in hooks.log.",
+        "Answer one event of a harness. The event comes as JSON on standard input, and the answer goes to standard "
+        "output. `sightline install` writes this command into the settings of a harness. Errors are written to "
+        "hooks.log in the store's folder.",
         "sightline hook claude-code PostToolUse --mode keep < event.json",
         json=False,
     )

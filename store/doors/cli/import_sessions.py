@@ -27,14 +27,16 @@ def parser(name: str) -> ArgumentParser:
     made = command_parser(
         name,
         f"Import past sessions of {', '.join(one.title for one in transcribing())}: "
-        "each call of a tool becomes a buffer and a view with its own time. What was imported before does not come "
-        "again. Where a transcript has only some of an output, the buffer says that it is partial. Without a path, "
-        "sessions are looked for where these tools keep them.",
+        "each call of a tool becomes an output and a reply, with the time of the call. What was imported before is "
+        "not imported again. Where a transcript has only a part of an output, the output is marked as partial. "
+        "Without a path, sessions are looked for where these harnesses keep them.",
         "sightline import --yes",
         "sightline import ~/.claude/projects --follow",
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="a transcript, or a folder that holds some")
-    made.add_argument("--yes", action="store_true", help="import what lies in the usual places without asking first")
+    made.add_argument(
+        "--yes", action="store_true", help="import what is found in the usual places without asking first"
+    )
     made.add_argument("--follow", action="store_true", help="keep importing while sessions go on, until Ctrl-C")
     return made
 

@@ -30,8 +30,9 @@ from sightline.store import Layout
 from sightline.verbs.printable_text import printable
 
 _MODES = (
-    "The mode says what hooks do: record looks on; keep has what commands write kept whole, while the agent sees what "
-    "it always saw; shape has it see our views."
+    "The mode says what the hooks do. record: log each call, as far as the harness tells of it. keep: also keep the "
+    "whole output of commands, while the agent sees what it always saw. shape: show the agent Sightline's views "
+    "instead."
 )
 
 
@@ -40,17 +41,17 @@ def parser(name: str) -> ArgumentParser:
     if name == "uninstall":
         made = command_parser(
             name,
-            "Take out of a harness' settings what `sightline install` put in: they are what they were before, with "
-            "whatever has been changed in them since.",
+            "Take out of the settings of a harness what `sightline install` wrote into them. What else has been "
+            "changed in them since then stays.",
             "sightline uninstall claude-code",
             "sightline uninstall codex --scope project --dry-run",
         )
     else:
         made = command_parser(
             name,
-            "Tell a harness of us: the MCP server and the hooks go into its settings, and everything else in them "
-            "stays as it is. The change is shown as a diff, the files are kept as they were, and `sightline uninstall` "
-            "brings them back. Called again, it changes nothing. " + _MODES,
+            "Write Sightline's MCP server and hooks into the settings of a harness; everything else in them stays as "
+            "it is. The change is shown as a diff, and `sightline uninstall` takes it back. To install again is "
+            "harmless: it changes only what an older version wrote. " + _MODES,
             "sightline install claude-code --dry-run",
             "sightline install claude-code --mode shape",
         )
@@ -58,10 +59,15 @@ def parser(name: str) -> ArgumentParser:
             "--mode",
             choices=MODES,
             metavar="MODE",
-            help=f"choose {', '.join(MODES)}; by default the mode that is installed, else {DEFAULT_MODE}",
+            help=f"choose {', '.join(MODES)}; by default the mode that is installed already, or {DEFAULT_MODE}",
         )
         made.add_argument(
-            "--plugin", default="", metavar="FOLDER", help="for claude-code, make a plugin there instead (mode record)"
+            "--plugin",
+            default="",
+            metavar="FOLDER",
+            help=(
+                "for claude-code only: write a plugin into this folder instead of changing settings; its mode is record"
+            ),
         )
     made.add_argument("harness", choices=installable(), metavar="HARNESS", help=f"one of {', '.join(installable())}")
     made.add_argument(
@@ -69,9 +75,9 @@ def parser(name: str) -> ArgumentParser:
         choices=SCOPES,
         default=USER,
         metavar="SCOPE",
-        help="choose user, for all your sessions, or project, for those in the current folder",
+        help="choose user, for all your sessions, or project, for sessions in the current folder only",
     )
-    made.add_argument("--dry-run", action="store_true", help="show the change and do not make it")
+    made.add_argument("--dry-run", action="store_true", help="only show the change, without making it")
     return made
 
 

@@ -11,8 +11,8 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "End commands that run, with all that they started: they are asked to end, and killed 2 s later. What they "
-        "wrote is kept.",
+        "End commands that are still running, and all that they started: each is asked to end, and killed after 2 "
+        "s. What they wrote is kept.",
         "sightline kill @last",
         profile=True,
     )

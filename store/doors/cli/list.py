@@ -15,16 +15,23 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "List buffers, most recently used first: ref, state, lines, size, age and command. --match takes words that "
-        "command, ref or label must be like, and these: ! (a failure that no agent saw), exit:1 exit:!0 seen:<50 "
-        "is:running is:partial kind:tool tool:pytest size:>1M lines:>100 since:1h cwd:DIR session:S harness:codex.",
+        "List captured outputs, the most recently used first: ref, state, lines, size, age and command. --match "
+        "takes words that are looked for in command, ref and label, and these filters: ! (a failure that no agent "
+        "saw), exit:1 exit:!0 seen:<50 is:running is:partial kind:tool tool:pytest size:>1M lines:>100 since:1h "
+        "cwd:DIR session:S harness:codex.",
         "sightline list",
         "sightline list --match 'pytest exit:!0 since:1h'",
     )
-    made.add_argument("--match", default="", metavar="TEXT", help="list those that are like these words and filters")
-    made.add_argument("--session", default="", metavar="SESSION", help="list those that this session captured")
-    made.add_argument("--project", default="", metavar="DIR", help="list those of the project that this folder lies in")
-    made.add_argument("--mine", action="store_true", help="list what this session has asked, and what it was told")
+    made.add_argument(
+        "--match", default="", metavar="TEXT", help="list only outputs that match these words and filters"
+    )
+    made.add_argument("--session", default="", metavar="SESSION", help="list only outputs that this session captured")
+    made.add_argument(
+        "--project", default="", metavar="DIR", help="list only outputs of the project that this folder belongs to"
+    )
+    made.add_argument(
+        "--mine", action="store_true", help="list instead the questions that this session has asked, and their answers"
+    )
     made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"list at most N (default {LIMIT})")
     return made
 

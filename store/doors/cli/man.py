@@ -14,7 +14,7 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     return command_parser(
         name,
-        "Print the manual page, as man(1) reads it.",
+        "Print the manual page, in the format that man(1) reads.",
         "sightline man | man -l -",
         "sightline man > ~/.local/share/man/man1/sightline.1",
         json=False,
@@ -66,8 +66,11 @@ def _command(name: str) -> Iterator[str]:
 
 def _text(text: str) -> Iterator[str]:
     """A sentence a line, as troff wants them; what it would obey is plain text."""
-    for sentence in re.split(r"(?<=[.:]) ", text):
-        yield _plain(sentence)
+    for number, line in enumerate(text.splitlines()):
+        if number:
+            yield ".br"
+        for sentence in re.split(r"(?<=[.:]) ", line):
+            yield _plain(sentence)
 
 
 def _plain(text: str) -> str:

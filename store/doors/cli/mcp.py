@@ -18,7 +18,7 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Serve the agent's verbs over MCP: on standard input and output, as clients start it, or with --http. "
+        "Serve the agent's tools over MCP, on standard input and output or, with --http, over HTTP. "
         f"The tools are {', '.join(TOOLS)}.",
         "claude mcp add sightline -- sightline mcp --root .",
         "sightline mcp --http --port 8423",

@@ -17,17 +17,18 @@ from sightline.verbs.printable_text import printable
 def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     if name == "notes":
-        made = command_parser(name, "List remarks, oldest first.", "sightline notes @last")
-        made.add_argument("ref", nargs="?", metavar="REF", help="list those on this buffer only")
+        made = command_parser(name, "List remarks, the oldest first.", "sightline notes @last")
+        made.add_argument("ref", nargs="?", metavar="REF", help="list only remarks on this output")
         return made
     made = command_parser(
         name,
-        "Keep a remark on some lines. With --send the agent gets it: the next reply of the session that captured the "
-        "output carries it once; of another session with --session, of whichever asks next with --any.",
+        "Write a remark on lines of an output. With --send the agent that captured the output gets the remark, "
+        "once, in the next reply that it asks for. --session sends it to the agent of another session, and --any to "
+        "whichever agent asks next.",
         "sightline note @cmd_a1b2c3:120-140 'the fixture is stale, this fails for that reason' --send",
         "sightline note @last 'look at the warnings first' --any",
     )
-    made.add_argument("ref", metavar="REF[:A-B]", help="the buffer, and the lines of it that are meant")
+    made.add_argument("ref", metavar="REF[:A-B]", help="the output, and the lines of it that the remark is about")
     made.add_argument("text", metavar="TEXT", help="the remark, in quotes as one argument")
     made.add_argument("--send", action="store_true", help="send it to the agent whose session captured the output")
     other = made.add_mutually_exclusive_group()

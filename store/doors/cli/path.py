@@ -9,12 +9,12 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Print the path of the file that holds a stream's raw bytes, for any other program to read. The file is "
-        "read-only once the command has ended.",
+        "Print the path of the file that holds the raw bytes of an output, so that any other program can read it. "
+        "The file is read-only once the command has ended.",
         'less "$(sightline path @last.err)"',
     )
     made.add_argument(
-        "ref", metavar="REF", help="the stream: @cmd_a1b2c3 for its output, @cmd_a1b2c3.err for its errors"
+        "ref", metavar="REF", help="the stream: @cmd_a1b2c3 is the standard output, @cmd_a1b2c3.err the standard error"
     )
     return made
 

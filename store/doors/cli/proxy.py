@@ -16,9 +16,10 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Run an MCP server and pass everything through, but keep its large results: the client gets a small honest "
-        "view with a ref, and two more tools, read_output and query, to read on. Give the client this command in the "
-        "place of the server's own. Where nothing can be kept, everything passes as it is.",
+        "Start an MCP server and pass everything between it and its client, but keep its large results: in the "
+        "place of one the client gets a small view with a ref, and two more tools, read_output and query, with "
+        "which it can read the rest. Configure the client with this command instead of the server's own. Where "
+        "nothing can be kept, everything passes unchanged.",
         "sightline proxy -- npx -y @modelcontextprotocol/server-filesystem .",
         "sightline proxy --url https://example.org/mcp --bearer-env TOKEN",
         json=False,

@@ -12,8 +12,8 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Ask a question of captured outputs with grep, sed, awk, sort, jq and the like, joined by pipes. It can write "
-        "nothing. Prints at most 100 lines and 8,000 bytes, as an agent gets them.",
+        "Ask captured outputs a question with grep, sed, awk, sort, jq and the like, joined by pipes. A query "
+        "cannot write anything. It prints at most 100 lines and 8,000 bytes, which is what an agent gets.",
         "sightline query 'grep -n FAILED @last'",
         "sightline query 'grep FAILED @last | sort | uniq -c'",
         "sightline query 'jq -r .items[].name @tool_d4e5f6' --full",

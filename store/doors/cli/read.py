@@ -13,7 +13,7 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Read a file, whole where it is short, else as a view; what was read is kept as an immutable version.",
+        "Read a file, and keep the version that was read. A short file is shown whole, a longer one as a view.",
         "sightline read src/app.py",
         "sightline read src/app.py:120-180",
         profile=True,

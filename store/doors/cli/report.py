@@ -24,9 +24,10 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Write up a session, or all of them: what was overlooked first, then what was captured and how much of it was "
-        "seen, then call by call what was shown and what was not. One HTML page that needs no network and no script, "
-        "or Markdown, or JSON. It holds what outputs hold: mind who gets it.",
+        "Write a report on a session, or on all of them: first what was overlooked, then what was captured and how "
+        "much of it was seen, then what each call was shown and what it was not. The report is one HTML page that "
+        "needs no network and no script, or Markdown, or JSON. It contains parts of outputs, and any secrets in "
+        "them, so mind who gets it.",
         "sightline report --session claude-code-42 -o report.html",
         "sightline report --since 7d --format md",
         json=False,

@@ -13,20 +13,26 @@ def parser(name: str) -> ArgumentParser:
     if name == "gc":
         made = command_parser(
             name,
-            "Apply the limits of count, bytes and age now, instead of when the next output is captured.",
+            "Remove now what is over the limits of count, bytes and age, instead of when the next output is captured.",
             "sightline gc",
         )
-        made.add_argument("--unshipped", action="store_true", help="remove what the fleet that is set lacks, too")
+        made.add_argument(
+            "--unshipped", action="store_true", help="also remove outputs that the fleet does not have yet"
+        )
         return made
     described = {
-        "pin": "Keep buffers whatever the limits are.",
-        "unpin": "Let the limits remove buffers again, once they are the oldest.",
-        "rm": "Remove buffers. What was shown of them stays in the log, unless --purge is given.",
+        "pin": "Protect outputs from the store's limits of count, bytes and age, until they are unpinned.",
+        "unpin": "Let the store's limits remove outputs again, when their turn comes.",
+        "rm": "Remove outputs. The replies that showed them stay in the log, unless --purge is given.",
     }
     made = command_parser(name, described[name], f"sightline {name} @cmd_a1b2c3")
-    made.add_argument("refs", nargs="+", metavar="REF", help="the buffers")
+    made.add_argument("refs", nargs="+", metavar="REF", help="the outputs")
     if name == "rm":
-        made.add_argument("--purge", action="store_true", help="also blank the views that showed them, as for a secret")
+        made.add_argument(
+            "--purge",
+            action="store_true",
+            help="also blank the replies that showed them, for instance because they hold a secret",
+        )
     return made
 
 

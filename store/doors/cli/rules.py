@@ -39,8 +39,8 @@ def parser(name: str) -> ArgumentParser:
     if name == "rules try":
         made = command_parser(
             name,
-            "Show how an output is read: of which tools it is, which lines say what failed and by which rule, what is "
-            "counted, and the summary that comes of it.",
+            "Show how an output is read: which tools wrote it, which lines are failures and which rule says so, "
+            "what is counted, and which summary follows from that.",
             "sightline rules try @last",
             "sightline rules try build.log --command 'frob --all' --exit 1 --rules frob.toml",
         )
@@ -52,18 +52,20 @@ def parser(name: str) -> ArgumentParser:
     if name == "rules new":
         made = command_parser(
             name,
-            "Start a rule for a tool from one of its outputs: writes a file below the store's folder, which holds from "
-            "the next view on, and is there to be corrected by hand.",
+            "Start a rule for a tool of yours from one of its outputs. It writes a file below the store's folder, "
+            "which you then correct by hand. The rule applies from the next view on.",
             "sightline rules new frob --from @last",
         )
         made.add_argument("tool", metavar="NAME", help="the tool, as summaries are to call it")
-        made.add_argument("--from", dest="ref", required=True, metavar="REF", help="start from this output of it")
+        made.add_argument(
+            "--from", dest="ref", required=True, metavar="REF", help="the output of that tool to start from"
+        )
         return made
     return command_parser(
         name,
-        "List the tools whose output is known, yours and those of packages first, and where their rules lie. "
-        "`sightline rules try OUTPUT` shows how an output is read, `sightline rules new NAME --from REF` starts a "
-        "rule, and `sightline doctor` tries all that are not ours.",
+        "List the tools whose output Sightline can read, and the files that hold their rules. Rules of your own and "
+        "of packages come first. `sightline rules try OUTPUT` shows how an output is read, `sightline rules new "
+        "NAME --from REF` starts a rule, and `sightline doctor` tries the rules that did not come with Sightline.",
         "sightline rules",
     )
 

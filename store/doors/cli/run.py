@@ -33,8 +33,8 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Run a command, keep its output whole, print a view of it. On a terminal the output streams as it comes. "
-        "Exits with the command's code: 128+N for signal N, 124 for a timeout.",
+        "Run a command, keep its whole output, and print a view of it. On a terminal the output streams as it "
+        "comes. The exit code is the command's own, 128+N after signal N, and 124 after a timeout.",
         "sightline run -- python -m pytest -q",
         "sightline run -c 'make && make test' --timeout 600",
         "sightline run --background --label server -- npm start",

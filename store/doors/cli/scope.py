@@ -51,10 +51,13 @@ class Scope(NamedTuple):
 def add_scope(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "--session", default="", metavar="SESSION", help="look at this session only, by its name or the beginning of it"
+        "--session",
+        default="",
+        metavar="SESSION",
+        help="look only at this session, given by its name or the beginning of it",
     )
     parser.add_argument(
-        "--since", default="", metavar="AGE", help="look only at what is younger, such as 30m, 2h or 7d"
+        "--since", default="", metavar="AGE", help="look only at what is younger than this, such as 30m, 2h or 7d"
     )
     add_project(parser)
 
@@ -62,7 +65,7 @@ def add_scope(parser: ArgumentParser) -> None:
 def add_project(parser: ArgumentParser) -> None:
     """Declare the option that names a project."""
     parser.add_argument(
-        "--project", default="", metavar="DIR", help="look only at the project that this folder lies in"
+        "--project", default="", metavar="DIR", help="look only at the project that this folder belongs to"
     )
 
 

@@ -11,15 +11,15 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Open the inspector in a browser, on this machine only. The link that is printed has a token, without which "
-        "nothing is answered. Needs the extra `web`: pip install 'sightline[web]'. For an address that others can "
-        "reach, set SIGHTLINE_SERVE_TOKEN to a long secret of yours; nothing is encrypted: put a proxy or a tunnel "
-        "before it.",
+        "Open the inspector in a browser, on this machine only. It prints a link with a token; requests without "
+        "that token are refused. It needs the extra `web`: pip install 'sightline[web]'. To listen on an address "
+        "that others can reach, set SIGHTLINE_SERVE_TOKEN to a long secret of yours, and put a proxy or a tunnel in "
+        "front, because the connection is not encrypted.",
         "sightline serve",
         "sightline serve @last --port 8080",
         json=False,
     )
-    made.add_argument("ref", nargs="?", metavar="REF", help="open this buffer instead of the list")
+    made.add_argument("ref", nargs="?", metavar="REF", help="open this output instead of the list")
     made.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="listen on this address (default 127.0.0.1)"
     )

@@ -24,8 +24,8 @@ def parser(name: str) -> ArgumentParser:
     if name == "sessions rm":
         made = command_parser(
             name,
-            "Remove the buffers that a session captured, and blank the texts that it was shown. The log keeps their "
-            "hashes, so that it still verifies.",
+            "Remove the outputs that a session captured, and blank the texts that it was shown. The log keeps the "
+            "hashes of the texts, so that it can still be verified.",
             "sightline sessions rm claude-code-42",
         )
         made.add_argument("session", metavar="SESSION", help="the session, by its name or the beginning of it")
@@ -33,7 +33,8 @@ def parser(name: str) -> ArgumentParser:
     if name == "sessions rename":
         made = command_parser(
             name,
-            "Call a session by another name. The ids of its views keep the old one, and both mean it from now on.",
+            "Give a session another name. The ids of its replies keep the old name, and from now on both names mean "
+            "the session.",
             "sightline sessions rename shell-4711-a1b2c3 'release 2.1'",
         )
         made.add_argument("session", metavar="SESSION", help="the session, by its name or the beginning of it")
@@ -41,15 +42,15 @@ def parser(name: str) -> ArgumentParser:
         return made
     made = command_parser(
         name,
-        "List sessions, the one that asked last first: harness, client, calls, what it captured, who read whose; of "
-        "one that is named also its buffers, and those it read of others. "
-        "`sightline sessions rename SESSION NAME` names one; `sightline sessions rm SESSION` removes what it captured "
-        "and blanks what it was shown.",
+        "List the sessions of agents and people, the one that asked last first: its harness, its client, how many "
+        "calls it made, how much it captured, and whose outputs it read. With a SESSION, show that one alone, with "
+        "the outputs that it captured and those that it read. `sightline sessions rename SESSION NAME` names one; "
+        "`sightline sessions rm SESSION` removes what it captured.",
         "sightline sessions",
         "sightline sessions claude-code-42",
     )
-    made.add_argument("session", nargs="?", metavar="SESSION", help="tell of this session alone, and list its buffers")
-    made.add_argument("--all", action="store_true", help="list removed sessions, too")
+    made.add_argument("session", nargs="?", metavar="SESSION", help="show only this session, and list its outputs")
+    made.add_argument("--all", action="store_true", help="also list sessions that were removed")
     add_project(made)
     made.add_argument("--limit", type=int, default=_MANY, metavar="N", help=f"list at most N (default {_MANY})")
     return made

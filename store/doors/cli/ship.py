@@ -29,19 +29,31 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Copy what is done to the fleet that [fleet] in config.toml names: outputs, what agents were shown of them, "
-        "sessions and notes. What is there already is not copied again; without a network everything waits here. "
-        "As it is, and with --drain, it ends when all is there.",
+        "Copy finished outputs, the replies about them, sessions and notes to the fleet that [fleet] in config.toml "
+        "names. What the fleet has already is not copied again. Without a network everything stays here until the "
+        "next time. The command ends when everything is copied, unless --follow is given.",
         "sightline ship --follow",
         "sightline ship --drain --timeout 120",
     )
     does = made.add_mutually_exclusive_group()
-    does.add_argument("--follow", action="store_true", help="go on, for as long as it is not ended")
-    does.add_argument("--drain", action="store_true", help="end when all is there, or at the timeout; as in CI")
-    does.add_argument("--status", action="store_true", help="say how far behind the fleet is, and what is left out")
-    does.add_argument("--unit", action="store_true", help="print a unit of systemd, or launchd, that runs --follow")
+    does.add_argument("--follow", action="store_true", help="keep running, and copy what comes")
+    does.add_argument(
+        "--drain",
+        action="store_true",
+        help="end when everything is copied, or after --timeout, as without an option; for the last step of a CI job",
+    )
+    does.add_argument("--status", action="store_true", help="show what is not copied yet, and what is left out")
+    does.add_argument(
+        "--unit",
+        action="store_true",
+        help="print a service for systemd, or launchd on macOS, that runs `sightline ship --follow`",
+    )
     made.add_argument(
-        "--timeout", type=seconds, default=600.0, metavar="S", help="seconds until --drain gives up (default 600)"
+        "--timeout",
+        type=seconds,
+        default=600.0,
+        metavar="S",
+        help=("give up after this many seconds (default 600); what is left waits for the next time"),
     )
     return made
 

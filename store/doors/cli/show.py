@@ -10,8 +10,8 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Show a buffer: a view of it, failures first. Or a part: lines, bytes, the lines that match, a JSON value, or "
-        "what a running one wrote since.",
+        "Show a view of an output, its failures first, or a part of it: lines, bytes, lines that match, or a JSON "
+        "value. Of a running command, --wait shows what it has written since.",
         "sightline show @last",
         "sightline show @last --lines 40-80",
         "sightline show @last --search 'error|warning' --context 2",
@@ -21,14 +21,17 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument(
         "ref",
         metavar="REF",
-        help="the buffer: @last, @cmd_a1b2c3, its errors @cmd_a1b2c3.err, lines of it @cmd_a1b2c3:10-40",
+        help=(
+            "the output: @last or @cmd_a1b2c3; @cmd_a1b2c3.err is its standard error, @cmd_a1b2c3:10-40 some of its "
+            "lines"
+        ),
     )
-    made.add_argument("--lines", default="", metavar="A-B", help="show these lines, counted from 1, the last included")
+    made.add_argument("--lines", default="", metavar="A-B", help="show lines A to B, counted from 1")
     made.add_argument(
         "--offset",
         type=int,
         metavar="N",
-        help="show a page of bytes from byte N on, where lines are too long to count by",
+        help="show a page of bytes that begins at byte N, for output whose lines are very long",
     )
     made.add_argument(
         "--limit",
@@ -40,44 +43,53 @@ def parser(name: str) -> ArgumentParser:
         "--search",
         default="",
         metavar="PATTERN",
-        help="show the lines that match this regular expression, or hold this text where it is none",
+        help="show the lines that match this regular expression; what is not a valid one is looked for as text",
     )
     made.add_argument(
-        "--context", type=int, default=0, metavar="N", help="show N lines before and after each match, too"
+        "--context", type=int, default=0, metavar="N", help="also show N lines before and after each match"
     )
     case = made.add_mutually_exclusive_group()
     case.add_argument(
-        "--case", action="store_true", help="let --search match only the case that is typed: Error, and not error"
+        "--case",
+        action="store_true",
+        help="search for capital and small letters as typed, so that Error does not match error",
     )
     case.add_argument(
-        "--ignore-case", action="store_true", help="let it match either case, which only some profiles do not"
+        "--ignore-case",
+        action="store_true",
+        help="search without regard to capital and small letters, as most profiles do anyway",
     )
     made.add_argument(
-        "--stream", default="", metavar="STREAM", help="show out, err, or all, which has both in the order they came"
+        "--stream",
+        default="",
+        metavar="STREAM",
+        help="show this stream: out, err, or all, which is both in the order they came",
     )
     made.add_argument(
         "--wait",
         type=seconds,
         metavar="SECONDS",
-        help="of a running buffer, wait this long for its end, or for new lines and 2 s of quiet",
+        help="wait up to this long for a running command to end, or to write lines and be quiet for 2 s",
     )
-    made.add_argument("--until", default="", metavar="PATTERN", help="wait until a line matches, however quiet it is")
+    made.add_argument(
+        "--until", default="", metavar="PATTERN", help="wait until a line matches, however quiet the command is"
+    )
     made.add_argument(
         "--verbosity",
         default="",
         metavar="MODE",
-        help="how much of it the view shows: silent, concise, normal, verbose, full or auto",
+        help="show less or more in the view: silent, concise, normal, verbose, full or auto",
     )
     made.add_argument(
         "--path",
         default="",
         metavar="JSONPATH",
-        help="show the value at this place of a JSON result, such as '$.items[0].name'",
+        help="show the value at this path of a JSON result, such as '$.items[0].name'",
     )
     made.add_argument(
         "--schema",
         action="store_true",
-        help="show the shape of a JSON result: types instead of values, one item instead of all",
+        help="show the structure of a JSON result: types instead of values, one item instead of all",
     )
     return made
 

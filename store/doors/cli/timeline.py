@@ -26,16 +26,19 @@ def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
         name,
-        "Tell what was asked, call by call, oldest first: when, what, how much of it was shown, what was cut, what had "
-        "been shown before; and what it all comes to. Tokens are estimated, as a quarter of the bytes.",
+        "List the calls of agents, the oldest first: when each came, what it asked, how much of the output it was "
+        "shown, what was cut, and what it had been shown before. The totals stand at the end. Tokens are estimated "
+        "as a quarter of the bytes.",
         "sightline timeline --since 2h",
         "sightline timeline --session claude-code-42 --failed",
     )
     add_scope(made)
     made.add_argument("--verb", default="", metavar="VERB", help="list only calls of this verb, such as query")
-    made.add_argument("--ref", default="", metavar="REF", help="list only calls that concern this buffer")
+    made.add_argument("--ref", default="", metavar="REF", help="list only calls about this output")
     made.add_argument("--failed", action="store_true", help="list only calls whose command failed")
-    made.add_argument("--text", default="", metavar="TEXT", help="list only calls that have this text, asked or shown")
+    made.add_argument(
+        "--text", default="", metavar="TEXT", help="list only calls with this text in their question or their reply"
+    )
     return made
 
 

@@ -27,20 +27,21 @@ def parser(name: str) -> ArgumentParser:
     if name == "views show":
         made = command_parser(
             name,
-            "Print the exact text of a view, as it was sent; where not all of it is known, a line above it says why.",
+            "Print the exact text of a reply, as it was sent. Where a part of it is not known, a line above it says "
+            "why.",
             "sightline views show shell-4711-a1b2c3:3",
         )
-        made.add_argument("id", metavar="ID", help="the view, by the id that `sightline views` lists")
+        made.add_argument("id", metavar="ID", help="the id of the reply, which `sightline views` lists")
         return made
     made = command_parser(
         name,
-        "List the replies that agents and people were given, newest last; of one buffer, or of all. "
+        "List the replies that agents and people were given, about one output or about all, the newest last. "
         "`sightline views show ID` prints the exact text of one.",
         "sightline views --limit 10",
         "sightline views @last",
     )
-    made.add_argument("ref", nargs="?", metavar="REF", help="list those that concern this buffer only")
-    made.add_argument("--session", metavar="SESSION", help="list those of this session only")
+    made.add_argument("ref", nargs="?", metavar="REF", help="list only replies about this output")
+    made.add_argument("--session", metavar="SESSION", help="list only replies of this session")
     made.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help=f"list at most N (default {_LIMIT})")
     return made
 

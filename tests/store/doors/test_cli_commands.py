@@ -49,7 +49,7 @@ def test_every_module_that_declares_a_command_line_is_a_command() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_argument_has_a_sentence_of_help_that_begins_small_and_has_no_end(name: str) -> None:
     parser, _ = command_of(name)
-    assert re.match(r"[A-Z].*[.]$", str(parser.description))
+    assert re.fullmatch(r"[A-Z].*[.]", str(parser.description), re.DOTALL)
     for action in parser._actions:
         assert action.help, f"{name}: {action.dest}"
         if action.help != SUPPRESS:
