@@ -132,11 +132,17 @@ class BufferActions(Screen[None]):
         """Show what was asked, call by call."""
         self._open_timeline()
 
-    def _open_timeline(self, session: str | None = None) -> None:
-        if not self.app.is_screen_installed("timeline"):  # it stays: reading many calls takes a while
-            self.app.install_screen(timeline.TimelineScreen(self._store, session, clock=self._clock), "timeline")
-        elif session is not None:
-            self.app.get_screen("timeline", timeline.TimelineScreen).show_session(session)
+    def _open_timeline(self, chosen: tuple[str | None] | None = None) -> None:
+        """Show the calls of the session that is chosen, or of all for (None,); by default of the one before."""
+        if self.app.is_screen_installed("timeline"):
+            there = self.app.get_screen("timeline", timeline.TimelineScreen)
+            there.show_project(self._project)
+            if chosen is not None:
+                there.show_session(*chosen)
+        else:  # it stays: reading many calls takes a while
+            session = chosen[0] if chosen else None
+            made = timeline.TimelineScreen(self._store, session, project=self._project, clock=self._clock)
+            self.app.install_screen(made, "timeline")
         self.app.push_screen("timeline")
 
     def action_sessions(self) -> None:
@@ -144,9 +150,10 @@ class BufferActions(Screen[None]):
 
         def choose(chosen: tuple[str | None] | None) -> None:
             if chosen is not None:
-                self._open_timeline(chosen[0])
+                self._open_timeline(chosen)
 
-        self.app.push_screen(timeline.SessionsScreen(self._store, clock=self._clock), choose)
+        board = timeline.SessionsScreen(self._store, project=self._project, clock=self._clock)
+        self.app.push_screen(board, choose)
 
     async def action_note(self) -> None:
         """Write a remark on the lines that are selected, or on the one that was gone to."""

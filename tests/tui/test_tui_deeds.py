@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from sightline.store import Store
 from sightline.tui.buffers.removal import Confirm
-from sightline.tui.commands import Choices, Help, Palette
+from sightline.tui.commands import Help, Palette, PaletteRows
 from sightline.tui.diff.screen import DiffScreen
 from sightline.tui.inspector import Inspector
 from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
@@ -162,7 +162,7 @@ def test_the_palette_finds_an_action_and_does_it(store: Store) -> None:
             await rest(pilot)
             await pilot.press(*"leastused")
             await rest(pilot)
-            assert "Least recently used" in text(pilot.app.screen.query_one(Choices))[0]
+            assert "Least recently used" in text(pilot.app.screen.query_one(PaletteRows))[0]
             await press(pilot, "enter")
             assert buffers(pilot).rows.selected == "cmd_00000a"
 

@@ -1,13 +1,24 @@
-"""Sessions: who asked, what each captured, who read whose; and on to the timeline of one."""
+"""Sessions: who asked, what each does now, captured and missed, who read whose; and on to the timeline of one."""
+
+import asyncio
+import queue
+import threading
 
 import pytest
+from textual import events
 
+from sightline.log.views import Shows, record_view
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Store
+from sightline.tui.commands import Help
+from sightline.tui.inspector import Inspector
+from sightline.tui.timeline.board_reader import Agent, BoardReader
 from sightline.tui.timeline.screen import TimelineScreen
+from sightline.tui.timeline.session_parts import heading_parts, row_parts, widths
 from sightline.tui.timeline.sessions_screen import SessionsScreen
-from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows
-from tests.tui.tui_kit import add, opened, press, run, until, viewer
+from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
+from tests.tui.tui_kit import NOW, add, begin, opened, press, run, until, viewer
 
 
 @pytest.fixture
@@ -25,8 +36,8 @@ def test_sessions_tell_who_they_are_and_what_they_did(store: Store, buffer: Buff
             await press(pilot, "W")
             everyone, first, second = rows(pilot, "sessions")
             assert "all sessions" in everyone
-            assert first.split()[0] == OTHER and first.split()[1:4] == ["codex", "cli", "1.0"]
-            assert first.split()[-4:] == ["1", "1", "2B", "5m"]
+            assert first.split()[:3] == [OTHER, "codex", "project"]
+            assert first.split()[-3:] == ["1", "-", "5m"]
             assert second.split()[0] == AGENT and second.split()[-1] == "10m"
 
     run(body)
@@ -57,7 +68,7 @@ def test_enter_opens_the_timeline_of_a_session(store: Store, buffer: Buffer) -> 
             assert OTHER in bar(pilot, "timeline-head")
             await press(pilot, "s")
             assert isinstance(pilot.app.screen, SessionsScreen)
-            assert rows(pilot, "sessions")[1].startswith(" ●")
+            assert rows(pilot, "sessions")[1].startswith(" ▸")
             await press(pilot, "g", "enter")
             assert "all sessions" in bar(pilot, "timeline-head")
 
@@ -83,5 +94,132 @@ def test_without_sessions_that_is_said(store: Store) -> None:
             assert rows(pilot, "session-facts") == [" Nobody has asked anything yet"]
             await press(pilot, "escape")
             assert not isinstance(pilot.app.screen, SessionsScreen)
+
+    run(body)
+
+
+# what each does now, and what it missed
+
+
+def judged(reader: BoardReader) -> tuple[Agent, ...]:
+    """The agents, once all failures have been looked for."""
+    reader.step(fresh=True)
+    while not (board := reader.step(fresh=False)).is_judged:
+        pass
+    return board.agents
+
+
+def shown(agent: Agent, width: int = 120, **more: bool) -> str:
+    return "".join(part.text for part in row_parts(agent, width, NOW, chosen=False, **more))
+
+
+def test_a_row_tells_what_runs_and_since_when(store: Store, buffer: Buffer) -> None:
+    going = begin(store, "cmd_00000c", "npm run watch")
+    going.register()
+    store.index.put_buffer(going.buffer._replace(created=NOW - 65))
+    first, second = BoardReader(store).step(fresh=True).agents
+    assert first.name == AGENT  # at work, and so above the one that asked last
+    assert "● 1m05 npm run watch" in shown(first)
+    assert shown(first).split()[-1] == "now"
+    assert "read_output" in shown(second)  # its last call, as nothing of it runs
+    assert second.name == OTHER
+    going.seal(exit_code=0)
+
+
+def test_a_row_tells_what_was_overlooked_in_its_outputs(store: Store, buffer: Buffer) -> None:
+    failed = add(store, "cmd_00000d", "make paint", b"fine\n" * 50 + b"ERROR: out of paint\n", exit_code=1)
+    ask(store, failed, [(1, 3)], verb="run_command", exit_code=1)
+    ask(store, None, by=OTHER)
+    reader = BoardReader(store)
+    assert shown(reader.step(fresh=True).agents[0], judged=False).split()[-2] == "…"
+    missed = {agent.name: len(agent.missed) for agent in judged(reader)}
+    assert missed == {AGENT: 1, OTHER: 0}
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "W", "j")
+            await until(pilot, lambda: any("out of paint" in row for row in rows(pilot, "session-facts")))
+            assert any("! 1 failure no agent saw" in row for row in rows(pilot, "session-facts"))
+            at = next(at for at, row in enumerate(rows(pilot, "session-facts")) if "out of paint" in row)
+            await press(pilot, "tab", *"j" * at, "enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Inspector) and viewer(pilot).shows("cmd_00000d"))
+
+    run(body)
+
+
+@pytest.mark.parametrize("width", [30, 58, 78, 118, 198])
+def test_columns_fit_whatever_the_width(store: Store, buffer: Buffer, width: int) -> None:
+    agent = BoardReader(store).step(fresh=True).agents[0]
+    assert len(shown(agent, width)) == len("".join(part.text for part in heading_parts(width)))
+    if width >= 58:
+        assert len(shown(agent, width)) <= width
+        assert widths(width).now >= 15
+
+
+# the project that is looked at
+
+
+def test_sessions_and_timeline_are_those_of_the_project(store: Store) -> None:
+    here = add(store, "cmd_00000a", "make here", b"one\n", cwd="/home/ada/project")
+    there = add(store, "cmd_00000b", "make there", b"two\n", cwd="/srv/other", session=OTHER)
+    ask(store, here, [(1, 1)], verb="run_command", ago=600)
+    elsewhere = session(OTHER)._replace(cwd="/srv/other")
+    record_view(store, elsewhere, Shows("run_command", {"command": "make there"}, refs=(there.name,)), [])
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            pilot.app.screen.show_project(Project("/srv/other", ("/srv/other",)))
+            await press(pilot, "W")
+            assert [OTHER in row for row in rows(pilot, "sessions")] == [False, True]
+            assert "other" in bar(pilot, "sessions-head")
+            await press(pilot, "escape", "t")
+            assert "other" in bar(pilot, "timeline-head")
+            assert [row for row in rows(pilot, "calls") if "make" in row and "there" not in row] == []
+            assert any("make there" in row for row in rows(pilot, "calls"))
+            await press(pilot, "right_square_bracket")
+            assert OTHER in bar(pilot, "timeline-head")
+            await press(pilot, "q", "asterisk", "t")
+            assert any("make here" in row for row in rows(pilot, "calls"))
+            assert "all sessions" in bar(pilot, "timeline-head")
+
+    run(body)
+
+
+def test_all_sessions_are_all_of_them_again(store: Store, buffer: Buffer) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "W", "j", "enter")
+            assert OTHER in bar(pilot, "timeline-head")
+            await press(pilot, "q", "W", "g", "enter")
+            assert "all sessions" in bar(pilot, "timeline-head")
+
+    run(body)
+
+
+def test_it_opens_and_closes_in_any_haste_while_others_write(store: Store, buffer: Buffer) -> None:
+    turns, written = 60, queue.SimpleQueue[int]()
+
+    def write() -> None:
+        while number := written.get():
+            made = add(store, f"cmd_1{number:05x}", f"make {number}", b"ERROR: no\n" * 20, exit_code=1, session=OTHER)
+            ask(store, made, [(1, 1)], by=f"codex-{number % 9}")
+
+    async def body() -> None:
+        async with opened(store, live=True) as pilot:
+            writer = threading.Thread(target=write)
+            writer.start()
+            try:
+                for turn in range(turns):
+                    written.put(turn + 1)
+                    for key in ("W", "j", "enter", "q") if turn % 6 == 0 else ("W", "escape"):
+                        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+                        for _ in range(turn % 7):
+                            await asyncio.sleep(0)
+            finally:
+                written.put(0)
+                writer.join()
+            pilot.app.post_message(events.Key("question_mark", "?"))  # which is seen to when all others have been
+            await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+            assert len(store.index.session_counts()) > 9
 
     run(body)

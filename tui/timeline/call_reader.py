@@ -4,9 +4,11 @@ import time
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 
+from sightline.audit.project_scope import call_belongs, calls_in, notes_in, started_in
 from sightline.audit.timeline import Call, Timeline, Wanted, filtered
 from sightline.log.notes import list_notes, notes_for
 from sightline.named_tuple import NamedTuple
+from sightline.project import Project
 from sightline.records import Note
 from sightline.store import Store
 from sightline.tui.timeline.call_filter import note_is_wanted
@@ -40,12 +42,14 @@ class Calls(NamedTuple):
 
 
 class CallReader:
-    """Reads the calls of one session, or of all. One thread at a time may use it."""
+    """Reads the calls of one session, or of all; about one project, or all. One thread at a time may use it."""
 
-    def __init__(self, store: Store, session: str | None = None) -> None:
+    def __init__(self, store: Store, session: str | None = None, project: Project | None = None) -> None:
         """Prepare; nothing is read before `step`."""
         self._store = store
         self._session = session
+        self._project = project
+        self._places = list[int]()  # of the calls about the project, among all
         self._timeline = Timeline(store, session=session)
         self._total = 0
         self._wanted = Wanted()
@@ -59,17 +63,29 @@ class CallReader:
         if not self._total:
             self._total = max(self._store.index.newest_view(), 1)
             if self._total > CALLS_A_STEP and wanted == Wanted():
-                return Calls(self._with_notes(self._timeline.newest(FIRST_LOOK), wanted), (), 0.0, titles)
-        changed = self._timeline.refresh(CALLS_A_STEP)
-        calls = self._timeline.calls
+                newest = calls_in(self._store, self._timeline.newest(FIRST_LOOK), self._project)
+                return Calls(self._with_notes(newest, wanted), (), 0.0, titles)
+        calls, changed = self._in_project(self._timeline.refresh(CALLS_A_STEP))
         if self._timeline.behind:
-            return Calls(None, calls, min(len(calls) / max(self._total, len(calls) + 1), 0.99), titles)
+            read = len(self._timeline.calls)
+            return Calls(None, calls, min(read / max(self._total, read + 1), 0.99), titles)
         if wanted == Wanted():
             self._forget()
             return Calls(self._with_notes(calls, wanted), calls, 1.0, titles)
         self._look_through(calls, wanted, changed)
         rows = self._with_notes([calls[at] for at in self._matched], wanted)
         return Calls(rows, calls, self._looked_at / max(len(calls), 1), titles)
+
+    def _in_project(self, changed: int) -> tuple[Sequence[Call], int]:
+        """The calls about the project, and the place of the first of them that is new or another."""
+        calls, project = self._timeline.calls, self._project
+        if project is None:
+            return calls, changed
+        first = bisect_left(self._places, changed)
+        del self._places[first:]
+        here = started_in(self._store, project)
+        self._places += (at for at in range(changed, len(calls)) if call_belongs(calls[at], project, here))
+        return [calls[at] for at in self._places], first
 
     def _forget(self) -> None:
         self._wanted, self._matched, self._looked_at = Wanted(), [], 0
@@ -105,6 +121,7 @@ class CallReader:
         """Calls with the notes that are wanted where they were written; of one session, those on what it asked of."""
         rows: list[Row] = list(calls)
         notes = [note for note in list_notes(self._store) if note_is_wanted(note, wanted)]
+        notes = notes_in(self._store, notes, self._project)
         for note in notes_for(notes, (call.view for call in calls), self._session):
             insort(rows, note, key=time_of)
         return rows

@@ -9,7 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import Call, Wanted
+from sightline.log.session_list import SessionFacts, list_sessions
+from sightline.project import Project
 from sightline.records import Note
 from sightline.refs import parse_ref
 from sightline.store import Store
@@ -60,21 +63,30 @@ class TimelineScreen(StoreScreen[None]):
         ],
     )
 
-    def __init__(self, store: Store, session: str | None = ALL, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        store: Store,
+        session: str | None = ALL,
+        *,
+        project: Project | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         """Make the screen.
 
         Args:
             store: whose calls it shows.
             session: name of a session; None for all.
+            project: the only one that calls are about; None for all.
             clock: what tells which calls are today's.
         """
         super().__init__()
         self._store = store
         self._clock = clock
         self._session = session
+        self._project = project
         self._typed = self._keyed = Wanted()
-        self._reader = CallReader(store, session)
-        self._totalling = TotalsReader(store, session)
+        self._reader = CallReader(store, session, project)
+        self._totalling = TotalsReader(store, session, project)
         self._reading: Calls | None = None
         self._told: TimelineTotals | None = None
         self._missed_at = 0
@@ -107,10 +119,20 @@ class TimelineScreen(StoreScreen[None]):
 
     def show_session(self, session: str | None) -> None:
         """Show another session's calls, or all."""
-        if session == self._session:
+        self.show(session, self._project)
+
+    def show_project(self, project: Project | None) -> None:
+        """Show the calls about another project, or all: of all sessions, as the one before may have none there."""
+        if project != self._project:
+            self.show(ALL, project)
+
+    def show(self, session: str | None, project: Project | None) -> None:
+        """Show other calls: of one session or all, about one project or all."""
+        if (session, project) == (self._session, self._project):
             return
-        self._session = session
-        self._reader, self._totalling = CallReader(self._store, session), TotalsReader(self._store, session)
+        self._session, self._project = session, project
+        self._reader = CallReader(self._store, session, project)
+        self._totalling = TotalsReader(self._store, session, project)
         self._reading = self._told = None
         self._missed_at = 0
         calls = self.query_one(CallRows)
@@ -194,7 +216,8 @@ class TimelineScreen(StoreScreen[None]):
 
     def _head(self, calls: CallRows) -> tuple[list[Part], list[Part]]:
         whose = self.session_title(self._session) if self._session is not None else "all sessions"
-        left = [Part(" ◉ ", "accent"), Part("Timeline", "strong"), Part(f"  {title(whose)}")]
+        scope = [Part(f"  {title(self._project.name)}", "strong")] if self._project else []
+        left = [Part(" ◉ ", "accent"), Part("Timeline", "strong"), *scope, Part(f"  {title(whose)}")]
         if told := filters.told(self.wanted):
             found = f"{len(calls.rows):,} match" + ("es" if len(calls.rows) == 1 else "")
             left += [Part("  / ", "accent"), Part(title(told)), Part(f"  {found}", "dim")]
@@ -275,14 +298,18 @@ class TimelineScreen(StoreScreen[None]):
         self.run_worker(self._step_session(steps), exclusive=True, group="session")
 
     async def _step_session(self, steps: int) -> None:
+        def read() -> list[SessionFacts]:
+            return sessions_in(self._store, list_sessions(self._store), self._project)
+
         try:
-            counts = await asyncio.to_thread(self._store.index.session_counts)
+            known = await asyncio.to_thread(read)
         except STORE_ERRORS as error:
             tell(self.app, error)
             return
         if not is_whole(self):
             return
-        names = [ALL, *sorted((name for name in counts if counts[name].calls), key=lambda name: counts[name].first)]
+        asked = sorted((one for one in known if one.counts.calls), key=lambda one: one.counts.first)
+        names = [ALL, *(one.session.name for one in asked)]
         at = names.index(self._session) if self._session in names else 0
         self.show_session(names[(at + steps) % len(names)])
 
@@ -323,7 +350,8 @@ class TimelineScreen(StoreScreen[None]):
 
     def action_sessions(self) -> None:
         """List sessions, to choose one."""
-        self.app.push_screen(SessionsScreen(self._store, clock=self._clock, chosen=self._session), self._choose)
+        board = SessionsScreen(self._store, project=self._project, clock=self._clock, chosen=self._session)
+        self.app.push_screen(board, self._choose)
 
     def _choose(self, chosen: tuple[str | None] | None) -> None:
         if chosen is not None:

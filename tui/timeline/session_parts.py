@@ -3,71 +3,117 @@
 import time
 from collections.abc import Sequence
 
-from sightline.log.session_list import Belongings, SessionFacts
+from sightline.audit.timeline import asked_of
+from sightline.log.session_list import Belongings
 from sightline.named_tuple import NamedTuple
+from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
-from sightline.tui.common.phrases import age, counted, short_bytes, short_count
-from sightline.tui.common.strips import Part, cut, pad
+from sightline.tui.common.phrases import MARKS, age, counted, duration, short_count
+from sightline.tui.common.strips import Part, filled, pad
 from sightline.tui.common.visible_text import title
+from sightline.tui.timeline.board_reader import Agent
 from sightline.tui.timeline.call_parts import short_asked
 from sightline.verbs.list_outputs import state_of
 
 ALL_SESSIONS = "all sessions"
-_LEAST_NAME = 16
-_RIGHT = (("CALLS", 5), ("OUTPUTS", 7), ("BYTES", 5), ("LAST", 4))
-_RIGHT_CELLS = sum(cells + 1 for _, cells in _RIGHT)
-_HARNESS_CELLS, _CLIENT_CELLS, _STARTED_CELLS = 12, 18, 12
+CHOSEN = "▸"
 _LEAD = 3
+_LEAST_NAME, _MOST_NAME, _LEAST_NOW = 14, 30, 18
+_RIGHT = (("CALLS", 5), ("MISSED", 6), ("LAST", 4))
+_RIGHT_CELLS = sum(cells + 1 for _, cells in _RIGHT)
+_HARNESS_CELLS, _PROJECT_CELLS = 12, 16
 _STATE_CELLS = len("exit 127 partial")
 
 
-def _widths(width: int) -> tuple[int, bool, bool, int]:
-    """(cells of the name, whether client and start are told, cells of the working directory)."""
-    room = width - _LEAD - _HARNESS_CELLS - 1 - _RIGHT_CELLS - 1
-    started = room >= _LEAST_NAME + _STARTED_CELLS + 1
-    room -= _STARTED_CELLS + 1 if started else 0
-    client = room >= 2 * _LEAST_NAME + _CLIENT_CELLS + 1
-    room -= _CLIENT_CELLS + 1 if client else 0
-    cwd = room - 34 if room >= 34 + _LEAST_NAME else 0
-    return room - (cwd + 1 if cwd else 0), client, started, cwd
+class Widths(NamedTuple):
+    """Cells of the columns that give way, 0 for one that is left out; the others are as wide as their names."""
+
+    name: int
+    harness: int
+    project: int
+    now: int
+
+
+def widths(width: int) -> Widths:
+    """What there is room for in a row: name and what it does now first, then the harness, then the project."""
+    room = width - _LEAD - _RIGHT_CELLS - 2
+    harness = _HARNESS_CELLS if room - _HARNESS_CELLS - 1 >= _LEAST_NAME + _LEAST_NOW else 0
+    room -= harness + 1 if harness else 0
+    project = _PROJECT_CELLS if harness and room - _PROJECT_CELLS - 1 >= _LEAST_NAME + _LEAST_NOW else 0
+    room -= project + 1 if project else 0
+    name = max(min(room * 2 // 5, _MOST_NAME), min(_LEAST_NAME, room // 2), 4)
+    return Widths(name, harness, project, max(room - name, 4))
 
 
 def heading_parts(width: int) -> list[Part]:
     """The names of the columns."""
-    name, client, started, cwd = _widths(width)
-    text = " " * _LEAD + pad("SESSION", name) + " " + pad("HARNESS", _HARNESS_CELLS) + " "
-    text += pad("CLIENT", _CLIENT_CELLS) + " " if client else ""
-    text += pad("STARTED", _STARTED_CELLS) + " " if started else ""
-    text += pad("IN", cwd) + " " if cwd else ""
-    return [Part(text + "".join(f" {head:>{cells}}" for head, cells in _RIGHT), "dim")]
+    cells = widths(width)
+    text = " " * _LEAD + pad("SESSION", cells.name) + " "
+    text += pad("HARNESS", cells.harness) + " " if cells.harness else ""
+    text += pad("PROJECT", cells.project) + " " if cells.project else ""
+    text += pad("NOW", cells.now)
+    return [Part(text + "".join(f" {head:>{size}}" for head, size in _RIGHT), "dim")]
 
 
-def row_parts(facts: SessionFacts | None, width: int, now: float, *, chosen: bool) -> list[Part]:
-    """A session's row; None stands for all of them."""
-    mark = Part(" ● " if chosen else "   ", "accent")
-    if facts is None:
+def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judged: bool = True) -> list[Part]:
+    """A session's row; None stands for all of them.
+
+    Args:
+        agent: the session.
+        width: cells.
+        now: seconds since the epoch.
+        chosen: whether it is the one that is shown elsewhere.
+        judged: whether all failures have been looked for, so that none found means that there is none.
+    """
+    mark = Part(f" {CHOSEN} " if chosen else "   ", "accent")
+    if agent is None:
         return [mark, Part(ALL_SESSIONS, "strong")]
-    name, client, started, cwd = _widths(width)
-    session, counts = facts.session, facts.counts
-    gone = "dim" if facts.is_removed else ""
-    parts = [
-        mark,
-        Part(pad(title(facts.name), name) + " ", gone or "strong"),
-        Part(pad(title(session.harness or "-"), _HARNESS_CELLS) + " ", gone or "key"),
+    cells, facts = widths(width), agent.facts
+    parts = [mark, Part(pad(title(facts.name), cells.name) + " ", "strong")]
+    if cells.harness:
+        parts.append(Part(pad(title(facts.session.harness or "-"), cells.harness) + " ", "key"))
+    if cells.project:
+        parts.append(Part(pad(title(agent.project or "-"), cells.project) + " ", "dim"))
+    missed = len(agent.missed)
+    told = str(missed) if missed else "-" if judged else "…"
+    last = "now" if agent.running else age(now - facts.counts.last)
+    return [
+        *parts,
+        *filled(now_parts(agent, now), cells.now),
+        Part(f" {short_count(facts.counts.calls):>5}"),
+        Part(f" {told:>6}", "failed" if missed else "dim"),
+        Part(f" {last:>4}", "running" if agent.running else "dim"),
     ]
-    if client:
-        parts.append(Part(pad(title(session.client or "-"), _CLIENT_CELLS) + " ", "dim"))
-    if started:
-        parts.append(
-            Part(pad(time.strftime("%b %d %H:%M", time.localtime(session.started)), _STARTED_CELLS) + " ", "dim")
-        )
-    if cwd:
-        parts.append(Part(pad(title(session.cwd), cwd) + " ", "dim"))
-    texts = short_count(counts.calls), short_count(counts.buffers), short_bytes(counts.bytes), age(now - counts.last)
-    for text, (_, cells) in zip(texts, _RIGHT, strict=True):
-        parts.append(Part(f" {cut(text, cells):>{cells}}", gone or ("dim" if text == texts[-1] else "")))
-    return parts
+
+
+def now_parts(agent: Agent, now: float) -> list[Part]:
+    """What a session does: the capture that runs, and since when; else its last call, as something past."""
+    if agent.running:
+        newest = agent.running[0]
+        since = age_of_running(newest, now)
+        more = f" +{len(agent.running) - 1}" if len(agent.running) > 1 else ""
+        return [
+            Part(f"{MARKS['running']} {since}{more} ", "running"),
+            Part(title(short_asked(" ".join(newest.command.split())))[:_NOW_CHARACTERS]),
+        ]
+    if agent.latest is None:
+        return [Part("-", "dim")]
+    view = agent.latest
+    asked = title(short_asked(asked_of(view)))[:_NOW_CHARACTERS]
+    ran = view.verb == "run_command"
+    lead = "" if ran and asked else f"{view.verb} "
+    mark = (MARKS["ok"] if not view.exit_code else MARKS["failed"]) if ran and view.exit_code is not None else "·"
+    return [Part(f"{mark} {lead}{asked}", "dim")]
+
+
+_NOW_CHARACTERS = 400
+_MOST_MISSED = 50  # failures of one session that its panel tells
+
+
+def age_of_running(buffer: Buffer, now: float) -> str:
+    """How long a capture has been running, of whatever kind: ``0.4s``, ``2m05``."""
+    return duration(buffer._replace(kind="cmd"), now)
 
 
 class FactRow(NamedTuple):
@@ -77,8 +123,9 @@ class FactRow(NamedTuple):
     ref: str = ""
 
 
-def fact_rows(facts: SessionFacts, belongings: Belongings | None) -> list[FactRow]:
+def fact_rows(agent: Agent, belongings: Belongings | None, now: float) -> list[FactRow]:
     """A session in full; the buffers that it captured and read of others, once these have been read."""
+    facts = agent.facts
     session, counts = facts.session, facts.counts
     who = " ".join(filter(None, (session.harness or "unknown", session.client)))
     begun, last = (time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(when)) for when in (session.started, counts.last))
@@ -98,6 +145,23 @@ def fact_rows(facts: SessionFacts, belongings: Belongings | None) -> list[FactRo
         [Part(" read by ", "dim"), Part(f"{title(who)}: {counted(count, 'output')}")] for who, count in facts.read_by
     ]
     told = [FactRow(row) for row in rows]
+    told += [
+        FactRow(
+            [
+                Part(f" {pad(one.ref, 13)}", "key"),
+                Part(f"{MARKS['running']} {age_of_running(one, now)} ", "running"),
+                Part(title(short_asked(" ".join(one.command.split())))[:_NOW_CHARACTERS]),
+            ],
+            one.ref,
+        )
+        for one in agent.running
+    ]
+    if agent.missed:
+        told.append(FactRow([Part(f" ! {counted(len(agent.missed), 'failure')} no agent saw", "failed")]))
+    told += [
+        FactRow([Part(f"   {title(one.failure.text)}", ""), Part(f"  {one.ref}", "dim")], one.ref)
+        for one in agent.missed[:_MOST_MISSED]
+    ]
     return told if belongings is None else [*told, FactRow([]), *_belongings(belongings)]
 
 

@@ -8,18 +8,20 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.log.session_list import SessionFacts
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import State
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import row
+from sightline.tui.timeline.board_reader import Agent, Board
 from sightline.tui.timeline.session_parts import FactRow, row_parts
+
+_PARTS = (*RowView.PARTS, "running", "failed", "interrupted")
 
 
 class SessionRows(RowView):
-    """The one that asked last first; the row above them stands for all."""
+    """Those at work first, then the one that asked last; the row above them stands for all."""
 
-    PARTS = (*RowView.PARTS, "interrupted")
+    PARTS = _PARTS
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named("sessions", [Binding("enter", "choose", "Timeline")])
 
@@ -31,29 +33,30 @@ class SessionRows(RowView):
 
     def __init__(self, chosen: str | None, clock: Callable[[], float]) -> None:
         super().__init__(id="sessions")
-        self._sessions: Sequence[SessionFacts] = ()
+        self._board = Board((), False)
         self._chosen = chosen
         self._clock = clock
         self._shown = False
 
     @property
-    def session(self) -> SessionFacts | None:
+    def agent(self) -> Agent | None:
         """The one under the cursor; None for all."""
-        return self._sessions[self.cursor - 1] if self.cursor and self._sessions else None
+        agents = self._board.agents
+        return agents[self.cursor - 1] if self.cursor and agents else None
 
-    def show(self, sessions: Sequence[SessionFacts]) -> None:
+    def show(self, board: Board) -> None:
         """Show others; the cursor stays on its own."""
-        old = self.session
-        name = old.session.name if old else self._chosen if not self._shown else None
-        self._sessions, self._shown = sessions, True
-        at = next((at for at, one in enumerate(sessions, 1) if one.session.name == name), 0)
-        self.set_rows(len(sessions) + 1, cursor=at)
+        old = self.agent
+        name = old.name if old else self._chosen if not self._shown else None
+        self._board, self._shown = board, True
+        at = next((at for at, one in enumerate(board.agents, 1) if one.name == name), 0)
+        self.set_rows(len(board.agents) + 1, cursor=at)
 
     def draw(self, at: int, width: int) -> Strip:
         """A session."""
-        facts = self._sessions[at - 1] if at else None
-        is_chosen = self._chosen == (facts.session.name if facts else None)
-        parts = row_parts(facts, width - 1, self._clock(), chosen=is_chosen)
+        agent = self._board.agents[at - 1] if at else None
+        is_chosen = self._chosen == (agent.name if agent else None)
+        parts = row_parts(agent, width - 1, self._clock(), chosen=is_chosen, judged=self._board.is_judged)
         return row(parts, (), width, self.own_style, self.part_styles)
 
     def cursor_moved(self) -> None:
@@ -68,9 +71,8 @@ class SessionRows(RowView):
 class SessionFactRows(RowView):
     """What there is to know of one session, its outputs among it."""
 
-    PARTS = (*RowView.PARTS, "interrupted")
+    PARTS = _PARTS
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
-
     BINDINGS: ClassVar[list[BindingType]] = named("session", [Binding("enter", "choose", "Open")])
 
     @dataclass(eq=False, repr=False)
@@ -83,10 +85,12 @@ class SessionFactRows(RowView):
         super().__init__(id="session-facts")
         self._rows: Sequence[FactRow] = ()
 
-    def show(self, rows: Sequence[FactRow]) -> None:
-        """Show others, from the first on."""
+    def show(self, rows: Sequence[FactRow], *, anew: bool) -> None:
+        """Show others: of another session, from the first on; else the cursor stays on the output that it is on."""
+        ref = self._rows[self.cursor].ref if self._rows and not anew else ""
+        at = next((at for at, one in enumerate(rows) if ref and one.ref == ref), 0 if anew else self.cursor)
         self._rows = rows
-        self.set_rows(len(rows), cursor=0)
+        self.set_rows(len(rows), cursor=at)
 
     def draw(self, at: int, width: int) -> Strip:
         """A row."""

@@ -1,4 +1,4 @@
-"""Who asked: sessions with what each captured, and who read whose. One of them is chosen for the timeline."""
+"""The board of sessions: a row an agent, with what it does now and what it missed. One is chosen for the timeline."""
 
 import asyncio
 import time
@@ -10,24 +10,32 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
 
-from sightline.log.session_list import Belongings, SessionFacts, belongings_of, list_sessions, rename_session
+from sightline.log.session_list import Belongings, belongings_of, rename_session
+from sightline.project import Project
+from sightline.records import Session
 from sightline.store import Store
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.phrases import counted
+from sightline.tui.common.phrases import MARKS, counted
 from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
+from sightline.tui.common.visible_text import title
+from sightline.tui.timeline.board_reader import Board, BoardReader
 from sightline.tui.timeline.session_parts import FactRow, fact_rows, heading_parts
 from sightline.tui.timeline.session_rows import SessionFactRows, SessionRows
 
-SIDE_BY_SIDE_COLUMNS = 130
+SIDE_BY_SIDE_COLUMNS = 160
+JUDGED_SECONDS = 0.2  # after what each does: what is read then loads the rules of all tools
+_TICK_SECONDS = 1.0  # between two looks at how long captures have been running
 _MANY_BUFFERS = 500  # of one session are told in its panel, the newest
+
+_NOBODY = Board((), False)  # before anything was read
 
 
 class SessionsScreen(StoreScreen[tuple[str | None]]):
@@ -46,21 +54,33 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         ],
     )
 
-    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time, chosen: str | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        project: Project | None = None,
+        clock: Callable[[], float] = time.time,
+        chosen: str | None = None,
+    ) -> None:
         """Make it.
 
         Args:
             store: whose sessions it lists.
+            project: the only one whose sessions it lists; None for all.
             clock: what ages are counted from.
             chosen: the session that is shown elsewhere, None for all.
         """
         super().__init__()
         self._store = store
+        self._project = project
         self._clock = clock
         self._chosen = chosen
-        self._sessions: list[SessionFacts] = []
+        self._reader = BoardReader(store, project)
+        self._board = _NOBODY
+        self._told = ""
         self._belongings: tuple[str, Belongings] | None = None
-        self._reads: StoreRead[list[SessionFacts]] = StoreRead(self, self._plan, self._take)
+        self._fresh = True
+        self._reads: StoreRead[Board] = StoreRead(self, self._plan, self._take)
         self._details: StoreRead[tuple[str, Belongings]] = StoreRead(self, self._plan_detail, self._take_detail)
 
     def compose(self) -> ComposeResult:
@@ -76,27 +96,39 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
 
     def on_mount(self) -> None:
         """Read them."""
+        self.set_interval(_TICK_SECONDS, self._tick)
         self.tell()
         self.read()
 
     def read(self) -> None:
         """Read them again."""
+        self._fresh = True
         self._reads.ask()
 
-    def _plan(self) -> Callable[[], list[SessionFacts]]:
-        return lambda: [one for one in list_sessions(self._store) if not one.is_removed]
+    def _plan(self) -> Callable[[], Board]:
+        fresh, self._fresh = self._fresh, False
+        return lambda: self._reader.step(fresh=fresh)
 
-    def _take(self, sessions: list[SessionFacts]) -> None:
-        self._sessions = sessions
-        self._belongings = None
-        self.query_one(SessionRows).show(sessions)
-        self.tell()
+    def _take(self, board: Board) -> None:
+        first = self._board is _NOBODY
+        if board != self._board:
+            self._board, self._belongings = board, None
+            self.query_one(SessionRows).show(board)
+            self.tell()
+        if first:
+            self.set_timer(JUDGED_SECONDS, self._reads.ask)
+        elif not board.is_judged:
+            self._reads.ask()
+
+    def _tick(self) -> None:
+        if any(one.running for one in self._board.agents):
+            self.query_one(SessionRows).refresh()
 
     def _plan_detail(self) -> Callable[[], tuple[str, Belongings]] | None:
-        facts = self.query_one(SessionRows).session
-        if facts is None:
+        agent = self.query_one(SessionRows).agent
+        if agent is None:
             return None
-        name = facts.session.name
+        name = agent.name
         return lambda: (name, _newest(belongings_of(self._store, name)))
 
     def _take_detail(self, answer: tuple[str, Belongings]) -> None:
@@ -110,26 +142,33 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
 
     def tell(self) -> None:
         """How many there are, and the names of the columns."""
-        head = [Part(" ◉ ", "accent"), Part("Sessions", "strong")]
-        count = [Part(f"{counted(len(self._sessions), 'session')} ", "dim")]
+        agents = self._board.agents
+        scope = [Part(f"  {title(self._project.name)}", "strong")] if self._project else []
+        at_work = sum(bool(one.running) for one in agents)
+        running = [Part(f"  {MARKS['running']} {at_work:,} at work", "running")] if at_work else []
+        head = [Part(" ◉ ", "accent"), Part("Sessions", "strong"), *scope, *running]
+        count = [Part(f"{counted(len(agents), 'session')} ", "dim")]
         self.query_one("#sessions-head", Bar).say((head, count))
         left = self.query_one(SessionRows)
         self.query_one("#sessions-columns", Bar).say((heading_parts(max(left.size.width - 2, 20)), ()))
 
     def _tell_facts(self) -> None:
-        facts, panel = self.query_one(SessionRows).session, self.query_one(SessionFactRows)
-        if facts is None:
-            panel.show([FactRow([Part(_ALL if self._sessions else _EMPTY, "dim")])])
+        agent, panel = self.query_one(SessionRows).agent, self.query_one(SessionFactRows)
+        if agent is None:
+            panel.show([FactRow([Part(_ALL if self._board.agents else _EMPTY, "dim")])], anew=True)
+            self._told = ""
             return
         known = self._belongings
-        panel.show(fact_rows(facts, known[1] if known and known[0] == facts.session.name else None))
+        rows = fact_rows(agent, known[1] if known and known[0] == agent.name else None, self._clock())
+        panel.show(rows, anew=self._told != agent.name)
+        self._told = agent.name
 
     # keys
 
     def on_session_rows_chosen(self) -> None:
         """That one's timeline."""
-        facts = self.query_one(SessionRows).session
-        self.dismiss((facts.session.name if facts else None,))
+        agent = self.query_one(SessionRows).agent
+        self.dismiss((agent.name if agent else None,))
 
     def on_session_fact_rows_chosen(self, message: SessionFactRows.Chosen) -> None:
         """Go to an output."""
@@ -137,33 +176,33 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
 
     def action_copy_name(self) -> None:
         """Copy what names the session."""
-        facts = self.query_one(SessionRows).session
-        if facts is not None:
-            copy(self.app, facts.session.name)
-            self.notify(f"Copied {facts.session.name}", markup=False)
+        agent = self.query_one(SessionRows).agent
+        if agent is not None:
+            copy(self.app, agent.name)
+            self.notify(f"Copied {agent.name}", markup=False)
 
     def action_rename(self) -> None:
         """Take another name for the session under the cursor."""
-        facts = self.query_one(SessionRows).session
-        if facts is None:
+        agent = self.query_one(SessionRows).agent
+        if agent is None:
             self.notify("Put the cursor on a session first", markup=False)
             return
         prompt = self.query_one_optional("#rename", Prompt)
         if prompt is None:
             prompt = Prompt(Asks("what to call it", "", "", "#sessions"), id="rename", typed=lambda _: None)
             self.mount(prompt, before=self.query_one(KeyBar))
-        prompt.value = facts.session.title
+        prompt.value = agent.facts.session.title
         prompt.open()
 
     def on_prompt_answered(self, message: Message) -> None:
         """The name is whole."""
-        facts, text = self.query_one(SessionRows).session, getattr(message, "text", "")
-        if facts is not None and text.strip():
-            self.run_worker(self._rename(facts, text))
+        agent, text = self.query_one(SessionRows).agent, getattr(message, "text", "")
+        if agent is not None and text.strip():
+            self.run_worker(self._rename(agent.facts.session, text))
 
-    async def _rename(self, facts: SessionFacts, text: str) -> None:
+    async def _rename(self, session: Session, text: str) -> None:
         try:
-            await asyncio.to_thread(rename_session, self._store, facts.session, text)
+            await asyncio.to_thread(rename_session, self._store, session, text)
         except STORE_ERRORS as error:
             tell(self.app, error)
         else:

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from sightline.audit.coverage_list import CoverageList
 from sightline.audit.failures import not_judged
+from sightline.audit.project_scope import buffers_in
 from sightline.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
 from sightline.named_tuple import NamedTuple
+from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Store
 
@@ -45,12 +47,13 @@ class TimelineTotals(NamedTuple):
 
 
 class TotalsReader:
-    """Counts for one session, or for all. One thread at a time may use it."""
+    """Counts for one session, or for all; in one project, or in all. One thread at a time may use it."""
 
-    def __init__(self, store: Store, session: str | None = None) -> None:
+    def __init__(self, store: Store, session: str | None = None, project: Project | None = None) -> None:
         """Prepare; nothing is read before `step`."""
         self._store = store
         self._session = session
+        self._project = project
         self._coverage = CoverageList(store, session)
         self._counted: Sequence[Call] | None = None
         self._captured: list[Buffer] = []
@@ -63,10 +66,11 @@ class TotalsReader:
         if calls is not self._counted:
             self._counted, self._at = calls, 0
             names = [self._session] if self._session is not None else list(self._store.index.session_counts())
-            self._captured = captured_by(self._store, names)[::-1]
+            self._captured = buffers_in(captured_by(self._store, names), self._project)[::-1]
             self._unjudged = not_judged(self._captured)
             self._totals = totals_of(calls, self._captured)
-            self._gone = len(unknowable(self._store, calls, names))
+            # Of what is gone nobody knows any more in which project it was.
+            self._gone = len(unknowable(self._store, calls, names)) if self._project is None else 0
             self._coverage.refresh()
         ends = time.monotonic() + STEP_SECONDS
         while self._at < len(self._captured) and time.monotonic() < ends:

@@ -3,13 +3,13 @@
 import time
 from typing import Any
 
+from sightline.audit.project_scope import sessions_in
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.scope import add_project, project_option
 from sightline.errors import UsageError
 from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
-from sightline.project import known_project
 from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes, one_line
 from sightline.verbs.list_outputs import state_of
@@ -65,11 +65,8 @@ def main(given: Namespace) -> int:
         if given.session:
             return _one(door, given)
         project = project_option(door.store, given.project)
-        found = [
-            one
-            for one in list_sessions(door.store)
-            if (given.all or not one.is_removed) and (project is None or known_project(one.session.cwd) == project.root)
-        ][: given.limit]
+        known = [one for one in list_sessions(door.store) if given.all or not one.is_removed]
+        found = sessions_in(door.store, known, project)[: given.limit]
         if given.json:
             print_json([as_data(one) for one in found])
             return 0
